@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Each plugin is one folder, one target and one dynamic library of the same name.
+let backends = ["MemoryStore", "FileStore"]
+
+let package = Package(
+    name: "LocalData",
+    products: [
+        .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),
+        .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
+        .executable(name: "ld-host", targets: ["ld-host"]),
+    ] + backends.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    targets: [
+        .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
+        .target(name: "CLinux", path: "Sources/LocalDataAPI/CLinux"),
+        .target(
+            name: "DurableFiles",
+            dependencies: ["CLinux"],
+            path: "Sources/LocalDataAPI/DurableFiles",
+            swiftSettings: settings),
+        .target(
+            name: "LocalDataAPI",
+            dependencies: ["CLocalData"],
+            path: "Sources/LocalDataAPI",
+            exclude: ["CLocalData", "CLinux", "DurableFiles"],
+            swiftSettings: settings),
+        .target(
+            name: "LocalDataHost",
+            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles"],
+            path: "Sources/ld-host/Host",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "ld-host",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Sources/ld-host/CommandLine",
+            swiftSettings: settings),
+        .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
+        .testTarget(
+            name: "LocalDataHostTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
+            swiftSettings: settings),
+    ]
+        + backends.map {
+            .target(
+                name: $0,
+                dependencies: ["LocalDataAPI", "DurableFiles"],
+                path: "Sources/Backends/\($0)",
+                swiftSettings: settings)
+        }
+)
