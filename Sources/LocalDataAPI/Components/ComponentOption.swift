@@ -1,0 +1,89 @@
+/// One option of a component, published so that a host can validate a configuration and explain it.
+public struct ComponentOption: Codable, Hashable, Sendable {
+    /// What kind of value an option takes.
+    public enum Kind: String, Codable, CaseIterable, Hashable, Sendable {
+        /// Text.
+        case string
+        /// A whole number that fits 64 bits.
+        case integer
+        /// A number.
+        case number
+        /// `true` or `false`.
+        case boolean
+        /// An absolute path; `~/` and `${data}`, `${cache}`, `${state}`, `${config}` at its start are filled in by the
+        /// host.
+        case path
+    }
+
+    /// The default of an option.
+    public enum Value: Hashable, Sendable {
+        /// Text, or a path.
+        case string(String)
+        /// A whole number.
+        case integer(Int64)
+        /// A number.
+        case number(Double)
+        /// A truth value.
+        case boolean(Bool)
+    }
+
+    /// The option's name in a configuration.
+    public let name: String
+    /// What kind of value it takes.
+    public let type: Kind
+    /// The value if the configuration has none; `nil` means the option is then absent.
+    public let `default`: Value?
+    /// One line for people.
+    public let help: String
+    /// For strings: the only values that are possible; `nil` for any.
+    public let allowed: [String]?
+    /// Whether a configuration must give it.
+    public let required: Bool
+
+    enum CodingKeys: String, CodingKey { case name, type, `default`, help, allowed, required }
+
+    private init(_ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool)
+    {
+        self.name = name
+        self.type = type
+        self.default = value
+        self.help = help
+        self.allowed = allowed
+        self.required = required
+    }
+
+    /// An option that takes text.
+    public static func string(
+        _ name: String, default value: String? = nil, allowed: [String]? = nil, required: Bool = false, help: String
+    ) -> ComponentOption {
+        ComponentOption(name, .string, value.map(Value.string), help, allowed, required)
+    }
+
+    /// An option that takes an absolute path.
+    public static func path(
+        _ name: String, default value: String? = nil, required: Bool = false, help: String
+    ) -> ComponentOption {
+        ComponentOption(name, .path, value.map(Value.string), help, nil, required)
+    }
+
+    /// An option that takes a whole number.
+    public static func integer(
+        _ name: String, default value: Int64? = nil, required: Bool = false, help: String
+    ) -> ComponentOption {
+        ComponentOption(name, .integer, value.map(Value.integer), help, nil, required)
+    }
+
+    /// An option that takes a number.
+    public static func number(
+        _ name: String, default value: Double? = nil, required: Bool = false, help: String
+    ) -> ComponentOption {
+        ComponentOption(name, .number, value.map(Value.number), help, nil, required)
+    }
+
+    /// An option that takes `true` or `false`.
+    public static func boolean(
+        _ name: String, default value: Bool? = nil, required: Bool = false, help: String
+    ) -> ComponentOption {
+        ComponentOption(name, .boolean, value.map(Value.boolean), help, nil, required)
+    }
+}

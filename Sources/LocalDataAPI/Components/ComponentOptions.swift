@@ -1,0 +1,56 @@
+package import FoundationEssentials
+
+/// The options that a component is opened with: checked by the host against the component's own list, defaults and
+/// folders filled in.
+public struct ComponentOptions: Sendable {
+    private let values: [String: ComponentOption.Value]
+
+    /// Options given in code.
+    public init(_ values: [String: ComponentOption.Value] = [:]) { self.values = values }
+
+    /// Reads the JSON object that came over the boundary.
+    package init(json: Data) throws(StorageError) {
+        do {
+            let decoded = try JSONCoding.decode([String: ComponentOption.Value?].self, from: json)
+            values = decoded.compactMapValues { $0 }
+        } catch {
+            throw StorageError(
+                .invalidOptions, "the options are not a JSON object of plain values: \(CodingFailure(error))")
+        }
+    }
+
+    /// The text or path of an option.
+    public func string(_ name: String) throws(StorageError) -> String {
+        guard case .string(let value) = values[name] else { throw missing(name, "text") }
+        return value
+    }
+
+    /// The whole number of an option.
+    public func integer(_ name: String) throws(StorageError) -> Int64 {
+        guard case .integer(let value) = values[name] else { throw missing(name, "a whole number") }
+        return value
+    }
+
+    /// The number of an option.
+    public func number(_ name: String) throws(StorageError) -> Double {
+        switch values[name] {
+        case .number(let value): return value
+        case .integer(let value): return Double(value)
+        default: throw missing(name, "a number")
+        }
+    }
+
+    /// The truth value of an option.
+    public func boolean(_ name: String) throws(StorageError) -> Bool {
+        guard case .boolean(let value) = values[name] else { throw missing(name, "true or false") }
+        return value
+    }
+
+    /// Whether the option is there.
+    public func contains(_ name: String) -> Bool { values[name] != nil }
+
+    private func missing(_ name: String, _ expected: String) -> StorageError {
+        let found = values[name].map { "is \($0)" } ?? "is missing"
+        return StorageError(.invalidOptions, "option '\(name)' \(found); expected \(expected)")
+    }
+}

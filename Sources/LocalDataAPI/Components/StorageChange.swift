@@ -1,0 +1,18 @@
+public import FoundationEssentials
+
+/// One change in a batch.
+public struct StorageChange<Key: Sendable>: Sendable {
+    /// The key that changes.
+    public let key: Key
+    /// The new value, or `nil` to remove it; removing an absent value is fine.
+    public let value: Data?
+    /// The attributes that go with the value.
+    public let attributes: ValueAttributes?
+
+    /// Describes a change.
+    public init(key: Key, value: Data?, attributes: ValueAttributes? = nil) {
+        self.key = key
+        self.value = value
+        self.attributes = attributes
+    }
+}

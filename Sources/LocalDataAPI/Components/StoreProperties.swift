@@ -1,0 +1,31 @@
+/// What a store promises beyond the contract of ``StorageBackend``; the host and the conformance kit rely on it.
+public struct StoreProperties: Hashable, Sendable {
+    /// How long a call may take, which decides the thread that makes it.
+    public enum Latency: UInt32, CaseIterable, Hashable, Sendable {
+        /// Never waits: every call is made inline.
+        case memory = 0
+        /// `get` and `exists` read local files and never wait for a lock; the rest may wait for the disk.
+        case disk = 1
+        /// Every call may wait for the network; calls have a deadline.
+        case network = 2
+        /// Every call may wait for a person; calls have a deadline.
+        case interactive = 3
+    }
+
+    /// How long a call may take.
+    public var latency: Latency
+    /// Whether `set` and `remove`, once they return, survive a power loss.
+    public var isDurable: Bool
+    /// Whether other processes with the same options see the same values, safely.
+    public var isShared: Bool
+    /// The largest value in bytes, or `nil` for no limit of the store's own.
+    public var largestValue: UInt64?
+
+    /// Describes a store.
+    public init(latency: Latency, isDurable: Bool, isShared: Bool, largestValue: UInt64? = nil) {
+        self.latency = latency
+        self.isDurable = isDurable
+        self.isShared = isShared
+        self.largestValue = largestValue
+    }
+}

@@ -1,0 +1,22 @@
+/// A key without its type, for lists of keys with different values.
+public struct AnyStorageKey: Sendable {
+    /// What is known of the key.
+    public let descriptor: StorageKeyDescriptor
+    /// How older data comes to it, if the key says so.
+    public let migration: AnyStorageMigration?
+
+    /// Forgets the type of a key.
+    public init<Value>(_ key: StorageKey<Value>) {
+        descriptor = .from(key)
+        migration = key.migration
+    }
+
+    /// A key that has no Swift type here.
+    public init(_ descriptor: StorageKeyDescriptor, migration: AnyStorageMigration? = nil) {
+        self.descriptor = descriptor
+        self.migration = migration
+    }
+
+    /// Forgets the type of a key: `.key(StorageKey.theme)` reads well in a catalog.
+    public static func key<Value>(_ key: StorageKey<Value>) -> AnyStorageKey { AnyStorageKey(key) }
+}

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+/// What a host has found out about a key: a link in the chain that the key's slot holds. Hosts subclass it.
+open class KeyResolution: @unchecked Sendable {
+    // Safe to share: set before the object is published through the slot's atomic, and never changed after.
+    fileprivate(set) package final var next: Unmanaged<KeyResolution>?
+
+    package init() {}
+}
+
+/// The place in a key where resolutions are kept: a list that only grows at its head, read without a lock.
+///
+/// A resolution lives as long as its key, so a reader never meets one that is gone; a key that is resolved for another
+/// configuration gets one more link.
+package final class KeyResolutionSlot: Sendable {
+    private let head = Atomic<UInt>(0)
+
+    package init() {}
+
+    deinit {
+        var link = Self.unmanaged(head.load(ordering: .acquiring))
+        while let current = link {
+            link = current._withUnsafeGuaranteedRef { $0.next }
+            current.release()
+        }
+    }
+
+    /// The newest resolution for which `matches` is true.
+    @inline(__always)
+    package func first(where matches: (KeyResolution) -> Bool) -> KeyResolution? {
+        var link = Self.unmanaged(head.load(ordering: .acquiring))
+        while let current = link {
+            let resolution = current.takeUnretainedValue()
+            if matches(resolution) { return resolution }
+            link = resolution.next
+        }
+        return nil
+    }
+
+    /// Adds a resolution at the head. Each is added once.
+    package func add(_ resolution: KeyResolution) {
+        let link = Unmanaged.passRetained(resolution)
+        var expected = head.load(ordering: .acquiring)
+        while true {
+            resolution.next = Self.unmanaged(expected)
+            let (exchanged, original) = head.compareExchange(
+                expected: expected, desired: UInt(bitPattern: link.toOpaque()), ordering: .acquiringAndReleasing)
+            if exchanged { return }
+            expected = original
+        }
+    }
+
+    @inline(__always)
+    private static func unmanaged(_ address: UInt) -> Unmanaged<KeyResolution>? {
+        UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
+    }
+}

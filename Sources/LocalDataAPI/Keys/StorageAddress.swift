@@ -1,0 +1,85 @@
+/// The full address of a stored value: a place and a name in it.
+///
+/// As text it is `domain[:scope]/name`: the domain ends at the first `:` or `/`, the scope at the first `/`, and all
+/// that follows is the name. `/` and `%` inside a scope are written `%2F` and `%25`.
+public struct StorageAddress: Hashable, Sendable {
+    /// The most bytes that a name may have in UTF-8.
+    public static let longestName = 1024
+
+    /// Where the name belongs.
+    public let place: StorageNamespace
+    /// The key's name: any UTF-8 without NUL, 1 to 1,024 bytes, compared byte for byte.
+    public let name: String
+
+    /// Creates an address; nothing is checked before it is used.
+    public init(_ place: StorageNamespace, name: String) {
+        self.place = place
+        self.name = name
+    }
+
+    /// Compares bytes, so that two spellings of one character are two names.
+    public static func == (left: StorageAddress, right: StorageAddress) -> Bool {
+        left.place == right.place && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// Hashes the bytes that `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(place)
+        var name = name
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension StorageAddress: CustomStringConvertible {
+    /// The address as text, e.g. `keychain:com.example/token`.
+    public var description: String { "\(place)/\(name)" }
+}
+
+extension StorageAddress {
+    /// Throws `invalidAddress` unless domain, scope and name keep the limits that every store can rely on.
+    package func validate() throws(StorageError) {
+        try place.validate()
+        guard !name.isEmpty else {
+            throw StorageError(.invalidAddress, "the name in '\(place)/' is empty", hint: "give the key a name")
+        }
+        guard name.utf8.count <= Self.longestName else {
+            throw StorageError(
+                .invalidAddress,
+                "the name in '\(place)' has \(name.utf8.count) bytes; at most \(Self.longestName) are possible",
+                hint: "use a shorter name")
+        }
+        guard !name.utf8.contains(0) else {
+            throw StorageError(.invalidAddress, "the name in '\(place)' contains a NUL byte", hint: "leave it out")
+        }
+    }
+
+    static func escaped(scope: String) -> String {
+        guard scope.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else { return scope }
+        return scope.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
+            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
+    }
+}
+
+extension StorageNamespace {
+    /// Throws `invalidAddress` unless domain and scope keep their limits.
+    package func validate() throws(StorageError) {
+        let letters = domain.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard letters, (1...64).contains(domain.utf8.count) else {
+            throw StorageError(
+                .invalidAddress, "the domain '\(domain)' is not usable",
+                hint: "a domain has 1 to 64 letters, digits, '.', '_' or '-'")
+        }
+        guard scope.utf8.count <= StorageAddress.longestName, !scope.utf8.contains(0) else {
+            throw StorageError(
+                .invalidAddress, "the scope of a key in '\(domain)' is too long or contains a NUL byte",
+                hint: "a scope has at most \(StorageAddress.longestName) bytes and no NUL")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// One value per code, for `catch` and for results.
+extension MigrationError {
+    /// A check before or after the migration failed.
+    public static let validationFailed = MigrationError(.validationFailed)
+    /// The transformation threw.
+    public static let transformationFailed = MigrationError(.transformationFailed)
+    /// A store failed.
+    public static let storageFailed = MigrationError(.storageFailed)
+    /// The condition could not be evaluated.
+    public static let conditionalMigrationFailed = MigrationError(.conditionalMigrationFailed)
+    /// Another process is migrating.
+    public static let migrationInProgress = MigrationError(.migrationInProgress)
+    /// A source has no data.
+    public static let sourceDataNotFound = MigrationError(.sourceDataNotFound)
+    /// Source and destination do not fit.
+    public static let incompatibleTypes = MigrationError(.incompatibleTypes)
+    /// The aggregation threw, or a source of it could not be decoded.
+    public static let aggregationFailed = MigrationError(.aggregationFailed)
+    /// No known version decodes the data.
+    public static let decodingFailed = MigrationError(.decodingFailed)
+    /// No chain of converters leads to the wanted type.
+    public static let pathNotFound = MigrationError(.pathNotFound)
+    /// A chain of converters ended in another type.
+    public static let finalTypeMismatch = MigrationError(.finalTypeMismatch)
+}

@@ -1,0 +1,62 @@
+/// Why a migration failed: a code and a sentence. Matched by code, as ``StorageError`` is.
+public struct MigrationError: Error, Sendable {
+    /// What kind of failure this is.
+    public let code: Code
+    /// What failed, by name.
+    public let message: String
+    /// The storage error behind it, if there is one.
+    public let underlying: StorageError?
+
+    /// Creates an error; an empty message stands for the code's own name.
+    public init(_ code: Code, _ message: String = "", underlying: StorageError? = nil) {
+        self.code = code
+        self.message = message.isEmpty ? (underlying?.message ?? code.rawValue) : message
+        self.underlying = underlying
+    }
+
+    /// A kind of failure. New ones may be added in later versions.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's name.
+        public let rawValue: String
+        /// Names a code.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A check before or after the migration failed.
+        public static let validationFailed = Code(rawValue: "validation failed")
+        /// The transformation threw.
+        public static let transformationFailed = Code(rawValue: "transformation failed")
+        /// A store failed.
+        public static let storageFailed = Code(rawValue: "storage failed")
+        /// The condition could not be evaluated.
+        public static let conditionalMigrationFailed = Code(rawValue: "condition failed")
+        /// Another process is migrating.
+        public static let migrationInProgress = Code(rawValue: "migration in progress")
+        /// A source has no data.
+        public static let sourceDataNotFound = Code(rawValue: "source data not found")
+        /// Source and destination do not fit.
+        public static let incompatibleTypes = Code(rawValue: "incompatible types")
+        /// The aggregation threw, or a source of it could not be decoded.
+        public static let aggregationFailed = Code(rawValue: "aggregation failed")
+        /// No known version decodes the data.
+        public static let decodingFailed = Code(rawValue: "decoding failed")
+        /// No chain of converters leads to the wanted type.
+        public static let pathNotFound = Code(rawValue: "no path between versions")
+        /// A chain of converters ended in another type.
+        public static let finalTypeMismatch = Code(rawValue: "final type mismatch")
+    }
+
+    /// Matches any `MigrationError` of the same code, so that `catch MigrationError.sourceDataNotFound` works.
+    public static func ~= (pattern: MigrationError, error: any Error) -> Bool {
+        (error as? MigrationError)?.code == pattern.code
+    }
+}
+
+extension MigrationError: Equatable {
+    /// Two errors are equal when their codes are; messages are for people.
+    public static func == (left: MigrationError, right: MigrationError) -> Bool { left.code == right.code }
+}
+
+extension MigrationError: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}

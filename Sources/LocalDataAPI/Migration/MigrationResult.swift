@@ -1,0 +1,27 @@
+public import FoundationEssentials
+
+/// How a migration ended.
+public struct MigrationResult: Sendable {
+    /// Whether its changes are to take effect.
+    public let success: Bool
+    /// How many values came to their destination.
+    public let migratedCount: Int
+    /// What went wrong.
+    public let errors: [MigrationError]
+    /// What the migration wants to tell besides.
+    public let metadata: [String: AnyCodable]
+    /// How long it took, in seconds.
+    public let duration: TimeInterval
+
+    /// Creates a result.
+    public init(
+        success: Bool, migratedCount: Int = 0, errors: [MigrationError] = [], metadata: [String: AnyCodable] = [:],
+        duration: TimeInterval = 0
+    ) {
+        self.success = success
+        self.migratedCount = migratedCount
+        self.errors = errors
+        self.metadata = metadata
+        self.duration = duration
+    }
+}

@@ -1,0 +1,72 @@
+public import FoundationEssentials
+
+/// Turns a value into the bytes that are stored, and back.
+public struct Serializer<Value: Codable & Sendable>: Sendable {
+    /// Which format the bytes have.
+    public let format: SerializerFormat
+
+    private let encodeAction: @Sendable (Value) throws -> Data
+    private let decodeAction: @Sendable (Data) throws -> Value
+
+    private init(
+        _ format: SerializerFormat,
+        encode: @escaping @Sendable (Value) throws -> Data,
+        decode: @escaping @Sendable (Data) throws -> Value
+    ) {
+        self.format = format
+        encodeAction = encode
+        decodeAction = decode
+    }
+
+    /// JSON (RFC 8259), with keys in order, so that equal values give equal bytes.
+    public static var json: Serializer {
+        Serializer(
+            .json, encode: { try JSONCoding.encode($0) }, decode: { try JSONCoding.decode(Value.self, from: $0) })
+    }
+
+    /// A binary property list. The value must encode as an array or a dictionary.
+    public static var plist: Serializer {
+        Serializer(
+            .plist, encode: { try PropertyListCoding.encode($0) },
+            decode: { try PropertyListCoding.decode(Value.self, from: $0) })
+    }
+
+    /// A pair of functions of the app's own. `decode` may keep the `Data` that it gets.
+    public static func custom(
+        encode: @escaping @Sendable (Value) throws -> Data,
+        decode: @escaping @Sendable (Data) throws -> Value
+    ) -> Serializer {
+        Serializer(.custom, encode: encode, decode: decode)
+    }
+}
+
+extension Serializer where Value == Data {
+    /// The bytes as they are.
+    public static var data: Serializer { Serializer(.data, encode: { $0 }, decode: { $0 }) }
+}
+
+extension Serializer {
+    /// The bytes for a value.
+    ///
+    /// - Throws: `StorageError.serializationFailed` with the encoder's reason.
+    public func encode(_ value: Value) throws(StorageError) -> Data {
+        if format == .data, let data = value as? Data { return data }
+        do { return try encodeAction(value) } catch {
+            throw StorageError(
+                .serializationFailed, "a \(Value.self) could not be encoded as \(format): \(CodingFailure(error))")
+        }
+    }
+
+    /// The value for bytes.
+    ///
+    /// - Throws: `StorageError.deserializationFailed` with the place of the mismatch, but not the bytes.
+    public func decode(_ data: Data) throws(StorageError) -> Value {
+        if format == .data, let value = data as? Value { return value }
+        do { return try decodeAction(data) } catch {
+            throw StorageError(
+                .deserializationFailed,
+                "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
+                hint: "the stored bytes are untouched; read them with another type, or write the key anew")
+        }
+    }
+}
