@@ -1,0 +1,41 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// The place of one value. Cells have locks of their own, so that different keys never wait for each other.
+final class MemoryCell: Sendable {
+    /// A value with what is kept beside it; an object, so that a reader takes one reference and leaves the lock.
+    final class Value: Sendable {
+        let data: Data
+        let attributes: ValueAttributes
+
+        init(data: Data, attributes: ValueAttributes?) {
+            self.data = data
+            var attributes = attributes ?? ValueAttributes()
+            attributes.size = UInt64(data.count)
+            attributes.modified = Self.now
+            self.attributes = attributes
+        }
+
+        private static var now: Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+    }
+
+    private let content = Mutex<Value?>(nil)
+
+    /// The value now.
+    var value: Value? { content.withLock { $0 } }
+
+    /// Puts another value in place; tells whether there was one.
+    @discardableResult
+    func replace(with value: Value?) -> Bool {
+        content.withLock { content in
+            defer { content = value }
+            return content != nil
+        }
+    }
+}

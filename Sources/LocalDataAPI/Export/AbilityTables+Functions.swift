@@ -1,0 +1,183 @@
+internal import CLocalData
+
+// The C functions of the ability tables. They stand at file scope, so that no isolation is inferred for them.
+
+private func ability<Function>(
+    _ context: UnsafeMutableRawPointer?, _ path: KeyPath<StorageAbilities, Function?>
+) throws -> Function {
+    guard let context,
+        let function = Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue().abilities[keyPath: path]
+    else { throw StorageError(.unsupported, "the store lacks an ability that it was asked for") }
+    return function
+}
+
+private func utf8(_ bytes: ld_bytes) throws -> String {
+    guard let text = bytes.text else { throw StorageError(.invalidAddress, "a name at the boundary is not UTF-8") }
+    return text
+}
+
+func enumerateNames(
+    context: UnsafeMutableRawPointer?, place: UnsafePointer<ld_namespace>?, prefix: ld_bytes, after: ld_bytes,
+    limit: UInt64, sink: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "names was called without a sink") }
+        var stopped = false
+        try ability(context, \.names)(
+            StorageNamespace(place), utf8(prefix), after.count == 0 ? nil : utf8(after),
+            limit == 0 ? nil : Int(clamping: limit)
+        ) { name in
+            stopped = name.withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
+            return !stopped
+        }
+        return stopped ? LD_STOPPED : LD_OK
+    }
+}
+
+func enumeratePlaces(
+    context: UnsafeMutableRawPointer?, sink: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "places was called without a sink") }
+        var stopped = false
+        try ability(context, \.places)() { place in
+            stopped = "\(place.domain)\0\(place.scope)".withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
+            return !stopped
+        }
+        return stopped ? LD_STOPPED : LD_OK
+    }
+}
+
+func readAttributes(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<ld_attributes>?) -> Void)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let attributes = try ability(context, \.attributes)(checked(handle)) else { return LD_ABSENT }
+        attributes.withBoundary { take?(taker, $0) }
+        return LD_OK
+    }
+}
+
+func readPieces(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, sink: UnsafePointer<ld_sink>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "read was called without a sink") }
+        var stopped = false
+        let found = try ability(context, \.read)(checked(handle)) { piece in
+            stopped = !sink.send(piece)
+            return !stopped
+        }
+        return stopped ? LD_STOPPED : found ? LD_OK : LD_ABSENT
+    }
+}
+
+func writePieces(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, source: UnsafePointer<ld_source>?,
+    attributes: UnsafePointer<ld_attributes>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let source, let read = source.pointee.read else {
+            throw StorageError(.unsupported, "write was called without a source")
+        }
+        try ability(context, \.write)(checked(handle), attributes.map { ValueAttributes($0) }) { consume in
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
+            defer {
+                // The piece may have been part of a secret.
+                buffer.initializeMemory(as: UInt8.self, repeating: 0)
+                buffer.deallocate()
+            }
+            while true {
+                let count = read(source.pointee.context, buffer.baseAddress, buffer.count)
+                guard count >= 0, count <= buffer.count else { throw SinkStopped() }
+                guard count > 0 else { return }
+                try consume(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]).bytes)
+            }
+        }
+        return LD_OK
+    }
+}
+
+func applyBatch(
+    context: UnsafeMutableRawPointer?, operations: UnsafePointer<UnsafePointer<ld_operation>?>?, count: Int,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        try ability(context, \.apply)(UnsafeBufferPointer(start: operations, count: operations == nil ? 0 : count))
+        return LD_OK
+    }
+}
+
+func beginWatch(
+    context: UnsafeMutableRawPointer?, place: UnsafePointer<ld_namespace>?, prefix: ld_bytes,
+    watcher: UnsafePointer<ld_watcher>?, token: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let watcher = watcher?.pointee, let token else {
+            throw StorageError(.unsupported, "watch was called without a watcher")
+        }
+        token.pointee = try ability(context, \.watch)(StorageNamespace(place), utf8(prefix)) { name in
+            (name ?? "").withBytes { watcher.changed?(watcher.context, $0) }
+        }
+        return LD_OK
+    }
+}
+
+func endWatch(context: UnsafeMutableRawPointer?, token: UnsafeMutableRawPointer?) {
+    if let token { try? ability(context, \.unwatch)(token) }
+}
+
+func beginTransaction(
+    context: UnsafeMutableRawPointer?, transaction: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        transaction?.pointee = try ability(context, \.transactions).begin()
+        return LD_OK
+    }
+}
+
+func getInTransaction(
+    context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?,
+    sink: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
+        return try ability(context, \.transactions).get(checked(transaction), checked(handle), sink)
+    }
+}
+
+func setInTransaction(
+    context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?,
+    value: ld_bytes, attributes: UnsafePointer<ld_attributes>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        try ability(context, \.transactions).set(
+            checked(transaction), checked(handle), value, attributes.map { ValueAttributes($0) })
+        return LD_OK
+    }
+}
+
+func removeInTransaction(
+    context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) { try ability(context, \.transactions).remove(checked(transaction), checked(handle)) }
+}
+
+func commitTransaction(
+    context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        try ability(context, \.transactions).commit(checked(transaction))
+        return LD_OK
+    }
+}
+
+func rollbackTransaction(context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?) {
+    if let transaction { try? ability(context, \.transactions).rollback(transaction) }
+}

@@ -1,0 +1,32 @@
+internal import CLocalData
+
+/// The C tables of the abilities; one of each serves every exported store.
+struct AbilityTables: @unchecked Sendable {
+    // Pointers to constants that are never freed.
+    static let shared = AbilityTables()
+
+    let enumeration = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_enumeration(
+                size: UInt32(MemoryLayout<ld_store_enumeration>.size), names: enumerateNames, places: enumeratePlaces)))
+    let attributes = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_attributes(size: UInt32(MemoryLayout<ld_store_attributes>.size), attributes: readAttributes)))
+    let streaming = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_streaming(
+                size: UInt32(MemoryLayout<ld_store_streaming>.size), read: readPieces, write: writePieces)))
+    let batch = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_batch(size: UInt32(MemoryLayout<ld_store_batch>.size), apply: applyBatch)))
+    let watch = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_watch(
+                size: UInt32(MemoryLayout<ld_store_watch>.size), watch: beginWatch, unwatch: endWatch)))
+    let transactions = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_transactions(
+                size: UInt32(MemoryLayout<ld_store_transactions>.size), begin: beginTransaction,
+                get: getInTransaction, set: setInTransaction, remove: removeInTransaction, commit: commitTransaction,
+                rollback: rollbackTransaction)))
+}

@@ -1,0 +1,66 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Makes a plugin out of Swift types.
+///
+/// This is all that a plugin needs besides the type that does its work:
+///
+/// ```swift
+/// @c(localdata_plugin_v1)
+/// public func plugin() -> UnsafeRawPointer { Plugin.export("Hello", version: "1.0.0", .storage(HelloStore.self)) }
+/// ```
+public enum Plugin {
+    /// Something that a plugin offers.
+    public struct Component {
+        let make: () -> UnsafePointer<ld_component>
+
+        /// A store.
+        public static func storage<Backend: StorageBackend>(_ backend: Backend.Type) -> Component {
+            Component {
+                .immortal(
+                    ld_component(
+                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_STORAGE,
+                        id: backend.component.id.immortalBytes(), summary: backend.component.summary.immortalBytes(),
+                        options: schema(backend.component.options),
+                        context: Unmanaged.passRetained(StorageFactory(backend)).toOpaque(), open: openStorage))
+            }
+        }
+    }
+
+    private struct Entry: @unchecked Sendable {
+        // The table is written before it is published and never changed or freed.
+        let table: UnsafeRawPointer
+    }
+
+    private static let exported = Mutex<[String: Entry]>([:])
+
+    /// The table that the entry function returns: the same one each time, valid until the process ends.
+    ///
+    /// - Parameters:
+    ///   - name: The plugin's name, which is also the library's: `Hello` for `libHello.so`.
+    ///   - version: The plugin's own version.
+    ///   - components: What it offers; ids differ.
+    public static func export(_ name: String, version: String, _ components: Component...) -> UnsafeRawPointer {
+        exported.withLock { exported in
+            if let entry = exported[name] { return entry }
+            let list = UnsafeMutablePointer<UnsafePointer<ld_component>?>.allocate(capacity: components.count)
+            for (index, component) in components.enumerated() {
+                (list + index).initialize(to: component.make())
+            }
+            let table = UnsafePointer.immortal(
+                ld_plugin(
+                    size: UInt32(MemoryLayout<ld_plugin>.size), magic: LD_MAGIC, abi_major: UInt16(LD_ABI_MAJOR),
+                    abi_minor: UInt16(LD_ABI_MINOR), name: name.immortalBytes(), version: version.immortalBytes(),
+                    components: UnsafePointer(list), component_count: components.count))
+            let entry = Entry(table: UnsafeRawPointer(table))
+            exported[name] = entry
+            return entry
+        }.table
+    }
+
+    private static func schema(_ options: [ComponentOption]) -> ld_bytes {
+        // A list of plain values always encodes; an empty one would be refused by the host with a clear message.
+        ((try? JSONCoding.encode(options)) ?? Data()).immortalBytes()
+    }
+}

@@ -1,0 +1,81 @@
+internal import CLocalData
+internal import FoundationEssentials
+
+/// The optional abilities of an exported store, as closures over its type.
+struct StorageAbilities {
+    typealias Handle = UnsafeMutableRawPointer
+    typealias Pieces = ((RawSpan) throws -> Void) throws -> Void
+
+    var names: ((StorageNamespace, String, String?, Int?, (String) -> Bool) throws -> Void)?
+    var places: (((StorageNamespace) -> Bool) throws -> Void)?
+    var attributes: ((Handle) throws -> ValueAttributes?)?
+    var read: ((Handle, (RawSpan) -> Bool) throws -> Bool)?
+    var write: ((Handle, ValueAttributes?, Pieces) throws -> Void)?
+    var apply: ((UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void)?
+    var watch: ((StorageNamespace, String, @escaping @Sendable (String?) -> Void) throws -> Handle)?
+    var unwatch: ((Handle) -> Void)?
+    var transactions: AnyTransactionExport?
+
+    init<Backend: StorageBackend>(of backend: Backend) {
+        if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
+        if let backend = backend as? any AttributedBackend { add(attributes: backend) }
+        if let backend = backend as? any StreamingBackend { add(streaming: backend) }
+        if let backend = backend as? any BatchBackend { add(batch: backend) }
+        if let backend = backend as? any WatchableBackend { add(watching: backend) }
+        if let backend = backend as? any TransactionalBackend { add(transactions: backend) }
+    }
+
+    /// The table of an ability that the store has.
+    func table(_ id: String) -> UnsafeRawPointer? {
+        switch id {
+        case LD_STORE_ENUMERATION where names != nil: AbilityTables.shared.enumeration
+        case LD_STORE_ATTRIBUTES where attributes != nil: AbilityTables.shared.attributes
+        case LD_STORE_STREAMING where read != nil: AbilityTables.shared.streaming
+        case LD_STORE_BATCH where apply != nil: AbilityTables.shared.batch
+        case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
+        case LD_STORE_TRANSACTIONS where transactions != nil: AbilityTables.shared.transactions
+        default: nil
+        }
+    }
+
+    private mutating func add<Backend: EnumerableBackend>(enumeration backend: Backend) {
+        names = { try backend.forEachName(in: $0, prefix: $1, after: $2, limit: $3, $4) }
+        places = { try backend.forEachPlace($0) }
+    }
+
+    private mutating func add<Backend: AttributedBackend>(attributes backend: Backend) {
+        attributes = { try backend.attributes(of: KeyBox<Backend.Key>.key($0)) }
+    }
+
+    private mutating func add<Backend: StreamingBackend>(streaming backend: Backend) {
+        read = { try backend.read(KeyBox<Backend.Key>.key($0), $1) }
+        write = { try backend.write(KeyBox<Backend.Key>.key($0), attributes: $1, from: $2) }
+    }
+
+    private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
+        apply = { operations in
+            try backend.apply(
+                operations.map { operation in
+                    guard let operation = operation?.pointee else { throw StorageError(.unsupported) }
+                    return StorageChange(
+                        key: KeyBox<Backend.Key>.key(try checked(operation.handle)),
+                        value: operation.remove == 0 ? Data(operation.value.buffer) : nil,
+                        attributes: operation.attributes.map { ValueAttributes($0) })
+                })
+        }
+    }
+
+    private mutating func add<Backend: WatchableBackend>(watching backend: Backend) {
+        watch = { place, prefix, changed in
+            Unmanaged.passRetained(KeyBox(try backend.watch(place, prefix: prefix, changed: changed))).toOpaque()
+        }
+        unwatch = { token in
+            backend.unwatch(KeyBox<Backend.Watch>.key(token))
+            Unmanaged<KeyBox<Backend.Watch>>.fromOpaque(token).release()
+        }
+    }
+
+    private mutating func add<Backend: TransactionalBackend>(transactions backend: Backend) {
+        transactions = TransactionExport(backend)
+    }
+}

@@ -1,0 +1,30 @@
+internal import CLocalData
+internal import FoundationEssentials
+
+/// Opens a store of one Swift type; what a component's `context` points to.
+class AnyStorageFactory {
+    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
+        throw StorageError(.unsupported)
+    }
+}
+
+final class StorageFactory<Backend: StorageBackend>: AnyStorageFactory {
+    init(_ backend: Backend.Type) {}
+
+    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
+        let options = try ComponentOptions(json: Data(options.buffer))
+        return try StorageExport(Backend(options: options, host: HostServices(host))).table
+    }
+}
+
+func openStorage(
+    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
+    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
+        let factory = Unmanaged<AnyStorageFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        return LD_OK
+    }
+}

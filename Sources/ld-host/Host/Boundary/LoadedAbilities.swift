@@ -1,0 +1,38 @@
+internal import CLocalData
+internal import LocalDataAPI
+
+/// The optional abilities of an open store, asked for once. `nil` means that the store lacks it.
+struct LoadedAbilities: Sendable {
+    let enumeration: ld_store_enumeration?
+    let attributes: ld_store_attributes?
+    let streaming: ld_store_streaming?
+    let batch: ld_store_batch?
+    let watch: ld_store_watch?
+    let transactions: ld_store_transactions?
+
+    init(of store: ld_store) {
+        enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration())
+        attributes = Self.find(LD_STORE_ATTRIBUTES, in: store, ld_store_attributes())
+        streaming = Self.find(LD_STORE_STREAMING, in: store, ld_store_streaming())
+        batch = Self.find(LD_STORE_BATCH, in: store, ld_store_batch())
+        watch = Self.find(LD_STORE_WATCH, in: store, ld_store_watch())
+        transactions = Self.find(LD_STORE_TRANSACTIONS, in: store, ld_store_transactions())
+    }
+
+    /// The ids of the abilities that the store has.
+    var ids: [String] {
+        [
+            (LD_STORE_ENUMERATION, enumeration != nil), (LD_STORE_ATTRIBUTES, attributes != nil),
+            (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil),
+            (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
+        ].filter(\.1).map(\.0)
+    }
+
+    /// An ability's table, if it is there and complete: every revision so far has all of its functions.
+    private static func find<Table>(_ id: String, in store: ld_store, _ empty: Table) -> Table? {
+        let pointer = id.withBytes { store.extension?(store.`self`, $0) }
+        var table = empty
+        guard let pointer, copyTable(pointer, into: &table, required: MemoryLayout<Table>.size) else { return nil }
+        return table
+    }
+}

@@ -1,0 +1,109 @@
+internal import CLocalData
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// An open store of some plugin: the import side of the boundary.
+///
+/// Every method makes exactly one call into the component, on the calling thread; whether that may wait follows from
+/// `properties.latency`.
+package final class LoadedStore: Sendable {
+    /// What the store promises.
+    package let properties: StoreProperties
+    let table: ld_store
+    let abilities: LoadedAbilities
+
+    /// Takes over an open store's table.
+    ///
+    /// - Throws: `pluginRefused` naming the component if the table is not usable.
+    init(table pointer: UnsafeRawPointer?, component: String) throws(StorageError) {
+        var table = ld_store()
+        guard copyTable(pointer, into: &table, required: Self.requiredSize) else {
+            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
+            throw StorageError(
+                .pluginRefused,
+                "component '\(component)' opened a store whose table has \(size) bytes; "
+                    + "expected \(Self.requiredSize) to \(largestTable)",
+                hint: "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
+        }
+        let functions: [(String, Bool)] = [
+            ("resolve", table.resolve != nil), ("release", table.release != nil), ("get", table.get != nil),
+            ("exists", table.exists != nil), ("set", table.set != nil), ("remove", table.remove != nil),
+        ]
+        if let missing = functions.first(where: { !$0.1 }) {
+            throw StorageError(
+                .pluginRefused, "component '\(component)' opened a store without the function '\(missing.0)'",
+                hint: "a store's table needs \(functions.map(\.0).joined(separator: ", "))")
+        }
+        guard let latency = StoreProperties.Latency(rawValue: table.latency) else {
+            throw StorageError(
+                .pluginRefused, "component '\(component)' opened a store of the unknown latency class \(table.latency)",
+                hint: "use one of the LD_LATENCY_ values")
+        }
+        self.table = table
+        properties = StoreProperties(
+            latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
+            isShared: table.flags & LD_STORE_SHARED != 0,
+            largestValue: table.largest_value == 0 ? nil : table.largest_value)
+        abilities = LoadedAbilities(of: table)
+    }
+
+    private static var requiredSize: Int {
+        MemoryLayout<ld_store>.offset(of: \ld_store.extension) ?? MemoryLayout<ld_store>.size
+    }
+
+    /// Resolves an address; each handle is to be released.
+    package func resolve(_ address: StorageAddress) throws(StorageError) -> StoreHandle {
+        var handle: UnsafeMutableRawPointer?
+        _ = try ReportSink.call { error in
+            address.withBoundary { table.resolve(table.`self`, $0, &handle, error) }
+        }
+        return StoreHandle(pointer: handle)
+    }
+
+    /// Gives a handle back.
+    package func release(_ handle: StoreHandle) { table.release(table.`self`, handle.pointer) }
+
+    /// The value, or `nil` if there is none.
+    @inline(__always)
+    package func get(_ handle: StoreHandle) throws(StorageError) -> Data? {
+        let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
+            try ReportSink.call { table.get(table.`self`, handle.pointer, sink, $0) }
+        }
+        switch status {
+        case LD_OK:
+            guard let data else { throw StorageError(.unknown, "the store reported a value and did not write it") }
+            return data
+        case LD_ABSENT: return nil
+        default: throw StorageError(.cancelled, "the store stopped before the value was read")
+        }
+    }
+
+    /// Whether a value is stored.
+    package func exists(_ handle: StoreHandle) throws(StorageError) -> Bool {
+        try ReportSink.call { table.exists(table.`self`, handle.pointer, $0) } == LD_OK
+    }
+
+    /// Stores a value.
+    package func set(_ handle: StoreHandle, to value: Data, attributes: ValueAttributes?) throws(StorageError) {
+        if let largest = properties.largestValue, value.count > largest {
+            throw StorageError(
+                .valueTooLarge, "the value has \(value.count) bytes; the store takes at most \(largest)",
+                hint: "map the domain to a store for large values")
+        }
+        _ = try ReportSink.call { error in
+            value.withUnsafeBytes { buffer in
+                let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
+                guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
+                return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
+            }
+        }
+    }
+
+    /// Removes the value; `false` if there was none.
+    package func remove(_ handle: StoreHandle) throws(StorageError) -> Bool {
+        try ReportSink.call { table.remove(table.`self`, handle.pointer, $0) } == LD_OK
+    }
+
+    /// Ends the store. Only for callers that know that no call is in flight and no handle is held.
+    package func close() { table.close?(table.`self`) }
+}

@@ -1,0 +1,35 @@
+internal import CLinux
+internal import Glibc
+
+/// A counting semaphore with a monotonic deadline, on which idle threads wait.
+final class IdleSemaphore: @unchecked Sendable {
+    // The semaphore lives at a fixed address for as long as this object, and its functions are thread-safe.
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() {
+        semaphore.initialize(to: sem_t())
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    /// Waits for a signal; `false` if none came in time.
+    func wait(seconds: Int) -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        deadline.tv_sec += seconds
+        while ld_linux_sem_wait_until(semaphore, &deadline) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
+
+    func waitForever() {
+        while sem_wait(semaphore) != 0 && errno == EINTR {}
+    }
+}

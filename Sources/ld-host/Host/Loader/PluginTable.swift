@@ -1,0 +1,98 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// A plugin's descriptor, checked and copied out of the plugin's memory.
+struct PluginTable: Sendable {
+    let description: PluginDescription
+    let components: [ld_component]
+
+    /// Reads what an entry function returned.
+    ///
+    /// - Parameter file: The name for errors.
+    /// - Throws: `pluginRefused` with what was expected and found.
+    init(_ pointer: UnsafeRawPointer?, file: String) throws(StorageError) {
+        func refused(_ what: String, _ hint: String = rebuild) -> StorageError {
+            StorageError(.pluginRefused, "plugin '\(file)': \(what)", hint: hint)
+        }
+        guard let pointer else { throw refused("its entry returned no descriptor") }
+        var plugin = ld_plugin()
+        guard copyTable(pointer, into: &plugin, required: MemoryLayout<ld_plugin>.size) else {
+            let size = pointer.loadUnaligned(as: UInt32.self)
+            throw refused(
+                "its descriptor has \(size) bytes; expected \(MemoryLayout<ld_plugin>.size) to \(largestTable)")
+        }
+        guard plugin.magic == LD_MAGIC else {
+            throw refused(
+                "its descriptor starts with the mark 0x\(String(plugin.magic, radix: 16)); "
+                    + "expected 0x\(String(LD_MAGIC, radix: 16))")
+        }
+        guard plugin.abi_major == UInt16(LD_ABI_MAJOR) else {
+            throw refused("it is built for ABI major \(plugin.abi_major); this host speaks major \(LD_ABI_MAJOR)")
+        }
+        guard let name = plugin.name.checkedText(limit: 128), !name.isEmpty else {
+            throw refused("its name is missing, longer than 128 bytes or not UTF-8")
+        }
+        guard let version = plugin.version.checkedText(limit: 128) else {
+            throw refused("its version is longer than 128 bytes or not UTF-8")
+        }
+        guard plugin.component_count <= 64, let list = plugin.components, plugin.component_count > 0 else {
+            throw refused("it lists \(plugin.component_count) components; expected 1 to 64")
+        }
+        var components: [ld_component] = []
+        var descriptions: [PluginDescription.Component] = []
+        for index in 0..<plugin.component_count {
+            var component = ld_component()
+            guard copyTable(list[index], into: &component, required: MemoryLayout<ld_component>.size) else {
+                let size = list[index].map { $0.withMemoryRebound(to: UInt32.self, capacity: 1) { $0.pointee } } ?? 0
+                throw refused(
+                    "component \(index + 1) has a struct of \(size) bytes; "
+                        + "expected \(MemoryLayout<ld_component>.size) to \(largestTable)")
+            }
+            guard let id = component.id.checkedText(limit: 64), Self.isUsable(id) else {
+                throw refused(
+                    "component \(index + 1) has an id that is not usable",
+                    "an id has 1 to 64 lower case letters, digits, '-' and '.'")
+            }
+            guard !descriptions.contains(where: { $0.id == id }) else {
+                throw refused("it offers component '\(id)' twice", "give each component an id of its own")
+            }
+            guard component.open != nil else { throw refused("component '\(id)' has no function 'open'") }
+            guard let summary = component.summary.checkedText(limit: 4096),
+                let json = component.options.checkedText(limit: 1 << 20),
+                let options = try? JSONDecoder().decode([ComponentOption].self, from: Data(json.utf8))
+            else {
+                throw refused(
+                    "component '\(id)' has a summary or an option list that cannot be read",
+                    "the option list is a JSON array; see ld_component in the header")
+            }
+            components.append(component)
+            descriptions.append(.init(kind: component.kind, id: id, summary: summary, options: options))
+        }
+        self.components = components
+        description = PluginDescription(
+            name: name, version: version, abi: "\(plugin.abi_major).\(plugin.abi_minor)", components: descriptions)
+    }
+
+    private static func isUsable(_ id: String) -> Bool {
+        !id.isEmpty
+            && id.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+private let rebuild = "rebuild it against this host's localdata/plugin.h, or remove the file"
+
+extension ld_bytes {
+    /// The text, if the count is believable and the bytes are UTF-8.
+    fileprivate func checkedText(limit: Int) -> String? {
+        guard count <= limit, count == 0 || data != nil else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,19 @@
+internal import FoundationEssentials
+internal import Glibc
+public import LocalDataAPI
+
+/// A log that writes one line a message to standard error: `warning router: ...`.
+public struct StandardErrorLog: StorageLogHandler {
+    /// The least level that is kept.
+    public let level: StorageLogLevel
+
+    /// Creates the log.
+    public init(level: StorageLogLevel) { self.level = level }
+
+    /// Writes the line with one call, so that lines of several threads do not mix.
+    public func log(_ level: StorageLogLevel, label: String, _ message: String) {
+        guard level >= self.level else { return }
+        let line = Array("\(level) \(label): \(message)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
