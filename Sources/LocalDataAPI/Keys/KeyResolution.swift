@@ -4,8 +4,10 @@ internal import Synchronization
 open class KeyResolution: @unchecked Sendable {
     // Safe to share: set before the object is published through the slot's atomic, and never changed after.
     fileprivate(set) package final var next: Unmanaged<KeyResolution>?
+    /// What the key was resolved for; two that are equal are the same.
+    package final let snapshot: UInt
 
-    package init() {}
+    package init(snapshot: UInt) { self.snapshot = snapshot }
 }
 
 /// The place in a key where resolutions are kept: a list that only grows at its head, read without a lock.
@@ -25,13 +27,13 @@ package final class KeyResolutionSlot: Sendable {
         }
     }
 
-    /// The newest resolution for which `matches` is true.
+    /// The newest resolution for a snapshot.
     @inline(__always)
-    package func first(where matches: (KeyResolution) -> Bool) -> KeyResolution? {
+    package func resolution(for snapshot: UInt) -> KeyResolution? {
         var link = Self.unmanaged(head.load(ordering: .acquiring))
         while let current = link {
             let resolution = current.takeUnretainedValue()
-            if matches(resolution) { return resolution }
+            if resolution.snapshot == snapshot { return resolution }
             link = resolution.next
         }
         return nil

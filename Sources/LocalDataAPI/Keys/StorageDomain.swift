@@ -38,7 +38,7 @@ extension StorageDomain {
 }
 
 extension StorageDomain: CustomStringConvertible {
-    /// The domain and its scope as an address has them, e.g. `keychain:com.example`.
+    /// The domain and its scope as an address has them, e.g. `keychain:com.example`; `/` and `%` in a scope are escaped.
     public var description: String {
         switch self {
         case .userDefaults(let suite): Self.join(name, suite)
@@ -52,6 +52,6 @@ extension StorageDomain: CustomStringConvertible {
 
     private static func join(_ name: String, _ scope: String?) -> String {
         guard let scope, !scope.isEmpty else { return name }
-        return "\(name):\(scope)"
+        return "\(name):\(StorageAddress.escaped(scope: scope))"
     }
 }

@@ -1,5 +1,6 @@
 internal import CLocalData
 internal import LocalDataAPI
+internal import Synchronization
 
 /// The host, as components see it: one table for the life of the process and of a log.
 final class HostTable: @unchecked Sendable {
@@ -9,7 +10,7 @@ final class HostTable: @unchecked Sendable {
     private let log: any StorageLogHandler
 
     /// Makes a table that is never freed, since components may keep it.
-    init(log: any StorageLogHandler) {
+    private init(log: any StorageLogHandler) {
         self.log = log
         let context = UnsafeMutablePointer<Unmanaged<HostTable>>.allocate(capacity: 1)
         logTable = .immortal(
@@ -21,6 +22,22 @@ final class HostTable: @unchecked Sendable {
                 size: UInt32(MemoryLayout<ld_host>.size), context: context, name: "LocalData".immortalBytes(),
                 version: HostVersion.current.immortalBytes(), extension: findService))
         context.initialize(to: Unmanaged.passRetained(self))
+    }
+
+    private static let tables = Mutex<[(log: any StorageLogHandler, table: HostTable)]>([])
+
+    /// The table for a log: one for each kind and level, since they are never freed.
+    static func shared(for log: any StorageLogHandler) -> HostTable {
+        tables.withLock { tables in
+            if let known = tables.first(where: { type(of: $0.log) == type(of: log) && $0.log.level == log.level }),
+                type(of: log) is SilentLog.Type || type(of: log) is StandardErrorLog.Type
+            {
+                return known.table
+            }
+            let table = HostTable(log: log)
+            tables.append((log, table))
+            return table
+        }
     }
 
     fileprivate static func of(_ context: UnsafeMutableRawPointer?) -> HostTable? {

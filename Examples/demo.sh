@@ -1,0 +1,44 @@
+#!/bin/sh
+# The main job on real input: Debian's list of languages goes through one plugin and then, after one line of
+# configuration has changed, through another. Usage: demo.sh FOLDER-OF-LD-HOST
+set -eu
+PATH="$1:$PATH"
+export PATH
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+export XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data" XDG_CACHE_HOME="$home/cache" XDG_STATE_HOME="$home/state"
+unset LOCALDATA_CONFIG LOCALDATA_PLUGIN_PATH
+languages=/usr/share/iso-codes/json/iso_639-3.json
+
+run() {
+    printf '\n$ %s\n' "$*"
+    "$@"
+}
+
+run ld-host init
+run ld-host plugins list
+run ld-host import userDefaults:languages "$languages" --each 639-3 --name alpha_3
+run ld-host get userDefaults:languages/fin
+echo
+printf '\n$ ld-host ls userDefaults:languages | wc -l\n'
+ld-host ls userDefaults:languages | wc -l
+run cat "$XDG_DATA_HOME/localdata/files/userDefaults@languages/swe"
+echo
+
+echo
+echo "# One line of configuration swaps the plugin; the same program now uses the other one."
+run ld-host config set domains.userDefaults memory
+run ld-host config get domains.userDefaults --origin
+printf '\n$ ld-host doctor | grep userDefaults\n'
+ld-host doctor | grep userDefaults
+printf '\n$ ld-host get userDefaults:languages/fin\n'
+ld-host get userDefaults:languages/fin || echo "(status $?: the memory store starts empty; what the file store holds has not moved)"
+run ld-host config set domains.userDefaults file
+run ld-host get userDefaults:languages/fin
+echo
+
+echo
+echo "# Both plugins in one process: the same import, before and after the swap."
+run ld-host demo "$languages"
+printf '\n$ ld-host ls | head -3\n'
+ld-host ls | head -3

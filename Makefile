@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh Debian 12 machine with a Swift toolchain: make demo, make test.
+SWIFT ?= swift
+CC ?= cc
+
+.PHONY: help build demo test lint bench torture clean
+
+help:
+	@echo "make demo     install what is missing, build, and run the main job on real input"
+	@echo "make test     install what is missing, check the format, build, and run all tests"
+	@echo "make bench    measure against C programs that make the same calls"
+	@echo "make torture  run the long fault campaigns whole"
+	@echo "make clean    remove everything that was built"
+
+build:
+	$(SWIFT) build
+
+demo:
+	.ci/require-packages iso-codes gcc libc6-dev
+	$(SWIFT) build
+	Examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
+
+test: lint
+	.ci/require-packages iso-codes gcc g++ libc6-dev binutils python3
+	python3 Tests/FaultInjection/selftest.py
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+bench:
+	.ci/require-packages gcc libc6-dev libsecret-tools gnome-keyring dbus valgrind
+	Tests/Benchmarks/run
+
+torture:
+	.ci/require-packages iso-codes gcc g++ libc6-dev binutils python3
+	LOCALDATA_TORTURE=1 $(SWIFT) test
+
+clean:
+	rm -rf .build Tests/Benchmarks/.build Examples/*/.build

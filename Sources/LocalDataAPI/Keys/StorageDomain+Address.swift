@@ -1,0 +1,60 @@
+extension StorageDomain {
+    /// The domain that an address' parts mean.
+    ///
+    /// - Throws: `invalidAddress` if a folder is neither `documents`, `caches` nor an absolute path.
+    package init(name: String, scope: String?) throws(StorageError) {
+        let given = scope.flatMap { $0.isEmpty ? nil : $0 }
+        switch name {
+        case "userDefaults": self = .userDefaults(suite: given)
+        case "appGroupUserDefaults": self = .appGroupUserDefaults(identifier: given)
+        case "keychain": self = .keychain(service: given)
+        case "fileSystem": self = .fileSystem(directory: try Self.directory(given, in: name))
+        case "encryptedFileSystem": self = .encryptedFileSystem(directory: try Self.directory(given, in: name))
+        case "appGroupFileSystem":
+            let parts = (given ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            self = .appGroupFileSystem(
+                id: parts[0].isEmpty ? nil : String(parts[0]),
+                directory: try Self.directory(parts.count > 1 ? String(parts[1]) : nil, in: name))
+        default: self = .custom(name: name, scope: given)
+        }
+    }
+
+    private static func directory(_ scope: String?, in domain: String) throws(StorageError) -> FileDirectory {
+        guard let scope, !scope.isEmpty else { return .documents }
+        guard let directory = FileDirectory(scope: scope) else {
+            throw StorageError(
+                .invalidAddress, "'\(scope)' is no folder of '\(domain)'",
+                hint: "use documents, caches, or an absolute path with each / written %2F")
+        }
+        return directory
+    }
+}
+
+extension StorageKeyDescriptor {
+    /// Describes the key at an address `domain[:scope]/name` that no catalog lists: its domain's own policy applies,
+    /// and its values are the bytes as they are.
+    ///
+    /// - Throws: `invalidAddress` with what is wrong with the text.
+    public init(address text: String) throws(StorageError) {
+        let parts = try StorageAddress.parts(of: text)
+        guard let name = parts.name, !name.isEmpty else {
+            throw StorageError(
+                .invalidAddress, "'\(text)' has no name", hint: "write domain[:scope]/name, for example userDefaults/theme")
+        }
+        let domain = try StorageDomain(name: parts.domain, scope: parts.scope)
+        self.init(
+            name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
+            description: "described by no catalog")
+    }
+}
+
+extension StorageDomain {
+    /// How a key is protected that says nothing itself because nothing describes it.
+    package var ownPolicy: SecurityPolicy {
+        switch self {
+        case .userDefaults, .appGroupUserDefaults, .fileSystem, .appGroupFileSystem, .custom: .none
+        case .encryptedFileSystem: .recommended
+        case .keychain: .keychain(accessibility: .whenUnlocked)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import LocalDataAPI
+
+/// An address or a part of one, as a person types it.
+enum Address {
+    /// The key at `domain[:scope]/name`.
+    static func key(_ text: String) throws -> AnyStorageKey {
+        do { return AnyStorageKey(try StorageKeyDescriptor(address: text)) } catch {
+            throw UsageError(error.message, hint: error.hint)
+        }
+    }
+
+    /// `domain[:scope]`, with an optional `/prefix`.
+    static func domain(_ text: String) throws -> (domain: StorageDomain, prefix: String) {
+        do {
+            let parts = try StorageAddress.parts(of: text)
+            return (try StorageDomain(name: parts.domain, scope: parts.scope), parts.name ?? "")
+        } catch {
+            throw UsageError(error.message, hint: error.hint)
+        }
+    }
+
+    /// The address of a name in a domain.
+    static func text(_ domain: StorageDomain, _ name: String) -> String { "\(domain)/\(name)" }
+}

@@ -1,0 +1,55 @@
+/// The words behind a command, sorted into options and operands.
+struct Arguments: Sendable {
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+    private var flags: Set<String> = []
+
+    /// Whether a flag was given.
+    func has(_ name: String) -> Bool { flags.contains(name) }
+    /// The last value of an option.
+    func value(_ name: String) -> String? { values[name]?.last }
+    /// Every value of an option, in order.
+    func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// Takes options out of `words` wherever they stand, up to `--`; what follows that are operands, whatever their
+    /// first letter. So is a word that starts with a dash and is followed by a digit or nothing.
+    init(_ words: some Collection<String>, options: [Command.Option]) throws {
+        var words = ArraySlice(Array(words))
+        var sawEnd = false
+        while let word = words.popFirst() {
+            if sawEnd || !word.hasPrefix("-") || word == "-" {
+                operands.append(word)
+            } else if word == "--" {
+                sawEnd = true
+            } else {
+                try take(word, from: &words, options)
+            }
+        }
+    }
+
+    private mutating func take(
+        _ word: String, from words: inout ArraySlice<String>, _ options: [Command.Option]
+    ) throws {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = word.hasPrefix("--") ? parts[0] : word
+        guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
+            throw UsageError(
+                "unknown option '\(name)'",
+                hint: "put -- before an argument that starts with a dash; see: ld-host help")
+        }
+        guard option.value != nil else {
+            guard parts.count == 1 || !word.hasPrefix("--") else {
+                throw UsageError("option '\(name)' takes no value")
+            }
+            flags.insert(option.name)
+            return
+        }
+        if word.hasPrefix("--"), parts.count == 2 {
+            values[option.name, default: []].append(parts[1])
+        } else if let value = words.popFirst() {
+            values[option.name, default: []].append(value)
+        } else {
+            throw UsageError("option '\(name)' needs a value: \(option.value ?? "")")
+        }
+    }
+}

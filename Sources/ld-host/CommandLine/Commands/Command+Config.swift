@@ -1,0 +1,102 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    private struct Value: Encodable {
+        let key: String
+        let value: JSONValue
+        let origin: String
+    }
+
+    static let configShow = Command(
+        name: "config show", summary: "print the configuration in effect",
+        options: [Option(name: "--origin", help: "tell for each value where it comes from"), json]
+    ) { arguments, session in
+        let configuration = try session.configuration()
+        let values = configuration.values().map {
+            Value(key: "\($0.path)", value: $0.value, origin: "\($0.origin)")
+        }
+        if session.json {
+            if arguments.has("--origin") { try Output.json(values) } else { try Output.json(configuration.effective) }
+            return .done
+        }
+        var table = Table()
+        for value in values {
+            let text = "\(value.key) = \(Printable(try value.value.serialized()))"
+            if arguments.has("--origin") { table.add(text, "\(Printable(value.origin))") } else { table.add(text) }
+        }
+        table.print()
+        return .done
+    }
+
+    static let configGet = Command(
+        name: "config get", operands: "KEY", count: 1...1, summary: "print one value of the configuration",
+        details: "Text is printed as it is, anything else as JSON. Ends with status 1 if KEY has no value.",
+        options: [Option(name: "--origin", help: "print where it comes from instead"), json]
+    ) { arguments, session in
+        let key = arguments.operands[0]
+        guard let (value, origin) = try session.configuration().value(at: key) else {
+            throw StorageError(.notFound, "'\(key)' has no value", hint: "run: ld-host config show")
+        }
+        if session.json {
+            try Output.json(Value(key: key, value: value, origin: "\(origin)"))
+        } else if arguments.has("--origin") {
+            Output.line("\(origin)")
+        } else if case .string(let text) = value {
+            Output.line(text)
+        } else {
+            Output.line(try value.serialized(pretty: true))
+        }
+        return .done
+    }
+
+    static let configSet = Command(
+        name: "config set", operands: "KEY VALUE", count: 2...2, summary: "change one value of the configuration",
+        details: """
+            VALUE is JSON, or text if it is no JSON. The file that LOCALDATA_CONFIG or --config names is changed, or
+            else the user's; its comments and its order stay. A change that makes the configuration invalid is refused.
+            For example: ld-host config set domains.userDefaults memory
+            """
+    ) { arguments, session in
+        let (key, text) = (arguments.operands[0], arguments.operands[1])
+        let path = try session.configuration().change(key, to: text)
+        Output.remark("ld-host: \(key) is set in \(path)")
+        return .done
+    }
+
+    static let configUnset = Command(
+        name: "config unset", operands: "KEY", count: 1...1, summary: "remove one value from the configuration file"
+    ) { arguments, session in
+        let key = arguments.operands[0]
+        let path = try session.configuration().change(key, to: nil)
+        Output.remark("ld-host: \(key) is removed from \(path)")
+        return .done
+    }
+
+    static let configValidate = Command(
+        name: "config validate", operands: "[FILE]", count: 0...1,
+        summary: "check the configuration, or one file, and print every problem",
+        details: "Ends with status 2 if there are problems; each names the file, the line and what to do."
+    ) { arguments, session in
+        let problems = try arguments.operands.first.map { try HostConfiguration.problems(inFile: $0) }
+            ?? session.configuration().problems()
+        for problem in problems { Output.line("\(Printable("\(problem)"))") }
+        if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }
+        return problems.isEmpty ? .done : .failure
+    }
+
+    static let configPath = Command(
+        name: "config path", summary: "print the configuration files in the order in which they count", options: [json]
+    ) { _, session in
+        let files = HostConfiguration.files(flags: session.flags)
+        if session.json {
+            try Output.json(files)
+            return .done
+        }
+        var table = Table()
+        for file in files { table.add(file.layer, file.path, file.exists ? "" : "(missing)") }
+        table.print()
+        return .done
+    }
+}

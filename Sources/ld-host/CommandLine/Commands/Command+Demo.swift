@@ -1,0 +1,35 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let demo = Command(
+        name: "demo", operands: "[FILE]", count: 0...1,
+        summary: "store a list of languages through one plugin, then through another",
+        details: """
+            FILE is Debian's list of languages, iso_639-3.json of the package iso-codes. Works in a folder of its own,
+            which is removed at the end.
+            """
+    ) { arguments, _ in
+        let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"
+        let entries = try ValueDocument.entries(
+            in: try Input.contents(of: file), from: file, each: "639-3", name: "alpha_3")
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))
+        let languages = StorageDomain.userDefaults(suite: "languages")
+        for component in ["file", "memory"] {
+            try await router.configure("domains.userDefaults", .string(component))
+            let bar = ProgressBar("importing", total: entries.count)
+            try await router.setData(entries.map { (key(languages, $0.name), $0.value) }, progress: { bar.advance() })
+            bar.finish()
+            let names = try await router.names(in: languages)
+            let finnish = try await router.data(for: key(languages, "fin")) ?? Data()
+            Output.line("\(names.count) languages are in store '\(component)'")
+            Output.line("  fin: \(String(decoding: finnish, as: UTF8.self))")
+            Output.line("  why: \(try await router.explanation(of: "userDefaults"))")
+        }
+        return .done
+    }
+}

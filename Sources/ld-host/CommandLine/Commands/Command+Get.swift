@@ -1,0 +1,38 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+internal import Synchronization
+
+extension Command {
+    static let get = Command(
+        name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
+        details: """
+            Prints the value's bytes as they are; only on a terminal a line end is added if there is none. Ends with
+            status 1 if nothing is stored.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let key = try Address.key(arguments.operands[0])
+        let router = try session.router()
+        if session.json {
+            guard let data = try await router.data(for: key) else { throw notStored(arguments.operands[0]) }
+            try Output.json(
+                ValueReport(
+                    address: arguments.operands[0], data: data, attributes: try await router.attributes(of: key)))
+            return .done
+        }
+        let last = Atomic<UInt8>(UInt8(ascii: "\n"))
+        let found = try await router.readData(for: key) { piece in
+            if let byte = piece.last { last.store(byte, ordering: .relaxed) }
+            Output.write(piece)
+            return true
+        }
+        guard found else { throw notStored(arguments.operands[0]) }
+        if Output.isTerminal, last.load(ordering: .relaxed) != UInt8(ascii: "\n") { Output.line("") }
+        return .done
+    }
+
+    static func notStored(_ address: String) -> StorageError {
+        StorageError(.notFound, "'\(address)' is not stored", hint: "run: ld-host ls")
+    }
+}

@@ -1,0 +1,50 @@
+internal import LocalDataHost
+
+extension Command {
+    static let version = Command(name: "version", summary: "print the version", options: [json]) { _, session in
+        if session.json {
+            try Output.json(["version": HostVersion.current, "abi": HostVersion.abi])
+        } else {
+            Output.line("ld-host \(HostVersion.current) (plugin ABI \(HostVersion.abi))")
+        }
+        return .done
+    }
+
+    static let help = Command(
+        name: "help", operands: "[COMMAND]", count: 0...2, summary: "show help"
+    ) { arguments, _ in
+        guard !arguments.operands.isEmpty else {
+            Output.line("usage: ld-host COMMAND [ARGUMENTS]\n")
+            var table = Table()
+            for command in Command.all { table.add("  \(command.name) \(command.operands)", command.summary) }
+            table.print()
+            Output.line("\nAn ADDRESS is domain[:scope]/name: userDefaults/theme, keychain:com.example/token,")
+            Output.line("fileSystem:documents/profile. Exit status: 0 done, 1 not stored, 2 failed, 64 misused.")
+            Output.line("\nOptions of every command:")
+            print(Command.common)
+            return .done
+        }
+        let name = arguments.operands.joined(separator: " ")
+        let commands = Command.all.filter { $0.name == name || $0.name.hasPrefix("\(name) ") }
+        guard !commands.isEmpty else { throw UsageError("there is no command '\(name)'") }
+        for (index, command) in commands.enumerated() {
+            if index > 0 { Output.line("") }
+            let operands = command.operands.isEmpty ? "" : " \(command.operands)"
+            Output.line("usage: ld-host \(command.name)\(command.options.isEmpty ? "" : " [OPTIONS]")\(operands)\n")
+            Output.line("\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).")
+            if !command.details.isEmpty { Output.line(command.details) }
+            if !command.options.isEmpty { Output.line("") }
+            print(command.options)
+        }
+        return .done
+    }
+
+    private static func print(_ options: [Option]) {
+        var table = Table()
+        for option in options {
+            let names = [option.short, option.name].compactMap { $0 }.joined(separator: ", ")
+            table.add("  \(names)\(option.value.map { " \($0)" } ?? "")", option.help)
+        }
+        table.print()
+    }
+}

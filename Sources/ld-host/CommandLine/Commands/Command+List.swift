@@ -1,0 +1,75 @@
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    private struct Row: Encodable {
+        let address: String
+        let size: UInt64?
+        let modified: Int64?
+        let serializer: String?
+    }
+
+    static let list = Command(
+        name: "ls", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "list what is stored",
+        details: """
+            One address a line; without an argument those of every domain. A control character in a name is shown as
+            an escape; use --json or --null where names must be exact.
+            """,
+        options: [
+            Option(name: "--long", short: "-l", help: "show size and time of writing too"),
+            Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a line end"), json,
+        ]
+    ) { arguments, session in
+        let router = try session.router()
+        let selection: [(domain: StorageDomain, prefix: String)]
+        if let operand = arguments.operands.first {
+            selection = [try Address.domain(operand)]
+        } else {
+            selection = try await router.populatedDomains().map { ($0, "") }
+        }
+        var rows: [Row] = []
+        let wantsDetails = session.json || arguments.has("--long")
+        for (domain, prefix) in selection {
+            var after: String?
+            while true {
+                let page = try await router.names(in: domain, prefix: prefix, after: after, limit: 10_000)
+                for name in page {
+                    let address = Address.text(domain, name)
+                    if wantsDetails {
+                        let attributes = try await router.attributes(of: key(domain, name))
+                        rows.append(
+                            Row(
+                                address: address, size: attributes?.size, modified: attributes?.modified,
+                                serializer: attributes?.serializer))
+                    } else if arguments.has("--null") {
+                        Output.write("\(address)\0")
+                    } else {
+                        Output.line("\(Printable(address))")
+                    }
+                }
+                guard page.count == 10_000 else { break }
+                after = page.last
+            }
+        }
+        if session.json {
+            try Output.json(rows)
+        } else if wantsDetails {
+            var table = Table()
+            for row in rows {
+                table.add(
+                    row.size.map(String.init) ?? "-", row.modified.map(Timestamp.text) ?? "-",
+                    "\(Printable(row.address))")
+            }
+            table.print()
+        }
+        return .done
+    }
+
+    /// A key of which only the place and the name are known.
+    static func key(_ domain: StorageDomain, _ name: String) -> AnyStorageKey {
+        AnyStorageKey(
+            StorageKeyDescriptor(
+                name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
+                description: "described by no catalog"))
+    }
+}

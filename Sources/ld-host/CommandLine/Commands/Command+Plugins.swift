@@ -1,0 +1,69 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let pluginsList = Command(
+        name: "plugins list", summary: "list the plugins on the search path and what they offer",
+        details: """
+            Every plugin is looked at anew, in a child process with a deadline; a refused one is shown with the reason.
+            """,
+        options: [json]
+    ) { _, session in
+        let records = try await session.router().plugins()
+        if session.json {
+            try Output.json(records.map(PluginReport.init))
+            return .done
+        }
+        var table = Table()
+        for record in records {
+            if let description = record.description {
+                for component in description.components {
+                    table.add(
+                        component.id, component.kindName, "\(description.name) \(description.version)",
+                        "\(Printable(record.candidate.path))")
+                }
+            }
+        }
+        table.print()
+        for record in records {
+            if let refusal = record.refusal {
+                Output.line("refused  \(Printable(refusal.message))")
+                if !refusal.hint.isEmpty { Output.line("         \(Printable(refusal.hint))") }
+            }
+        }
+        if records.isEmpty { Output.remark("ld-host: no plugin is on the search path; see: ld-host doctor") }
+        return .done
+    }
+
+    static let pluginsInspect = Command(
+        name: "plugins inspect", operands: "FILE|COMPONENT", count: 1...1,
+        summary: "show what a plugin offers, without trusting it",
+        details: """
+            The plugin is loaded in a child process with a deadline (plugins.timeout), so that one that crashes or
+            hangs is a result. A name without a slash is a component's id, e.g. memory.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let operand = arguments.operands[0]
+        let router = try session.router()
+        let record = try await operand.contains("/") || operand.hasSuffix(".so")
+            ? router.inspectPlugin(at: operand) : router.plugin(offering: operand)
+        if session.json { try Output.json(PluginReport(record)) }
+        let description = try record.result.get()
+        if session.json { return .done }
+        Output.line("\(description.name) \(description.version), ABI \(description.abi)")
+        Output.line("file: \(Printable(record.candidate.path))")
+        for component in description.components {
+            Output.line("\ncomponent \(component.id) (\(component.kindName)): \(Printable(component.summary))")
+            for option in component.options {
+                var line = "  \(option.name): \(option.type.rawValue)"
+                if let allowed = option.allowed { line += " (\(allowed.joined(separator: ", ")))" }
+                if let value = option.default { line += ", default \(PluginReport.text(value))" }
+                if option.required { line += ", required" }
+                Output.line("\(line)\n      \(Printable(option.help))")
+            }
+        }
+        return .done
+    }
+}

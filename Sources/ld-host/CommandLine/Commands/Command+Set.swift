@@ -1,0 +1,51 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let set = Command(
+        name: "set", operands: "ADDRESS [VALUE]", count: 1...2, summary: "store a value",
+        details: """
+            The value's bytes are stored as they are. Without VALUE it is asked for at the terminal; secrets, which is
+            what keychain and encryptedFileSystem keep, never come from the command line, where others can see them.
+            Put -- before a VALUE that starts with a dash.
+            """,
+        options: [
+            Option(name: "--stdin", help: "take the value from standard input, to its end"),
+            Option(name: "--file", value: "FILE", help: "take the value from FILE"),
+        ]
+    ) { arguments, session in
+        let key = try Address.key(arguments.operands[0])
+        let isSecret = key.descriptor.security != .none
+        if arguments.operands.count == 2, isSecret {
+            throw UsageError(
+                "a secret for '\(arguments.operands[0])' cannot be an argument, where other users see it",
+                hint: "use --stdin, or leave the value out to be asked for it")
+        }
+        let sources = [
+            arguments.operands.count == 2, arguments.has("--stdin"), arguments.value("--file") != nil,
+        ].filter { $0 }
+        guard sources.count <= 1 else { throw UsageError("the value is given more than once") }
+        let router = try session.router()
+        if arguments.operands.count == 2 {
+            try await router.setData(Data(arguments.operands[1].utf8), for: key)
+        } else if arguments.has("--stdin") {
+            try await router.writeData(for: key) { try Input.read(STDIN_FILENO, into: $0) }
+        } else if let path = arguments.value("--file") {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                throw StorageError(.fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))")
+            }
+            defer { close(descriptor) }
+            try await router.writeData(for: key) { try Input.read(descriptor, into: $0) }
+        } else {
+            guard let value = try Input.secret(prompt: "value for \(Printable(arguments.operands[0])): ") else {
+                throw UsageError(
+                    "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")
+            }
+            try await router.setData(value, for: key)
+        }
+        return .done
+    }
+}

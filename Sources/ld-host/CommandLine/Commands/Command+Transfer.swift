@@ -1,0 +1,54 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let importValues = Command(
+        name: "import", operands: "DOMAIN[:SCOPE] FILE", count: 2...2, summary: "store the entries of a JSON file",
+        details: """
+            FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
+            with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space;
+            {"$text": "..."} and {"$base64": "..."} stand for bytes that are no such JSON, as export writes them.
+            Everything is checked before the first value is stored.
+            """,
+        options: [
+            Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
+            Option(name: "--name", value: "FIELD", help: "name each element by its member FIELD"), json,
+        ]
+    ) { arguments, session in
+        let (domain, prefix) = try Address.domain(arguments.operands[0])
+        if (arguments.value("--each") == nil) != (arguments.value("--name") == nil) {
+            throw UsageError("--each and --name go together", hint: "run: ld-host help import")
+        }
+        let file = arguments.operands[1]
+        let entries = try ValueDocument.entries(
+            in: try Input.contents(of: file), from: file, each: arguments.value("--each"),
+            name: arguments.value("--name"))
+        let router = try session.router()
+        let bar = ProgressBar("importing", total: entries.count)
+        try await router.setData(
+            entries.map { (key(domain, prefix + $0.name), $0.value) }, progress: { bar.advance() })
+        bar.finish()
+        if session.json {
+            try Output.json(["imported": entries.count])
+        } else {
+            Output.line("imported \(entries.count) values into \(domain)")
+        }
+        return .done
+    }
+
+    static let exportValues = Command(
+        name: "export", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1, summary: "print what is stored as JSON",
+        details: "Prints a JSON object that import takes back, to the same bytes.", options: []
+    ) { arguments, session in
+        let (domain, prefix) = try Address.domain(arguments.operands[0])
+        let router = try session.router()
+        var object: [String: JSONValue] = [:]
+        for name in try await router.names(in: domain, prefix: prefix) {
+            guard let data = try await router.data(for: key(domain, name)) else { continue }
+            object[name] = ValueDocument.entry(for: data)
+        }
+        try Output.json(JSONValue.object(object))
+        return .done
+    }
+}

@@ -1,0 +1,56 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// Where values come from: standard input, a file, or a person at the terminal.
+enum Input {
+    /// Asks at the terminal, without showing what is typed.
+    ///
+    /// - Returns: The line without its end; `nil` if there is no terminal.
+    static func secret(prompt: String) throws -> Data? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return nil }
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(terminal, TCSAFLUSH, &silent)
+        defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
+        _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+        var line = Data()
+        var byte: UInt8 = 0
+        while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        _ = write(terminal, "\n", 1)
+        return line
+    }
+
+    /// Fills a buffer from a descriptor; 0 at the end.
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else {
+                throw StorageError(.fileError, "the input cannot be read: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    /// The whole content of a file, or of standard input for `-`.
+    static func contents(of path: String) throws(StorageError) -> Data {
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StorageError(
+                .fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))",
+                hint: "name a file that can be read, or - for standard input")
+        }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var data = Data()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try read(descriptor, into: buffer), count > 0 {
+            data.append(contentsOf: buffer[..<count])
+        }
+        return data
+    }
+}

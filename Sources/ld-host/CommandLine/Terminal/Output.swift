@@ -1,0 +1,57 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// Where results and everything else go: results to standard output, the rest to standard error.
+enum Output {
+    /// Writes result bytes as they are.
+    static func write(_ data: Data) { data.withUnsafeBytes { write($0) } }
+
+    /// Writes result bytes as they are. A reader that has gone ends the program, as it does others.
+    static func write(_ bytes: UnsafeRawBufferPointer) { _ = write(bytes, to: STDOUT_FILENO) }
+
+    /// Writes a line of a result.
+    static func line(_ text: String) { write(Data("\(text)\n".utf8)) }
+
+    /// Writes a value as JSON: members in order, one line for each.
+    static func json(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        write(try encoder.encode(value))
+        line("")
+    }
+
+    /// Writes a remark for people.
+    static func remark(_ text: String) { note("\(text)\n") }
+
+    /// Says why the program fails, and what to do.
+    static func complain(_ message: String, hint: String) {
+        note("ld-host: error: \(Printable(message))\n")
+        if !hint.isEmpty { note("ld-host: hint: \(Printable(hint))\n") }
+    }
+
+    /// Whether results go to a terminal.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    private static func note(_ text: String) {
+        let bytes = Array(text.utf8)
+        bytes.withUnsafeBytes { _ = write($0, to: STDERR_FILENO) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                if descriptor == STDOUT_FILENO {
+                    let reason = String(cString: strerror(errno))
+                    complain("standard output cannot be written: \(reason)", hint: "")
+                    exit(ExitStatus.failure.code)
+                }
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

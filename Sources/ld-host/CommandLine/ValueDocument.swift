@@ -1,0 +1,124 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// Values as entries of a JSON document, and back, to the same bytes.
+enum ValueDocument {
+    /// The entry for a value: the JSON that it is, if writing that again gives the same bytes; its text or base64
+    /// otherwise.
+    static func entry(for data: Data) -> JSONValue {
+        if let value = try? JSONDecoder().decode(JSONValue.self, from: data), (try? bytes(of: value)) == data,
+            !isMarked(value)
+        {
+            return value
+        }
+        if let text = String(validating: data, as: UTF8.self) { return .object(["$text": .string(text)]) }
+        return .object(["$base64": .string(data.base64EncodedString())])
+    }
+
+    /// The names and values in a document.
+    ///
+    /// - Throws: `invalidAddress` or `deserializationFailed`, naming the file and the entry, before anything is stored.
+    static func entries(
+        in data: Data, from file: String, each path: String?, name field: String?
+    ) throws(StorageError) -> [(name: String, value: Data)] {
+        let document: JSONValue
+        do { document = try JSONDecoder().decode(JSONValue.self, from: data) } catch {
+            throw StorageError(.deserializationFailed, "'\(file)' is not JSON: \(JSONFailure.text(error))")
+        }
+        let entries: [(name: String, value: JSONValue)]
+        if let path, let field {
+            entries = try elements(of: document, at: path, named: field, in: file)
+        } else {
+            guard case .object(let members) = document else {
+                throw StorageError(
+                    .deserializationFailed, "'\(file)' holds \(document.kind); expected an object",
+                    hint: "for an array use --each PATH --name FIELD")
+            }
+            entries = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
+        var names: Set<[UInt8]> = []
+        var result: [(name: String, value: Data)] = []
+        for entry in entries {
+            guard !entry.name.isEmpty, entry.name.utf8.count <= StorageAddress.longestName,
+                !entry.name.utf8.contains(0)
+            else {
+                throw StorageError(
+                    .invalidAddress, "'\(file)': the name '\(entry.name.prefix(80))' is empty, too long or has a NUL",
+                    hint: "names have 1 to \(StorageAddress.longestName) bytes")
+            }
+            guard names.insert(Array(entry.name.utf8)).inserted else {
+                throw StorageError(
+                    .invalidAddress, "'\(file)': two entries are named '\(entry.name)'; nothing was imported",
+                    hint: "name entries by a member that differs in each")
+            }
+            result.append((entry.name, try bytes(of: entry.value)))
+        }
+        return result
+    }
+
+    private static func elements(
+        of document: JSONValue, at path: String, named field: String, in file: String
+    ) throws(StorageError) -> [(name: String, value: JSONValue)] {
+        let segments = path.isEmpty || path == "." ? [] : try ConfigurationPath(path).segments
+        guard let value = document[path: segments], case .array(let elements) = value else {
+            throw StorageError(
+                .deserializationFailed, "'\(file)' has no array at '\(path)'",
+                hint: "PATH names members from the top, separated by dots; . is the document itself")
+        }
+        var entries: [(name: String, value: JSONValue)] = []
+        for (index, element) in elements.enumerated() {
+            guard case .object(let members) = element, let name = members[field]?.nameText else {
+                throw StorageError(
+                    .deserializationFailed,
+                    "'\(file)': element \(index) of '\(path)' has no text or number in a member '\(field)'; "
+                        + "nothing was imported")
+            }
+            entries.append((name, element))
+        }
+        return entries
+    }
+
+    private static func isMarked(_ value: JSONValue) -> Bool {
+        guard case .object(let members) = value, members.count == 1 else { return false }
+        return members["$text"] != nil || members["$base64"] != nil
+    }
+
+    private static func bytes(of value: JSONValue) throws(StorageError) -> Data {
+        if case .object(let members) = value, members.count == 1 {
+            if case .string(let text)? = members["$text"] { return Data(text.utf8) }
+            if case .string(let text)? = members["$base64"] {
+                guard let data = Data(base64Encoded: text) else {
+                    throw StorageError(.deserializationFailed, "the text of a $base64 entry is not base64")
+                }
+                return data
+            }
+        }
+        guard value.isExact else {
+            throw StorageError(
+                .deserializationFailed, "an entry has a whole number beyond 2^53, which would not be kept exactly",
+                hint: "write it as text")
+        }
+        return Data(try value.serialized().utf8)
+    }
+}
+
+extension JSONValue {
+    /// Whether every number in it is what the text said, as far as a `Double` can tell.
+    fileprivate var isExact: Bool {
+        switch self {
+        case .double(let number): number.magnitude < 0x1p53 || number.rounded() != number
+        case .array(let elements): elements.allSatisfy(\.isExact)
+        case .object(let members): members.values.allSatisfy(\.isExact)
+        default: true
+        }
+    }
+
+    fileprivate var nameText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import LocalDataAPI
+internal import Synchronization
+
+/// The way of one store's calls to the I/O threads: at most `width` at a time, so that a store that hangs cannot take
+/// every thread, and with a deadline where a call may wait for others than the disk.
+final class CallLane: Sendable {
+    private struct State {
+        var running = 0
+        var waiting = WorkQueue<@Sendable () -> Void>()
+    }
+
+    private let width: Int
+    private let timeout: Duration?
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - width: The most calls at a time, at least 1.
+    ///   - timeout: How long a caller waits for a call, queueing included; `nil` for as long as it takes.
+    init(width: Int, timeout: Duration?) {
+        self.width = max(1, width)
+        self.timeout = timeout
+    }
+
+    /// Makes a call on an I/O thread and waits for it without holding the caller's thread.
+    ///
+    /// - Parameter what: The call's object for errors, e.g. `reading 'keychain/token'`.
+    /// - Throws: What the call throws; `timedOut` at the deadline and `cancelled` when the task is cancelled, both only
+    ///   with a timeout: the call itself is then abandoned, goes on on its thread, and its end is ignored.
+    func run<Value: Sendable>(
+        _ what: @autoclosure @Sendable () -> String,
+        _ call: @escaping @Sendable () throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        guard let timeout else {
+            let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
+                submit { continuation.resume(returning: outcome(of: call)) }
+            }
+            return try result.get()
+        }
+        let pending = PendingCall<Value>()
+        let clock = Task.detached {
+            try await Task.sleep(for: timeout)
+            pending.finish(.failure(StorageError(.timedOut)))
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard pending.start(continuation) else { return }
+                submit { if pending.isWaiting { pending.finish(outcome(of: call)) } }
+            }
+        } onCancel: {
+            pending.finish(.failure(StorageError(.cancelled)))
+        }
+        clock.cancel()
+        do { return try result.get() } catch {
+            guard error.message == error.code.summary else { throw error }
+            switch error.code {
+            case .timedOut:
+                throw StorageError(
+                    .timedOut, "\(what()) did not end within \(timeout); it was abandoned",
+                    hint: "see whether the store answers at all, or raise stores.<name>.timeout")
+            case .cancelled: throw StorageError(.cancelled, "\(what()) was cancelled by its caller")
+            default: throw error
+            }
+        }
+    }
+
+    private func submit(_ work: @escaping @Sendable () -> Void) {
+        let starts = state.withLock { state in
+            guard state.running < width else {
+                state.waiting.append(work)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        if starts { IOExecutor.shared.submit { self.runFirst(work) } }
+    }
+
+    private func runFirst(_ work: @Sendable () -> Void) {
+        work()
+        let next = state.withLock { state in
+            let next = state.waiting.popFirst()
+            if next == nil { state.running -= 1 }
+            return next
+        }
+        if let next { IOExecutor.shared.submit { self.runFirst(next) } }
+    }
+}
+
+private func outcome<Value>(of call: () throws(StorageError) -> Value) -> Result<Value, StorageError> {
+    do throws(StorageError) { return .success(try call()) } catch { return .failure(error) }
+}
+
+/// A call whose caller may give up before it ends. Whoever finishes first decides; the rest is ignored.
+private final class PendingCall<Value: Sendable>: Sendable {
+    private typealias Continuation = CheckedContinuation<Result<Value, StorageError>, Never>
+
+    private enum State {
+        case new
+        case waiting(Continuation)
+        case finished(Result<Value, StorageError>)
+        case done
+    }
+
+    private let state = Mutex(State.new)
+
+    /// Takes the caller's continuation; `false` if the call was given up before it began, and is answered.
+    func start(_ continuation: CheckedContinuation<Result<Value, StorageError>, Never>) -> Bool {
+        let early: Result<Value, StorageError>? = state.withLock { state in
+            if case .finished(let result) = state {
+                state = .done
+                return result
+            }
+            state = .waiting(continuation)
+            return nil
+        }
+        if let early { continuation.resume(returning: early) }
+        return early == nil
+    }
+
+    var isWaiting: Bool {
+        state.withLock { if case .waiting = $0 { true } else { false } }
+    }
+
+    func finish(_ result: Result<Value, StorageError>) {
+        let continuation: Continuation? = state.withLock { state in
+            switch state {
+            case .new:
+                state = .finished(result)
+                return nil
+            case .waiting(let continuation):
+                state = .done
+                return continuation
+            case .finished, .done: return nil
+            }
+        }
+        continuation?.resume(returning: result)
+    }
+}

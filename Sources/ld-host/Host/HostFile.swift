@@ -1,0 +1,30 @@
+package import FoundationEssentials
+internal import Glibc
+
+/// Small files of the host's own.
+package enum HostFile {
+    /// A regular file's content; `nil` if it cannot be read, is larger than `limit`, or, if asked for, belongs to
+    /// someone else or can be written by others.
+    package static func contents(of path: String, ownedByUser: Bool, limit: Int) -> Data? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else {
+            return nil
+        }
+        if ownedByUser, status.st_uid != geteuid() || status.st_mode & 0o022 != 0 { return nil }
+        var data = Data(count: Int(status.st_size))
+        let count = data.withUnsafeMutableBytes { buffer in
+            var filled = 0
+            while filled < buffer.count {
+                let count = read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                filled += count
+            }
+            return filled
+        }
+        return count == data.count ? data : nil
+    }
+}

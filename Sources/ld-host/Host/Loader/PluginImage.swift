@@ -1,0 +1,82 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// A plugin in this process. Once loaded it stays until the process ends: a Swift library cannot be unloaded safely.
+package final class PluginImage: Sendable {
+    /// The real path that was loaded.
+    package let path: String
+    /// What the plugin says of itself.
+    package let description: PluginDescription
+    private let components: [ld_component]
+
+    private init(path: String, table: PluginTable) {
+        self.path = path
+        description = table.description
+        components = table.components
+    }
+
+    private static let loaded = Mutex<[String: (identity: FileIdentity, image: PluginImage)]>([:])
+
+    /// Loads a plugin, or returns it if it is loaded already.
+    ///
+    /// Checks, in this order and each before the next: who owns the file and could have changed it, whether it is a
+    /// whole ELF library for this machine with this ABI's entry, and, with its code running now, its descriptor.
+    /// - Throws: `pluginRefused`, naming the file, what was expected and found, and what to do.
+    package static func load(_ path: String) throws(StorageError) -> PluginImage {
+        let file = try FileTrust.check(path)
+        return try loaded.withLock { loaded throws(StorageError) in
+            if let known = loaded[file.path] {
+                guard known.identity == file.identity else {
+                    throw StorageError(
+                        .pluginRefused, "plugin '\(file.path)' was replaced after this process had loaded it",
+                        hint: "restart the process, or give the new version a path of its own")
+                }
+                return known.image
+            }
+            try ELFImage(path: file.path).requireEntry(major: Int(LD_ABI_MAJOR))
+            let image = PluginImage(path: file.path, table: try open(file.path))
+            loaded[file.path] = (file.identity, image)
+            return image
+        }
+    }
+
+    /// Takes in a plugin that is linked into this program, by the table its entry function returns.
+    package convenience init(linked table: UnsafeRawPointer, name: String) throws(StorageError) {
+        self.init(path: name, table: try PluginTable(table, file: name))
+    }
+
+    private static func open(_ path: String) throws(StorageError) -> PluginTable {
+        guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) else {
+            let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
+            throw StorageError(
+                .pluginRefused, "plugin '\(path)' cannot be loaded: \(reason)",
+                hint: "install the libraries that it needs, or rebuild it on this system")
+        }
+        guard let symbol = dlsym(library, "localdata_plugin_v1") else {
+            throw StorageError(.pluginRefused, "plugin '\(path)' does not export localdata_plugin_v1")
+        }
+        typealias Entry = @convention(c) () -> UnsafeRawPointer?
+        return try PluginTable(unsafeBitCast(symbol, to: Entry.self)(), file: path)
+    }
+
+    /// Opens a store of one of the plugin's components. May wait.
+    ///
+    /// - Parameter options: A JSON object with every option, checked and complete.
+    func openStore(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedStore {
+        guard let component = components.first(where: { $0.id.text == id }), component.kind == LD_KIND_STORAGE else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no storage component '\(id)'")
+        }
+        var table: UnsafeRawPointer?
+        _ = try ReportSink.call { error in
+            options.withUnsafeBytes { options in
+                component.open(
+                    component.context, host.pointer, ld_bytes(data: options.baseAddress, count: options.count), &table,
+                    error)
+            }
+        }
+        return try LoadedStore(table: table, component: id)
+    }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Turns the options of a configured store into what the component's `open` gets: checked against the component's own
+/// list, defaults filled in, folders in the place of their placeholders.
+struct OptionResolver {
+    let component: PluginDescription.Component
+    let folders: HostSettings.Folders
+
+    /// - Throws: `invalidOptions` with every problem: unknown, missing, of the wrong kind, or outside what is allowed.
+    func resolve(_ store: HostSettings.Store) throws(StorageError) -> Data {
+        var problems: [String] = []
+        var result: [String: ComponentOption.Value] = [:]
+        for name in store.options.keys.sorted() where !component.options.contains(where: { $0.name == name }) {
+            let known = component.options.map(\.name).sorted()
+            problems.append(
+                "unknown option '\(name)'"
+                    + (known.isEmpty ? "; the component has none" : "; it has \(known.joined(separator: ", "))"))
+        }
+        for option in component.options {
+            guard let value = store.options[option.name] ?? option.default else {
+                if option.required { problems.append("option '\(option.name)' is missing: \(option.help)") }
+                continue
+            }
+            do { result[option.name] = try check(value, option) } catch { problems.append(error.message) }
+        }
+        guard problems.isEmpty, let data = try? JSONEncoder().encode(result) else {
+            throw StorageError(
+                .invalidOptions,
+                "store '\(store.name)' (\(store.origin)), component '\(component.id)': "
+                    + problems.joined(separator: "; "),
+                hint: "run: ld-host plugins inspect \(component.id)")
+        }
+        return data
+    }
+
+    private func check(
+        _ value: ComponentOption.Value, _ option: ComponentOption
+    ) throws(StorageError) -> ComponentOption.Value {
+        switch (option.type, value) {
+        case (.string, .string(let text)):
+            if let allowed = option.allowed, !allowed.contains(text) {
+                throw problem(option, "is '\(text)'; possible are \(allowed.joined(separator: ", "))")
+            }
+            return value
+        case (.path, .string(let text)):
+            let path = try expand(text, option)
+            guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+                throw problem(option, "is '\(path)', which is no absolute path")
+            }
+            return .string(path)
+        case (.integer, .integer), (.number, .number), (.boolean, .boolean): return value
+        case (.number, .integer(let number)): return .number(Double(number))
+        default: throw problem(option, "is of the wrong kind; expected \(option.type.rawValue)")
+        }
+    }
+
+    private func expand(_ text: String, _ option: ComponentOption) throws(StorageError) -> String {
+        guard text.hasPrefix("${") else { return text }
+        for (name, folder) in [
+            ("data", folders.data), ("cache", folders.cache), ("state", folders.state), ("config", folders.config),
+        ] {
+            let placeholder = "${\(name)}"
+            if text.hasPrefix(placeholder) { return folder + text.dropFirst(placeholder.count) }
+        }
+        throw problem(option, "is '\(text)'; known are ${data}, ${cache}, ${state} and ${config}")
+    }
+
+    private func problem(_ option: ComponentOption, _ what: String) -> StorageError {
+        StorageError(.invalidOptions, "option '\(option.name)' \(what)")
+    }
+}

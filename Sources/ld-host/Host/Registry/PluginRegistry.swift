@@ -1,0 +1,105 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// Knows which plugin offers which component. Nothing is loaded for that: plugins are inspected in child processes,
+/// once, and opened when they are first needed.
+package final class PluginRegistry: Sendable {
+    private let searchPath: PluginSearchPath
+    private let inspector: PluginInspector
+    private let index: PluginIndex
+    private let linked: [PluginImage]
+
+    /// - Parameters:
+    ///   - searchPath: Where plugins are looked for.
+    ///   - inspector: How a plugin is looked at.
+    ///   - cacheFolder: Where results are remembered.
+    ///   - linked: Plugins that are part of this program.
+    package init(
+        searchPath: PluginSearchPath, inspector: PluginInspector, cacheFolder: String, linked: [PluginImage] = []
+    ) {
+        self.searchPath = searchPath
+        self.inspector = inspector
+        index = PluginIndex(folder: cacheFolder)
+        self.linked = linked
+    }
+
+    /// Where plugins are looked for.
+    package var places: [PluginSearchPath.Place] { searchPath.places }
+
+    /// Every plugin on the search path with its description or the reason for its refusal. Files in folders that are
+    /// no LocalData plugins at all are left out. May wait.
+    ///
+    /// - Parameter fresh: Looks again at files that are known.
+    package func survey(fresh: Bool = false) -> [PluginRecord] {
+        let candidates = searchPath.candidates()
+        let records = candidates.compactMap { candidate in
+            result(for: candidate, fresh: fresh).map { PluginRecord(candidate: candidate, result: $0) }
+        }
+        index.save(keeping: Set(candidates.map(\.path)))
+        return records
+    }
+
+    private func result(
+        for candidate: PluginSearchPath.Candidate, fresh: Bool
+    ) -> Result<PluginDescription, StorageError>? {
+        do {
+            let file = try FileTrust.check(candidate.path)
+            if !fresh, let known = index.result(for: file) { return known }
+            let symbols = try ELFImage(path: file.path).definedSymbols(prefix: "localdata_plugin_v")
+            if symbols.isEmpty && !candidate.isNamed { return nil }
+            let result = Result { () throws(StorageError) in try inspector.inspect(file.path) }
+            index.remember(result, for: file)
+            return result
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The plugin that offers a component, loaded. May wait.
+    ///
+    /// - Throws: `componentNotFound` if none does, with what there is; `componentAmbiguous` if more than one does;
+    ///   `pluginRefused` if the file has changed its mind since it was inspected.
+    package func plugin(offering id: String, kind: ComponentKind) throws(StorageError) -> PluginImage {
+        let inProgram = linked.filter { $0.description.offers(id, kind) }
+        let records = survey()
+        let offering = records.filter { $0.description?.offers(id, kind) ?? false }
+        let paths = inProgram.map(\.path) + offering.map(\.candidate.path)
+        guard paths.count <= 1 else {
+            throw StorageError(
+                .componentAmbiguous, "component '\(id)' is offered by \(list(paths))",
+                hint: "take all but one of them off the search path")
+        }
+        if let image = inProgram.first { return image }
+        guard let record = offering.first else { throw notFound(id, kind, among: records) }
+        let image = try PluginImage.load(record.candidate.path)
+        guard image.description.offers(id, kind) else {
+            throw StorageError(
+                .pluginRefused, "plugin '\(image.path)' no longer offers component '\(id)'",
+                hint: "run: ld-host plugins list")
+        }
+        return image
+    }
+
+    private func notFound(_ id: String, _ kind: ComponentKind, among records: [PluginRecord]) -> StorageError {
+        let known = (linked.map(\.description) + records.compactMap(\.description))
+            .flatMap(\.components).filter { $0.kind == kind.rawValue }.map(\.id).sorted()
+        let refused = records.compactMap { record in record.refusal.map { "\(record.candidate.path): \($0.message)" } }
+        let places = searchPath.places.map(\.path)
+        var message = "no plugin offers the \(kind) component '\(id)'"
+        message += known.isEmpty ? "; no \(kind) component is there at all" : "; there are \(list(known))"
+        if !refused.isEmpty { message += "; refused were \(refused.joined(separator: "; "))" }
+        return StorageError(
+            .componentNotFound, message,
+            hint: "plugins are looked for in \(places.isEmpty ? "no place" : list(places)); add one with "
+                + "LOCALDATA_PLUGIN_PATH or plugins.path")
+    }
+
+    private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+}
+
+extension PluginDescription {
+    fileprivate func offers(_ id: String, _ kind: ComponentKind) -> Bool {
+        components.contains { $0.id == id && $0.kind == kind.rawValue }
+    }
+}

@@ -1,0 +1,81 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// Where plugins are looked for. The order of the places means nothing: two plugins that offer one component are a tie
+/// wherever they lie.
+package struct PluginSearchPath: Sendable {
+    /// A folder of plugins, or one plugin's file, and who named it.
+    package struct Place: Hashable, Sendable {
+        package let path: String
+        package let origin: String
+    }
+
+    /// A file that may be a plugin.
+    package struct Candidate: Hashable, Sendable {
+        package let path: String
+        package let origin: String
+        /// Whether the file itself was named, so that it not being a plugin is an error.
+        package let isNamed: Bool
+    }
+
+    package let places: [Place]
+
+    /// Creates a search path from places.
+    package init(places: [Place]) { self.places = places }
+
+    /// The places that every host looks at besides the configured ones: beside the executable, and where a package of
+    /// the system puts plugins.
+    package static func builtIn(executable: String?) -> [Place] {
+        guard let executable, let slash = executable.lastIndex(of: "/") else { return [] }
+        let folder = String(executable[..<slash])
+        var places = [Place(path: folder.isEmpty ? "/" : folder, origin: "beside the executable")]
+        if let slash = folder.lastIndex(of: "/"), folder[folder.index(after: slash)...] == "bin" {
+            places.append(Place(path: "\(folder[..<slash])/lib/localdata/plugins", origin: "the installation"))
+        }
+        return places
+    }
+
+    /// The running program's real path.
+    package static var executable: String? {
+        guard let path = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// The files that may be plugins: `lib*.so` in the folders, and the named files; each real path once, in order of
+    /// their paths. A folder that is missing has none.
+    package func candidates() -> [Candidate] {
+        var found: [String: Candidate] = [:]
+        for place in places {
+            if let names = Self.libraries(in: place.path) {
+                for name in names {
+                    let path = Self.realPath("\(place.path)/\(name)")
+                    if found[path] == nil { found[path] = Candidate(path: path, origin: place.origin, isNamed: false) }
+                }
+            } else if place.path.hasSuffix(".so") {
+                let path = Self.realPath(place.path)
+                found[path] = Candidate(path: path, origin: place.origin, isNamed: true)
+            }
+        }
+        return found.values.sorted { $0.path < $1.path }
+    }
+
+    private static func libraries(in folder: String) -> [String]? {
+        guard let stream = opendir(folder) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix("lib"), name.hasSuffix(".so") { names.append(name) }
+        }
+        return names
+    }
+
+    private static func realPath(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

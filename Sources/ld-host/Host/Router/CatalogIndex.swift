@@ -1,0 +1,37 @@
+internal import LocalDataAPI
+
+/// The keys of all registered catalogs, by address.
+struct CatalogIndex: Sendable {
+    private(set) var entries: [StorageAddress: AnyStorageKey] = [:]
+    private(set) var catalogs: [String] = []
+
+    /// Adds a catalog's keys.
+    ///
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys in question; then nothing was added.
+    mutating func add(_ catalog: any StorageKeyCatalog, settings: HostSettings) throws(StorageError) {
+        var added = entries
+        let keys = catalog.allKeys
+        let undescribed = keys.map(\.descriptor).filter { $0.description.allSatisfy(\.isWhitespace) }
+        guard undescribed.isEmpty else {
+            throw StorageError(
+                .missingDescription,
+                "catalog '\(catalog.name)' has keys without a description: \(list(undescribed.map(\.name)))",
+                hint: "say for each what it is; audits show it")
+        }
+        var duplicates: [String] = []
+        for key in keys {
+            let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
+            try address.validate()
+            if added.updateValue(key, forKey: address) != nil { duplicates.append("\(address)") }
+        }
+        guard duplicates.isEmpty else {
+            throw StorageError(
+                .duplicateRegisteredKeys, "catalog '\(catalog.name)' registers again: \(list(duplicates))",
+                hint: "register each key in one catalog, once")
+        }
+        entries = added
+        catalogs.append(catalog.name)
+    }
+
+    private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+}

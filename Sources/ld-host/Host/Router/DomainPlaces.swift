@@ -1,0 +1,91 @@
+internal import LocalDataAPI
+
+extension HostSettings {
+    /// The place that a domain means here: defaults filled in, folders chosen.
+    ///
+    /// - Throws: `invalidAppGroupIdentifier`, `keychainError` or `invalidUserDefaultsSuite` if an identifier is missing
+    ///   or not usable; `invalidAddress` for a folder that is no absolute path.
+    package func place(of domain: StorageDomain) throws(StorageError) -> StorageNamespace {
+        let place: StorageNamespace
+        switch domain {
+        case .userDefaults(let suite):
+            if let suite, suite.isEmpty || suite.utf8.contains(0) {
+                throw StorageError(
+                    .invalidUserDefaultsSuite, "the suite '\(suite)' is empty or contains a NUL byte",
+                    hint: "name the suite, or leave it out for the app's own")
+            }
+            place = StorageNamespace(domain: domain.name, scope: suite ?? "")
+        case .appGroupUserDefaults(let identifier):
+            let group = try self.group(identifier)
+            place = StorageNamespace(
+                domain: domain.name, scope: group, directory: "\(appGroupsFolder)/\(group)/userDefaults")
+        case .keychain(let service):
+            guard let service = service ?? keychainService, !service.isEmpty else {
+                throw StorageError(
+                    .keychainError, "the keychain key names no service and there is no default one",
+                    hint: "name the service in the key, or set keychain.service in the configuration")
+            }
+            place = StorageNamespace(domain: domain.name, scope: service)
+        case .fileSystem(let directory), .encryptedFileSystem(let directory):
+            place = try filePlace(domain.name, directory)
+        case .appGroupFileSystem(let identifier, let directory):
+            let group = try self.group(identifier)
+            if case .custom = directory {
+                place = try filePlace(domain.name, directory)
+            } else {
+                let folder = "\(appGroupsFolder)/\(group)/\(directory.scope)\(suffix)"
+                place = StorageNamespace(
+                    domain: domain.name, scope: "\(group):\(directory.scope)\(slashedSubDirectory)", directory: folder)
+            }
+        case .custom(let name, let scope): place = StorageNamespace(domain: name, scope: scope ?? "")
+        }
+        try place.validate()
+        return place
+    }
+
+    private func filePlace(
+        _ domain: String, _ directory: FileDirectory
+    ) throws(StorageError) -> StorageNamespace {
+        let scope = directory.scope
+        switch directory {
+        case .documents: return StorageNamespace(domain: domain, scope: scope + slashedSubDirectory)
+        case .caches:
+            return StorageNamespace(
+                domain: domain, scope: scope + slashedSubDirectory, directory: "\(folders.cache)/\(domain)\(suffix)")
+        case .custom:
+            guard scope.hasPrefix("/"), !scope.utf8.contains(0) else {
+                throw StorageError(
+                    .invalidAddress, "the folder '\(scope)' of a key in '\(domain)' is not an absolute path",
+                    hint: "use an absolute file URL")
+            }
+            let folder = scope.count > 1 && scope.hasSuffix("/") ? String(scope.dropLast()) : scope
+            return StorageNamespace(domain: domain, scope: folder, directory: folder)
+        }
+    }
+
+    private var slashedSubDirectory: String { subDirectory.map { "/\($0)" } ?? "" }
+    /// Sets the folders of sub-directories apart from the files in the folder itself.
+    private var suffix: String { subDirectory.map { "@\($0)" } ?? "" }
+
+    private func group(_ identifier: String?) throws(StorageError) -> String {
+        guard let identifier = identifier ?? appGroup else {
+            throw StorageError(
+                .invalidAppGroupIdentifier, "the key names no app group and there is no default one",
+                hint: "name the group in the key, or set appGroups.default in the configuration")
+        }
+        let usable = identifier.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard usable, (1...200).contains(identifier.utf8.count), !identifier.hasPrefix(".") else {
+            throw StorageError(
+                .invalidAppGroupIdentifier, "'\(identifier)' is no app group identifier",
+                hint: "use 1 to 200 letters, digits, '.', '-' and '_', not starting with '.'")
+        }
+        return identifier
+    }
+}

@@ -1,0 +1,43 @@
+internal import LocalDataAPI
+
+/// An open store with the way that its calls take.
+final class OpenStore: Sendable {
+    let name: String
+    let store: LoadedStore
+    let plugin: String
+    let component: String
+    private let lane: CallLane
+
+    init(name: String, store: LoadedStore, plugin: String, component: String, concurrency: Int, timeout: Duration) {
+        self.name = name
+        self.store = store
+        self.plugin = plugin
+        self.component = component
+        let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
+        lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
+    }
+
+    /// Whether `get` and `exists` are called on the caller's thread.
+    var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
+
+    /// Reads inline where the store may be, on an I/O thread otherwise.
+    func read<Value: Sendable>(
+        _ what: @autoclosure @Sendable () -> String,
+        _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        if readsInline { return try call(store) }
+        return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+    }
+
+    /// Makes a call that may wait for the disk: inline if the store never waits or the caller's thread may.
+    func write<Value: Sendable>(
+        _ what: @autoclosure @Sendable () -> String,
+        _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        switch store.properties.latency {
+        case .memory: return try call(store)
+        case .disk where IOExecutor.isCurrent: return try call(store)
+        default: return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import LocalDataAPI
+
+/// A key as one snapshot of the configuration resolves it: an open store, a handle in it, and what was checked.
+final class ResolvedKey: KeyResolution, @unchecked Sendable {
+    // Immutable; unchecked because the superclass is.
+    let open: OpenStore
+    let store: LoadedStore
+    let handle: StoreHandle
+    let address: StorageAddress
+    /// What is kept beside the key's values; `nil` for stores that keep nothing.
+    let attributes: ValueAttributes?
+    /// Why values can be neither read nor written here, if so.
+    let refusal: StorageError?
+    /// Whether `get` and `exists` may be called right away, on the caller's thread.
+    let readsInline: Bool
+
+    init(
+        snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, attributes: ValueAttributes?,
+        refusal: StorageError?
+    ) {
+        self.open = open
+        self.store = open.store
+        self.handle = handle
+        self.address = address
+        self.attributes = attributes
+        self.refusal = refusal
+        readsInline = open.readsInline && refusal == nil
+        super.init(snapshot: snapshot)
+    }
+
+    deinit { store.release(handle) }
+}

@@ -1,0 +1,31 @@
+public import FoundationEssentials
+public import LocalDataAPI
+internal import Synchronization
+
+extension StorageRouter {
+    /// Stores many values, several at a time, on the I/O threads. Each value is stored as by ``setData(_:for:)``.
+    ///
+    /// - Parameters:
+    ///   - values: Keys and their bytes.
+    ///   - progress: Called after each value, on any thread.
+    /// - Throws: The first failure; values stored before it stay.
+    public func setData(
+        _ values: [(key: AnyStorageKey, data: Data)], progress: @escaping @Sendable () -> Void = {}
+    ) async throws {
+        let next = Atomic<Int>(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(8, values.count) {
+                group.addTask(executorPreference: IOExecutor.shared) {
+                    while true {
+                        let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                        guard index < values.count else { return }
+                        try Task.checkCancellation()
+                        try await self.setData(values[index].data, for: values[index].key)
+                        progress()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

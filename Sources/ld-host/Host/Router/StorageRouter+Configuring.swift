@@ -1,0 +1,72 @@
+public import LocalDataAPI
+
+extension StorageRouter {
+    /// Sets the identifiers that keys leave out. Values that are stored under other identifiers stay where they are.
+    public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
+        publishOrKeep { (host) throws(StorageError) in
+            if let service = configuration.defaultKeychainService { try host.set("keychain.service", .string(service)) }
+            if let group = configuration.defaultAppGroupIdentifier { try host.set("appGroups.default", .string(group)) }
+        }
+    }
+
+    /// Sets the sub-directory of this app's files. Files that lie elsewhere stay where they are.
+    public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
+        publishOrKeep { (host) throws(StorageError) in
+            if let folder = configuration.subDirectory { try host.set("files.subDirectory", .string(folder)) }
+        }
+    }
+
+    /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another
+    /// store. Calls in flight end on the stores that they began with.
+    ///
+    /// - Throws: `invalidConfiguration` if the outcome is not valid; then nothing has changed.
+    public func configure(_ path: String, _ value: AnyCodable) async throws {
+        try await onIOThread { () throws(StorageError) in
+            try self.publish { (state) throws(StorageError) in
+                var configuration = try state.configuration ?? self.loadConfiguration()
+                try configuration.set(path, value.content)
+                state.configuration = configuration
+            }
+        }
+    }
+
+    /// The configuration in effect.
+    public func configuration() async throws -> HostConfiguration {
+        _ = try await snapshot()
+        return state.withLock { $0.configuration } ?? HostConfiguration()
+    }
+
+    /// Joins the library's log to the app's.
+    public func updateLogHandler(_ log: any StorageLogHandler) async throws {
+        try await onIOThread { () throws(StorageError) in
+            try self.publish { (state) throws(StorageError) in state.log = log }
+        }
+    }
+
+    /// Adds a catalog. From then on a key that is in no registered catalog is refused.
+    ///
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; then nothing has changed.
+    public func registerCatalog(_ catalog: some StorageKeyCatalog) async throws {
+        try await onIOThread { () throws(StorageError) in
+            try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
+        }
+    }
+
+    /// Takes in a plugin that is linked into this program, by what its `Plugin.export` returns.
+    public func registerPlugin(named name: String, _ table: UnsafeRawPointer) async throws {
+        let image = try PluginImage(linked: table, name: name)
+        try await onIOThread { () throws(StorageError) in
+            try self.publish { (state) throws(StorageError) in state.linked.append(image) }
+        }
+    }
+
+    /// Runs the migration of a key now.
+    ///
+    /// - Throws: `unsupported`: this version has no migration engine.
+    public func forceMigration<Value>(for key: StorageKey<Value>) async throws -> MigrationResult {
+        guard key.hasMigration else {
+            throw MigrationError(.sourceDataNotFound, "the key '\(key.name)' has no migration")
+        }
+        throw StorageError(.unsupported, "the key '\(key.name)' cannot be migrated: this version has no migration engine")
+    }
+}

@@ -1,0 +1,84 @@
+internal import LocalDataAPI
+
+/// One thing that was looked at, for people.
+package struct Finding: Encodable, Sendable {
+    package let text: String
+    package let hint: String
+    package let isProblem: Bool
+
+    init(_ text: String, hint: String = "", isProblem: Bool = false) {
+        self.text = text
+        self.hint = hint
+        self.isProblem = isProblem
+    }
+
+    init(_ what: String, _ error: StorageError) {
+        self.init("\(what): \(error.message)", hint: error.hint, isProblem: true)
+    }
+}
+
+/// Looks at configuration, plugins and stores, and tells what serves what and why.
+package enum Diagnosis {
+    /// Looks at everything that a router needs; goes on after a problem where it can.
+    package static func run(_ make: () throws -> StorageRouter) async -> [Finding] {
+        do {
+            let router = try make()
+            let snapshot = try await router.snapshot()
+            var findings = [Finding("the configuration is valid")]
+            findings += await plugins(of: router)
+            for domain in snapshot.settings.routes.keys.sorted() {
+                findings.append(await store(for: domain, router, snapshot))
+            }
+            return findings
+        } catch {
+            return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
+        }
+    }
+
+    private static func plugins(of router: StorageRouter) async -> [Finding] {
+        do {
+            let records = try await router.plugins()
+            var findings: [Finding] = []
+            var offers: [String: [String]] = [:]
+            for record in records {
+                if let refusal = record.refusal { findings.append(Finding("plugin refused", refusal)) }
+                for component in record.description?.components ?? [] {
+                    offers[component.id, default: []].append(record.candidate.path)
+                }
+            }
+            for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
+                findings.append(
+                    paths.count == 1
+                        ? Finding("component '\(id)' is offered by \(paths[0])")
+                        : Finding(
+                            "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
+                            hint: "take all but one of them off the search path", isProblem: true))
+            }
+            return findings
+        } catch {
+            return [Finding("plugins", error)]
+        }
+    }
+
+    private static func store(
+        for domain: String, _ router: StorageRouter, _ snapshot: RouterSnapshot
+    ) async -> Finding {
+        do {
+            let explanation = try await router.explanation(of: domain)
+            let properties = try await router.openStore(for: domain, in: snapshot).store.properties
+            let durable = properties.isDurable ? "durable" : "lost when the process ends"
+            let shared = properties.isShared ? "shared between processes" : "each process has its own"
+            return Finding("\(explanation) (\(durable), \(shared)); \(protection(of: domain))")
+        } catch {
+            return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+        }
+    }
+
+    private static func protection(of domain: String) -> String {
+        switch domain {
+        case "keychain", "encryptedFileSystem":
+            "values are refused: they are to be encrypted, and there is no crypto provider"
+        default: "only keys with security none are stored, in plain"
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import LocalDataAPI
+
+extension StorageRouter {
+    /// Hands out the names that are stored in a domain, ascending by their UTF-8 bytes, in pages.
+    ///
+    /// - Parameters:
+    ///   - domain: Whose names.
+    ///   - prefix: Only names that start with it.
+    ///   - after: Only names after this one.
+    ///   - limit: The most names; `nil` for all.
+    /// - Throws: `unsupported` if the store cannot list.
+    public func names(
+        in domain: StorageDomain, prefix: String = "", after: String? = nil, limit: Int? = nil
+    ) async throws -> [String] {
+        let snapshot = try await snapshot()
+        let place = try snapshot.settings.place(of: domain)
+        let open = try await openStore(for: place.domain, in: snapshot)
+        return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
+            var names: [String] = []
+            try store.forEachName(in: place, prefix: prefix, after: after, limit: limit) {
+                names.append($0)
+                return true
+            }
+            return names
+        }
+    }
+
+    /// The domains, with their scopes, that hold values: those that their stores know of, and of folders of the host's
+    /// choosing those that the configuration names.
+    public func populatedDomains() async throws -> [StorageDomain] {
+        let snapshot = try await snapshot()
+        var found: [StorageNamespace: StorageDomain] = [:]
+        for domain in snapshot.settings.routes.keys.sorted() {
+            let open = try await openStore(for: domain, in: snapshot)
+            guard open.store.abilities.enumeration != nil else { continue }
+            let known = snapshot.settings.knownDomains(named: domain)
+            let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
+                (store) throws(StorageError) in
+                var places: [StorageNamespace] = []
+                try store.forEachPlace {
+                    if $0.domain == domain { places.append($0) }
+                    return true
+                }
+                for place in known.keys {
+                    try store.forEachName(in: place, limit: 1) { _ in
+                        places.append(place)
+                        return false
+                    }
+                }
+                return places
+            }
+            for place in places where found[place] == nil {
+                found[place] = known[place] ?? snapshot.settings.domain(of: place)
+            }
+        }
+        return found.values.sorted { $0.description < $1.description }
+    }
+}
+
+extension HostSettings {
+    /// The places of a domain that the configuration alone determines, with the domain that each is.
+    func knownDomains(named name: String) -> [StorageNamespace: StorageDomain] {
+        let candidates: [StorageDomain] =
+            switch name {
+            case "userDefaults": [.userDefaults()]
+            case "appGroupUserDefaults": [.appGroupUserDefaults()]
+            case "keychain": [.keychain()]
+            case "fileSystem": [.fileSystem(), .fileSystem(directory: .caches)]
+            case "encryptedFileSystem": [.encryptedFileSystem(), .encryptedFileSystem(directory: .caches)]
+            case "appGroupFileSystem": [.appGroupFileSystem(), .appGroupFileSystem(directory: .caches)]
+            default: [.custom(name: name)]
+            }
+        var places: [StorageNamespace: StorageDomain] = [:]
+        for domain in candidates {
+            if let place = try? place(of: domain) { places[place] = domain }
+        }
+        return places
+    }
+
+    /// The domain that a place found in a store is.
+    func domain(of place: StorageNamespace) -> StorageDomain {
+        let suffix = subDirectory.map { "/\($0)" } ?? ""
+        let scope = place.scope.hasSuffix(suffix) ? String(place.scope.dropLast(suffix.count)) : place.scope
+        return (try? StorageDomain(name: place.domain, scope: scope))
+            ?? .custom(name: place.domain, scope: place.scope)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Glibc
+package import LocalDataAPI
+
+/// What is known of plugins and stores, for tools.
+extension StorageRouter {
+    /// Every plugin on the search path, looked at anew.
+    package func plugins() async throws(StorageError) -> [PluginRecord] {
+        let registry = try await snapshot().registry
+        return try await onIOThread { () throws(StorageError) in registry.survey(fresh: true) }
+    }
+
+    /// One plugin's file, looked at in a child process.
+    package func inspectPlugin(at path: String) async throws(StorageError) -> PluginRecord {
+        let snapshot = try await snapshot()
+        let inspector = PluginInspector(
+            host: PluginInspector.installedHost, timeout: snapshot.settings.inspectionTimeout)
+        return try await onIOThread { () throws(StorageError) in
+            PluginRecord(
+                candidate: .init(path: path, origin: "named", isNamed: true),
+                result: Result { () throws(StorageError) in try inspector.inspect(path) })
+        }
+    }
+
+    /// The plugin on the search path that offers a component.
+    package func plugin(offering id: String) async throws(StorageError) -> PluginRecord {
+        let records = try await plugins()
+        let offering = records.filter { $0.description?.components.contains { $0.id == id } ?? false }
+        guard let record = offering.first, offering.count == 1 else {
+            throw StorageError(
+                offering.isEmpty ? .componentNotFound : .componentAmbiguous,
+                "\(offering.isEmpty ? "no plugin offers" : "more than one plugin offers") the component '\(id)'",
+                hint: "run: ld-host plugins list")
+        }
+        return record
+    }
+
+    /// Which store, component and plugin serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
+    /// named in FILE:3`.
+    public func explanation(of domain: String) async throws -> String {
+        let snapshot = try await snapshot()
+        guard let route = snapshot.settings.routes[domain] else {
+            _ = try snapshot.slot(for: domain)
+            return ""
+        }
+        let open = try await openStore(for: domain, in: snapshot)
+        let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
+        return "\(store) of \(open.plugin) serves \(domain): named in \(route.origin)"
+    }
+}

@@ -1,0 +1,35 @@
+public import FoundationEssentials
+public import LocalDataAPI
+
+/// Access by keys whose type is not known here: what tools, catalogs and migrations use.
+extension StorageRouter {
+    /// The serialized bytes, or `nil` if there are none.
+    public func data(for key: AnyStorageKey) async throws -> Data? {
+        try await data(of: resolve(KeyReference(key)))
+    }
+
+    /// Stores serialized bytes in place of what is there.
+    public func setData(_ data: Data, for key: AnyStorageKey) async throws {
+        try await store(data, resolve(KeyReference(key)))
+    }
+
+    /// Removes the value; fine if there is none.
+    public func remove(_ key: AnyStorageKey) async throws { _ = try await removeIfStored(key) }
+
+    /// Removes the value, and tells whether there was one.
+    public func removeIfStored(_ key: AnyStorageKey) async throws -> Bool {
+        try await remove(resolve(KeyReference(key)))
+    }
+
+    /// Whether a value is stored, even an empty one.
+    public func exists(_ key: AnyStorageKey) async throws -> Bool { try await exists(resolve(KeyReference(key))) }
+
+    /// The stored value's attributes; `nil` if there is no value, or empty if its store keeps none.
+    public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
+        let resolved = try await resolve(KeyReference(key))
+        guard resolved.attributes != nil else { return try await exists(resolved) ? ValueAttributes() : nil }
+        return try await resolved.open.write("reading attributes of '\(resolved.address)'") {
+            (store) throws(StorageError) in try store.attributes(of: resolved.handle)
+        }
+    }
+}

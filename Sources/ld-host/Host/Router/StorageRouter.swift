@@ -1,0 +1,112 @@
+public import LocalDataAPI
+internal import Synchronization
+
+/// The way to stored values: takes typed keys, and asks the store that the configuration maps the key's domain to.
+///
+/// ```swift
+/// try await StorageRouter.shared.set("dark", for: .theme)
+/// let theme = try await StorageRouter.shared.get(.theme)
+/// ```
+///
+/// - **Order.** After `set` or `remove` returned, every `get` through any router in this process reads that state or a
+///   later one; in other processes too, if the store is shared.
+/// - **Durability.** With a durable store (every one but `memory`), what was returned from survives a power loss.
+/// - **Threads.** Use it from any task. Memory and disk reads are made on the caller's thread; everything that may wait
+///   runs on ``IOExecutor``, so neither the main actor nor Swift's thread pool is ever held.
+/// - **Swapping.** A change of configuration takes effect for calls that begin after it; calls in flight end on the
+///   store that they began with.
+/// - **Errors.** All are `StorageError`.
+public final class StorageRouter: StorageProviding, Sendable {
+    /// The router of this process, configured by the files and variables of its environment when it is first used.
+    public static let shared = StorageRouter { () throws(StorageError) in try HostConfiguration.load() }
+
+    struct State {
+        var configuration: HostConfiguration?
+        /// Changes made before the configuration was loaded.
+        var pending: [@Sendable (inout HostConfiguration) throws(StorageError) -> Void] = []
+        var catalogs: [any StorageKeyCatalog] = []
+        var log: (any StorageLogHandler)?
+        var slots: [HostSettings.Store: StoreSlot] = [:]
+        var registries: [String: PluginRegistry] = [:]
+        var linked: [PluginImage] = []
+        /// Every snapshot so far, none of which is ever freed.
+        var snapshots: [RouterSnapshot] = []
+    }
+
+    let state = Mutex(State())
+    private let load: @Sendable () throws(StorageError) -> HostConfiguration
+    /// The current snapshot's address; 0 before the first.
+    private let current = Atomic<UInt>(0)
+
+    private init(load: @escaping @Sendable () throws(StorageError) -> HostConfiguration) { self.load = load }
+
+    /// Creates a router that is independent of the environment and of others; stores are opened as they are needed.
+    ///
+    /// - Parameters:
+    ///   - configuration: What serves what.
+    ///   - log: Takes the log; `nil` for standard error at the configured level.
+    public convenience init(configuration: HostConfiguration, log: (any StorageLogHandler)? = nil) {
+        self.init { () throws(StorageError) in configuration }
+        state.withLock { $0.log = log }
+    }
+
+    /// The resolution of a key in the current snapshot, if it is known.
+    @inline(__always)
+    func known(_ slot: KeyResolutionSlot) -> ResolvedKey? {
+        let id = current.load(ordering: .acquiring)
+        return slot.resolution(for: id).map { unsafeDowncast($0, to: ResolvedKey.self) }
+    }
+
+    /// The current snapshot, made now if there is none yet.
+    func snapshot() async throws(StorageError) -> RouterSnapshot {
+        if let snapshot = published { return snapshot }
+        return try await onIOThread { () throws(StorageError) in
+            // Of several first callers, one loads; the others wait for the lock and find it done.
+            try self.published ?? self.publish { _ throws(StorageError) in }
+        }
+    }
+
+    private var published: RouterSnapshot? {
+        UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))
+            .map { Unmanaged<RouterSnapshot>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Makes a change to the state and publishes the snapshot that follows from it. May wait.
+    ///
+    /// - Throws: What loading the configuration, the change, or checking its outcome throws; then nothing has changed.
+    @discardableResult
+    func publish(
+        _ change: (inout State) throws(StorageError) -> Void
+    ) throws(StorageError) -> RouterSnapshot {
+        try state.withLock { state throws(StorageError) in
+            var next = state
+            try change(&next)
+            if next.configuration == nil { next.configuration = try load() }
+            let pending = next.pending
+            next.pending = []
+            let snapshot = try Self.snapshot(of: &next, applying: pending)
+            next.snapshots.append(snapshot)
+            state = next
+            current.store(snapshot.id, ordering: .releasing)
+            return snapshot
+        }
+    }
+
+    /// Makes a change if the configuration is loaded, or keeps it until it is.
+    func publishOrKeep(_ change: @escaping @Sendable (inout HostConfiguration) throws(StorageError) -> Void) {
+        let isLoaded = published != nil
+        do {
+            try publish { state throws(StorageError) in
+                if var configuration = state.configuration, isLoaded {
+                    try change(&configuration)
+                    state.configuration = configuration
+                } else {
+                    state.pending.append(change)
+                }
+            }
+        } catch {
+            // The configuration could not be loaded: every call will say so. The change waits until it can be.
+            if !isLoaded { state.withLock { $0.pending.append(change) } }
+        }
+    }
+}

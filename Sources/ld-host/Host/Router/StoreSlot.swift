@@ -1,0 +1,28 @@
+internal import LocalDataAPI
+internal import Synchronization
+
+/// A configured store that is opened when it is first needed, once, and then stays open. Snapshots that configure the
+/// same store alike share its slot.
+final class StoreSlot: Sendable {
+    let settings: HostSettings.Store
+    private let open: @Sendable () throws(StorageError) -> OpenStore
+    private let opened = Mutex<OpenStore?>(nil)
+
+    init(settings: HostSettings.Store, open: @escaping @Sendable () throws(StorageError) -> OpenStore) {
+        self.settings = settings
+        self.open = open
+    }
+
+    /// The open store, if it has been needed before.
+    var current: OpenStore? { opened.withLock { $0 } }
+
+    /// Opens the store if it is not open. May wait; a failure is not remembered.
+    func openIfNeeded() throws(StorageError) -> OpenStore {
+        try opened.withLock { opened throws(StorageError) in
+            if let store = opened { return store }
+            let store = try open()
+            opened = store
+            return store
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import LocalDataAPI
+
+/// The configuration in the types that the host works with; everything in it has been checked.
+package struct HostSettings: Sendable {
+    /// A store that the configuration defines.
+    package struct Store: Hashable, Sendable {
+        /// The store's name.
+        package let name: String
+        /// The component that serves it.
+        package let component: String
+        /// The options as configured, as a JSON object with sorted members.
+        package let options: [String: ComponentOption.Value]
+        /// Where the component was named.
+        package let origin: String
+        /// The most calls at a time.
+        package let concurrency: Int
+        /// The deadline of calls to network and interactive stores.
+        package let timeout: Duration
+        /// Whether values are to be sealed before the store gets them.
+        package let isSealed: Bool
+    }
+
+    /// Which store serves a domain.
+    package struct Route: Hashable, Sendable {
+        package let store: Store
+        /// Where the domain's store was named, e.g. a file and line, or `default`.
+        package let origin: String
+    }
+
+    package var pluginPlaces: [PluginSearchPath.Place]
+    package var inspectionTimeout: Duration
+    /// Routes by domain name.
+    package var routes: [String: Route]
+    /// The stores that the configuration defines, by name, used or not.
+    package var stores: [String: Store]
+    package var keychainService: String?
+    package var appGroup: String?
+    package var appGroupsFolder: String
+    package var subDirectory: String?
+    package var folders: Folders
+    package var appVersion: String?
+    package var role: DeviceRole
+    package var logLevel: StorageLogLevel?
+
+    /// The folders that placeholders in options stand for.
+    package struct Folders: Hashable, Sendable {
+        package var data: String
+        package var cache: String
+        package var state: String
+        package var config: String
+    }
+}

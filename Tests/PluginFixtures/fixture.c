@@ -1,0 +1,310 @@
+/*
+ * A storage plugin in plain C that tests build in many variants, each of which breaks one rule:
+ *
+ *     cc -std=c11 -shared -fPIC -I Sources/LocalDataAPI/CLocalData/include -DFIXTURE_... fixture.c -o libFixture.so
+ *
+ * Without a -DFIXTURE_ it is a correct, small store in memory. -DCOMPONENT_ID="\"name\"" names its component.
+ */
+#include <localdata/plugin.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef COMPONENT_ID
+#define COMPONENT_ID "fixture"
+#endif
+#define TEXT(literal) {literal, sizeof(literal) - 1}
+
+/* ------------------------------------------------------------------ values, in a list under one lock ------------ */
+
+typedef struct entry {
+    struct entry *next;
+    char *key; /* domain, scope and name, each with its length */
+    size_t key_count;
+    bool is_stored;
+    void *value;
+    size_t count;
+} entry;
+
+static entry *entries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void sleep_ms(long milliseconds) {
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    while (nanosleep(&time, &time) != 0) {
+    }
+}
+
+static ld_status fail(const ld_error_sink *error, ld_error_code code, const char *message, const char *hint) {
+    if (error != NULL) {
+        ld_bytes text = {message, strlen(message)}, advice = {hint, strlen(hint)};
+        error->report(error->context, code, text, advice);
+    }
+    return LD_FAILED;
+}
+
+static ld_status resolve(void *self, const ld_address *address, void **handle, const ld_error_sink *error) {
+    (void)self;
+#ifdef FIXTURE_RESOLVE_FAILS
+    (void)address, (void)handle;
+    return fail(error, LD_ERROR_INVALID_ADDRESS, "the fixture resolves nothing", "use another fixture");
+#else
+    const ld_bytes parts[3] = {address->place->domain, address->place->scope, address->name};
+    size_t count = 0;
+    for (int i = 0; i < 3; i++) count += sizeof(size_t) + parts[i].count;
+    char *key = malloc(count), *end = key;
+    if (key == NULL) return fail(error, LD_ERROR_UNKNOWN, "out of memory", "");
+    for (int i = 0; i < 3; i++) {
+        memcpy(end, &parts[i].count, sizeof(size_t));
+        end += sizeof(size_t);
+        if (parts[i].count > 0) memcpy(end, parts[i].data, parts[i].count);
+        end += parts[i].count;
+    }
+    pthread_mutex_lock(&lock);
+    entry *found = entries;
+    while (found != NULL && (found->key_count != count || memcmp(found->key, key, count) != 0)) found = found->next;
+    if (found == NULL && (found = calloc(1, sizeof(entry))) != NULL) {
+        found->key = key, found->key_count = count, found->next = entries;
+        entries = found;
+        key = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(key);
+    *handle = found;
+    return found != NULL ? LD_OK : fail(error, LD_ERROR_UNKNOWN, "out of memory", "");
+#endif
+}
+
+static void release(void *self, void *handle) { (void)self, (void)handle; }
+
+static ld_status get(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error) {
+    (void)self, (void)error;
+#ifdef FIXTURE_SLOW
+    sleep_ms(FIXTURE_SLOW);
+#endif
+#ifdef FIXTURE_GET_ERROR
+    (void)handle, (void)sink;
+    return fail(error, FIXTURE_GET_ERROR, "reported by the fixture, with \xff a byte that is no UTF-8", "try again");
+#elif defined FIXTURE_GET_SILENT_FAILURE
+    (void)handle, (void)sink;
+    return LD_FAILED;
+#elif defined FIXTURE_GET_NOTHING
+    (void)handle, (void)sink;
+    return LD_OK;
+#else
+    entry *entry = handle;
+    pthread_mutex_lock(&lock);
+    bool is_stored = entry->is_stored;
+    size_t count = entry->count;
+    void *copy = malloc(count + 1);
+    if (copy != NULL && count > 0) memcpy(copy, entry->value, count);
+    pthread_mutex_unlock(&lock);
+    if (is_stored && copy != NULL) sink->write(sink->context, (ld_bytes){copy, count});
+    free(copy);
+    return is_stored ? LD_OK : LD_ABSENT;
+#endif
+}
+
+static ld_status exists(void *self, void *handle, const ld_error_sink *error) {
+    (void)self, (void)error;
+    pthread_mutex_lock(&lock);
+    bool is_stored = ((entry *)handle)->is_stored;
+    pthread_mutex_unlock(&lock);
+    return is_stored ? LD_OK : LD_ABSENT;
+}
+
+static ld_status set(
+    void *self, void *handle, ld_bytes value, const ld_attributes *attributes, const ld_error_sink *error) {
+    (void)self, (void)attributes;
+    void *copy = malloc(value.count + 1);
+    if (copy == NULL) return fail(error, LD_ERROR_NO_SPACE, "out of memory", "");
+    if (value.count > 0) memcpy(copy, value.data, value.count);
+    entry *entry = handle;
+    pthread_mutex_lock(&lock);
+    void *old = entry->value;
+    entry->value = copy, entry->count = value.count, entry->is_stored = true;
+    pthread_mutex_unlock(&lock);
+    free(old);
+    return LD_OK;
+}
+
+static ld_status remove_value(void *self, void *handle, const ld_error_sink *error) {
+    (void)self, (void)error;
+    entry *entry = handle;
+    pthread_mutex_lock(&lock);
+    bool was_stored = entry->is_stored;
+    void *old = entry->value;
+    entry->value = NULL, entry->count = 0, entry->is_stored = false;
+    pthread_mutex_unlock(&lock);
+    free(old);
+    return was_stored ? LD_OK : LD_ABSENT;
+}
+
+/* ------------------------------------------------------------------ tables, larger and smaller than the host's -- */
+
+#ifdef FIXTURE_NEWER
+/* A later revision: members at the end that this host has never heard of. */
+#define LATER void *later[4];
+#define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
+#else
+#define LATER
+#define LATER_VALUE
+#endif
+
+static const struct {
+    ld_store table;
+    LATER
+} store = {
+    .table = {
+#ifdef FIXTURE_LYING_STORE
+        .size = 0xfffffff0u,
+#elif defined FIXTURE_SHORT_STORE
+        .size = 16,
+#elif defined FIXTURE_OLDER
+        .size = LD_STORE_REQUIRED_SIZE,
+        .extension = (const void *(*)(void *, ld_bytes))16, /* behind the size: must not be looked at */
+        .close = (void (*)(void *))16,
+#else
+        .size = sizeof(store),
+#endif
+#ifdef FIXTURE_LATENCY
+        .latency = FIXTURE_LATENCY,
+#else
+        .latency = LD_LATENCY_MEMORY,
+#endif
+#ifndef FIXTURE_NO_GET
+        .get = get,
+#endif
+        .resolve = resolve, .release = release, .exists = exists, .set = set, .remove = remove_value,
+#ifdef FIXTURE_LARGEST
+        .largest_value = FIXTURE_LARGEST,
+#endif
+    },
+    LATER_VALUE
+};
+
+static ld_status open_store(
+    void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error) {
+    (void)context, (void)options, (void)error, (void)host;
+#ifdef FIXTURE_OPEN_FAILS
+    return fail(error, LD_ERROR_STORE_UNAVAILABLE, "the fixture's server does not answer", "start the server");
+#elif defined FIXTURE_OPEN_NULL
+    *table = NULL;
+    return LD_OK;
+#else
+#ifdef FIXTURE_LOGS
+    const ld_host_log *log = host->extension(host->context, (ld_bytes)TEXT(LD_HOST_LOG));
+    if (log != NULL) log->log(log->context, 1, (ld_bytes)TEXT("fixture"), (ld_bytes)TEXT("hello from C"));
+#endif
+    *table = &store;
+    return LD_OK;
+#endif
+}
+
+static const struct {
+    ld_component table;
+    LATER
+} component = {
+    .table = {
+        .size = sizeof(component),
+        .kind = LD_KIND_STORAGE,
+#ifdef FIXTURE_BAD_ID
+        .id = TEXT("Not An Id"),
+#else
+        .id = TEXT(COMPONENT_ID),
+#endif
+        .summary = TEXT("a store for tests"),
+#ifdef FIXTURE_BAD_OPTIONS
+        .options = TEXT("not json"),
+#elif defined FIXTURE_OPTIONS
+        .options = TEXT("[{\"name\":\"mode\",\"type\":\"string\",\"default\":\"fast\",\"allowed\":[\"fast\",\"safe\"],"
+                        "\"help\":\"how\"},{\"name\":\"root\",\"type\":\"path\",\"default\":\"${data}/x\",\"help\":\"where\"},"
+                        "{\"name\":\"count\",\"type\":\"integer\",\"required\":true,\"help\":\"how many\"}]"),
+#else
+        .options = TEXT("[]"),
+#endif
+        .open = open_store,
+    },
+    LATER_VALUE
+};
+
+static const ld_component *const components[] = {
+    &component.table,
+#ifdef FIXTURE_TWICE
+    &component.table,
+#endif
+};
+
+static const struct {
+    ld_plugin table;
+    LATER
+} plugin = {
+    .table = {
+#ifdef FIXTURE_SHORT
+        .size = 8,
+#elif defined FIXTURE_LYING
+        .size = 0xffffffffu,
+#else
+        .size = sizeof(plugin),
+#endif
+#ifdef FIXTURE_BAD_MAGIC
+        .magic = 0x12345678u,
+#else
+        .magic = LD_MAGIC,
+#endif
+#ifdef FIXTURE_BAD_MAJOR
+        .abi_major = LD_ABI_MAJOR + 1,
+#else
+        .abi_major = LD_ABI_MAJOR,
+#endif
+#ifdef FIXTURE_NEWER
+        .abi_minor = LD_ABI_MINOR + 1,
+#else
+        .abi_minor = LD_ABI_MINOR,
+#endif
+        .name = TEXT("Fixture"), .version = TEXT("1.0.0"),
+        .components = components,
+#ifdef FIXTURE_LYING_COUNT
+        .component_count = (size_t)1 << 60,
+#else
+        .component_count = sizeof(components) / sizeof(components[0]),
+#endif
+    },
+    LATER_VALUE
+};
+
+#ifdef FIXTURE_ABORT
+__attribute__((constructor)) static void begin(void) { abort(); }
+#endif
+#ifdef FIXTURE_HANG
+__attribute__((constructor)) static void begin(void) { for (;;) pause(); }
+#endif
+#ifdef FIXTURE_MARK
+/* Leaves a file behind if any of this library's code runs. */
+__attribute__((constructor)) static void begin(void) {
+    FILE *file = fopen(FIXTURE_MARK, "w");
+    if (file != NULL) fclose(file);
+}
+#endif
+
+#ifdef FIXTURE_NO_ENTRY
+const void *fixture_unrelated(void);
+const void *fixture_unrelated(void) { return &plugin; }
+#elif defined FIXTURE_OTHER_MAJOR
+LD_EXPORT const void *localdata_plugin_v2(void);
+const void *localdata_plugin_v2(void) { return &plugin; }
+#elif defined FIXTURE_NULL
+LD_EXPORT const void *localdata_plugin_v1(void);
+const void *localdata_plugin_v1(void) { return NULL; }
+#elif defined FIXTURE_CRASH
+LD_EXPORT const void *localdata_plugin_v1(void);
+const void *localdata_plugin_v1(void) { return *(const void *volatile *)8; }
+#else
+LD_EXPORT const void *localdata_plugin_v1(void);
+const void *localdata_plugin_v1(void) { return &plugin; }
+#endif
