@@ -51,7 +51,9 @@ extension ValueAttributes {
     package init(_ attributes: UnsafePointer<ld_attributes>) {
         var known = ld_attributes()
         let size = min(Int(attributes.pointee.size), MemoryLayout<ld_attributes>.size)
-        withUnsafeMutableBytes(of: &known) { $0.copyMemory(from: UnsafeRawBufferPointer(start: attributes, count: size)) }
+        withUnsafeMutableBytes(of: &known) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: attributes, count: size))
+        }
         func text(_ bytes: ld_bytes) -> String? { bytes.count == 0 ? nil : bytes.text }
         self.init(
             contentType: text(known.content_type), serializer: text(known.serializer),

@@ -15,7 +15,9 @@ extension ld_bytes {
 extension String {
     /// Lends the string's UTF-8 for the time of `body`.
     @inline(__always)
-    package func withBytes<Result, Failure: Error>(_ body: (ld_bytes) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withBytes<Result, Failure: Error>(_ body: (ld_bytes) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         var copy = self
         let result: Swift.Result<Result, Failure> = copy.withUTF8 { utf8 in
             do throws(Failure) {

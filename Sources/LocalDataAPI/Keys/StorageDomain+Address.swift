@@ -39,7 +39,8 @@ extension StorageKeyDescriptor {
         let parts = try StorageAddress.parts(of: text)
         guard let name = parts.name, !name.isEmpty else {
             throw StorageError(
-                .invalidAddress, "'\(text)' has no name", hint: "write domain[:scope]/name, for example userDefaults/theme")
+                .invalidAddress, "'\(text)' has no name",
+                hint: "write domain[:scope]/name, for example userDefaults/theme")
         }
         let domain = try StorageDomain(name: parts.domain, scope: parts.scope)
         self.init(

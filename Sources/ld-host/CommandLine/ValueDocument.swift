@@ -61,7 +61,7 @@ enum ValueDocument {
         of document: JSONValue, at path: String, named field: String, in file: String
     ) throws(StorageError) -> [(name: String, value: JSONValue)] {
         let segments = path.isEmpty || path == "." ? [] : try ConfigurationPath(path).segments
-        guard let value = document[path: segments], case .array(let elements) = value else {
+        guard let value = document[segments], case .array(let elements) = value else {
             throw StorageError(
                 .deserializationFailed, "'\(file)' has no array at '\(path)'",
                 hint: "PATH names members from the top, separated by dots; . is the document itself")

@@ -28,3 +28,16 @@ package enum HostFile {
         return count == data.count ? data : nil
     }
 }
+
+extension HostFile {
+    /// Whether there is anything at a path.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The path from the root; a relative one is taken from the current folder.
+    static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let current = getcwd(nil, 0) else { return path }
+        defer { free(current) }
+        return "\(String(cString: current))/\(path)"
+    }
+}

@@ -60,7 +60,7 @@ extension Command {
             """
     ) { arguments, session in
         let (key, text) = (arguments.operands[0], arguments.operands[1])
-        let path = try session.configuration().change(key, to: text)
+        let path = try session.configuration().change(key, to: text, flags: session.flags)
         Output.remark("ld-host: \(key) is set in \(path)")
         return .done
     }
@@ -69,7 +69,7 @@ extension Command {
         name: "config unset", operands: "KEY", count: 1...1, summary: "remove one value from the configuration file"
     ) { arguments, session in
         let key = arguments.operands[0]
-        let path = try session.configuration().change(key, to: nil)
+        let path = try session.configuration().change(key, to: nil, flags: session.flags)
         Output.remark("ld-host: \(key) is removed from \(path)")
         return .done
     }
@@ -79,7 +79,8 @@ extension Command {
         summary: "check the configuration, or one file, and print every problem",
         details: "Ends with status 2 if there are problems; each names the file, the line and what to do."
     ) { arguments, session in
-        let problems = try arguments.operands.first.map { try HostConfiguration.problems(inFile: $0) }
+        let problems =
+            try arguments.operands.first.map { try HostConfiguration.problems(inFile: $0) }
             ?? session.configuration().problems()
         for problem in problems { Output.line("\(Printable("\(problem)"))") }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }

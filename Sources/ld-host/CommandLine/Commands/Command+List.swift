@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -42,7 +43,7 @@ extension Command {
                                 address: address, size: attributes?.size, modified: attributes?.modified,
                                 serializer: attributes?.serializer))
                     } else if arguments.has("--null") {
-                        Output.write("\(address)\0")
+                        Output.write(Data("\(address)\0".utf8))
                     } else {
                         Output.line("\(Printable(address))")
                     }

@@ -47,7 +47,8 @@ extension Command {
     ) { arguments, session in
         let operand = arguments.operands[0]
         let router = try session.router()
-        let record = try await operand.contains("/") || operand.hasSuffix(".so")
+        let record =
+            try await operand.contains("/") || operand.hasSuffix(".so")
             ? router.inspectPlugin(at: operand) : router.plugin(offering: operand)
         if session.json { try Output.json(PluginReport(record)) }
         let description = try record.result.get()

@@ -20,7 +20,7 @@ enum Input {
         _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
         var line = Data()
         var byte: UInt8 = 0
-        while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        while Glibc.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
         _ = write(terminal, "\n", 1)
         return line
     }

@@ -32,7 +32,8 @@ enum Output {
     /// Whether results go to a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    private static func note(_ text: String) {
+    /// Writes to standard error as it is.
+    static func note(_ text: String) {
         let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { _ = write($0, to: STDERR_FILENO) }
     }

@@ -22,13 +22,12 @@ final class ProgressBar: Sendable {
             state.shown = percent
             let filled = percent * 30 / 100
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
-            fputs("\r\(label) [\(bar)] \(percent)%", stderr)
-            fflush(stderr)
+            Output.note("\r\(label) [\(bar)] \(percent)%")
         }
     }
 
     /// Ends the line of the bar.
     func finish() {
-        if isShown, state.withLock({ $0.shown >= 0 }) { fputs("\n", stderr) }
+        if isShown, state.withLock({ $0.shown >= 0 }) { Output.note("\n") }
     }
 }

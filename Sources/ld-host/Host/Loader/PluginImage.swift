@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import LocalDataAPI
 internal import Synchronization
 
 /// A plugin in this process. Once loaded it stays until the process ends: a Swift library cannot be unloaded safely.
@@ -26,7 +26,7 @@ package final class PluginImage: Sendable {
     /// whole ELF library for this machine with this ABI's entry, and, with its code running now, its descriptor.
     /// - Throws: `pluginRefused`, naming the file, what was expected and found, and what to do.
     package static func load(_ path: String) throws(StorageError) -> PluginImage {
-        let file = try FileTrust.check(path)
+        let file = try storageErrors { try FileTrust.check(path) }
         return try loaded.withLock { loaded throws(StorageError) in
             if let known = loaded[file.path] {
                 guard known.identity == file.identity else {
@@ -36,7 +36,7 @@ package final class PluginImage: Sendable {
                 }
                 return known.image
             }
-            try ELFImage(path: file.path).requireEntry(major: Int(LD_ABI_MAJOR))
+            try storageErrors { try ELFImage(file).requireEntry(major: Int(LD_ABI_MAJOR)) }
             let image = PluginImage(path: file.path, table: try open(file.path))
             loaded[file.path] = (file.identity, image)
             return image

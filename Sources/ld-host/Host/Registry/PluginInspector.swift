@@ -38,15 +38,16 @@ package struct PluginInspector: Sendable {
     package func inspect(_ path: String) throws(StorageError) -> PluginDescription {
         guard let host else { return try PluginImage.load(path).description }
         // What can be refused without running the plugin's code is refused here, without a child.
-        let file = try FileTrust.check(path)
-        try ELFImage(path: file.path).requireEntry(major: Int(LD_ABI_MAJOR))
-        let result = try ChildProcess(
-            executable: host, arguments: [Self.command, file.path],
-            environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
-        ).run(timeout: timeout)
-        switch result.outcome {
+        let end = try storageErrors {
+            let file = try PluginFile(checking: path, abiMajor: Int(LD_ABI_MAJOR)).location
+            return try ChildProcess(
+                host, arguments: [Self.command, file.path],
+                environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
+            ).run(deadline: timeout)
+        }
+        switch end.outcome {
         case .exited(0):
-            guard let report = try? JSONDecoder().decode(Report.self, from: Data(result.standardOutput)) else {
+            guard let report = try? JSONDecoder().decode(Report.self, from: Data(end.output)) else {
                 throw refused(path, "the inspection printed no report", "run: ld-host plugins inspect \(path)")
             }
             if let refusal = report.refusal {
@@ -82,7 +83,9 @@ private let seeAuthor = "remove the plugin, or report this to its author"
 extension PluginInspector {
     /// The `ld-host` of this installation: this program itself, one beside it, or the one in the same prefix.
     package static var installedHost: String? {
-        guard let executable = PluginSearchPath.executable, let slash = executable.lastIndex(of: "/") else { return nil }
+        guard let executable = PluginSearchPath.executable, let slash = executable.lastIndex(of: "/") else {
+            return nil
+        }
         if executable[executable.index(after: slash)...] == "ld-host" { return executable }
         let candidate = "\(executable[..<slash])/ld-host"
         return access(candidate, X_OK) == 0 ? candidate : nil

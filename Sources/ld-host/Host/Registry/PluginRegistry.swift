@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import LocalDataAPI
 internal import Synchronization
 
 /// Knows which plugin offers which component. Nothing is loaded for that: plugins are inspected in child processes,
@@ -46,13 +46,13 @@ package final class PluginRegistry: Sendable {
         do {
             let file = try FileTrust.check(candidate.path)
             if !fresh, let known = index.result(for: file) { return known }
-            let symbols = try ELFImage(path: file.path).definedSymbols(prefix: "localdata_plugin_v")
+            let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             if symbols.isEmpty && !candidate.isNamed { return nil }
             let result = Result { () throws(StorageError) in try inspector.inspect(file.path) }
             index.remember(result, for: file)
             return result
         } catch {
-            return .failure(error)
+            return .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)"))
         }
     }
 

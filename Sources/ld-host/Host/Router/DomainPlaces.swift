@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 extension HostSettings {
     /// The place that a domain means here: defaults filled in, folders chosen.

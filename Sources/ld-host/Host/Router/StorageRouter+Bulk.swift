@@ -12,12 +12,12 @@ extension StorageRouter {
     public func setData(
         _ values: [(key: AnyStorageKey, data: Data)], progress: @escaping @Sendable () -> Void = {}
     ) async throws {
-        let next = Atomic<Int>(0)
+        let tickets = Tickets()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<min(8, values.count) {
                 group.addTask(executorPreference: IOExecutor.shared) {
                     while true {
-                        let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                        let index = tickets.next()
                         guard index < values.count else { return }
                         try Task.checkCancellation()
                         try await self.setData(values[index].data, for: values[index].key)
@@ -28,4 +28,11 @@ extension StorageRouter {
             try await group.waitForAll()
         }
     }
+}
+
+/// Hands out 0, 1, 2, ..., each once.
+private final class Tickets: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

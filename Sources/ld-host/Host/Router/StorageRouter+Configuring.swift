@@ -1,4 +1,5 @@
 public import LocalDataAPI
+internal import Synchronization
 
 extension StorageRouter {
     /// Sets the identifiers that keys leave out. Values that are stored under other identifiers stay where they are.
@@ -21,9 +22,9 @@ extension StorageRouter {
     ///
     /// - Throws: `invalidConfiguration` if the outcome is not valid; then nothing has changed.
     public func configure(_ path: String, _ value: AnyCodable) async throws {
-        try await onIOThread { () throws(StorageError) in
+        _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in
-                var configuration = try state.configuration ?? self.loadConfiguration()
+                var configuration = if let loaded = state.configuration { loaded } else { try self.load() }
                 try configuration.set(path, value.content)
                 state.configuration = configuration
             }
@@ -38,7 +39,7 @@ extension StorageRouter {
 
     /// Joins the library's log to the app's.
     public func updateLogHandler(_ log: any StorageLogHandler) async throws {
-        try await onIOThread { () throws(StorageError) in
+        _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.log = log }
         }
     }
@@ -47,7 +48,7 @@ extension StorageRouter {
     ///
     /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; then nothing has changed.
     public func registerCatalog(_ catalog: some StorageKeyCatalog) async throws {
-        try await onIOThread { () throws(StorageError) in
+        _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
         }
     }
@@ -55,7 +56,7 @@ extension StorageRouter {
     /// Takes in a plugin that is linked into this program, by what its `Plugin.export` returns.
     public func registerPlugin(named name: String, _ table: UnsafeRawPointer) async throws {
         let image = try PluginImage(linked: table, name: name)
-        try await onIOThread { () throws(StorageError) in
+        _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.linked.append(image) }
         }
     }
@@ -67,6 +68,7 @@ extension StorageRouter {
         guard key.hasMigration else {
             throw MigrationError(.sourceDataNotFound, "the key '\(key.name)' has no migration")
         }
-        throw StorageError(.unsupported, "the key '\(key.name)' cannot be migrated: this version has no migration engine")
+        throw StorageError(
+            .unsupported, "the key '\(key.name)' cannot be migrated: this version has no migration engine")
     }
 }

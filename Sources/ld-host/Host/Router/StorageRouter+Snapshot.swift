@@ -59,7 +59,7 @@ extension StorageRouter {
             }
             let options = try OptionResolver(component: component, folders: folders).resolve(store)
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
-            do {
+            do throws(StorageError) {
                 let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,

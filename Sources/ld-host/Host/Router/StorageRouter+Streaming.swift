@@ -1,4 +1,3 @@
-public import FoundationEssentials
 public import LocalDataAPI
 
 /// Values in pieces. The functions run on the calling thread's I/O thread throughout, so `body` and `fill` may wait.

@@ -34,7 +34,7 @@ public final class StorageRouter: StorageProviding, Sendable {
     }
 
     let state = Mutex(State())
-    private let load: @Sendable () throws(StorageError) -> HostConfiguration
+    let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)
 
@@ -62,7 +62,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         if let snapshot = published { return snapshot }
         return try await onIOThread { () throws(StorageError) in
             // Of several first callers, one loads; the others wait for the lock and find it done.
-            try self.published ?? self.publish { _ throws(StorageError) in }
+            if let snapshot = self.published { return snapshot }
+            return try self.publish { _ throws(StorageError) in }
         }
     }
 

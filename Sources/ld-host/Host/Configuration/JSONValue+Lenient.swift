@@ -1,0 +1,21 @@
+package import LocalDataAPI
+
+extension JSONValue {
+    /// What a person typed: JSON5 if it is that, text otherwise.
+    package init(lenient text: String) {
+        self = (try? JSONValue(json5: text, source: "")) ?? .string(text)
+    }
+
+    /// The same value in the API's type.
+    package init(_ content: AnyCodable.Content) {
+        switch content {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .int(let value): self = .integer(value)
+        case .double(let value): self = .double(value)
+        case .string(let value): self = .string(value)
+        case .array(let values): self = .array(values.map { JSONValue($0.content) })
+        case .dictionary(let values): self = .object(values.mapValues { JSONValue($0.content) })
+        }
+    }
+}
