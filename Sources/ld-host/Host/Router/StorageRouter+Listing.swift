@@ -25,6 +25,12 @@ extension StorageRouter {
         }
     }
 
+    /// What the store that serves a domain promises.
+    public func properties(of domain: StorageDomain) async throws -> StoreProperties {
+        let snapshot = try await snapshot()
+        return try await openStore(for: domain.name, in: snapshot).store.properties
+    }
+
     /// The domains, with their scopes, that hold values: those that their stores know of, and of folders of the host's
     /// choosing those that the configuration names.
     public func populatedDomains() async throws -> [StorageDomain] {
