@@ -48,6 +48,10 @@ let package = Package(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
     ]
         + backends.map {
             .target(
