@@ -45,6 +45,7 @@ extension HostConfiguration {
     }
 
     private func pluginPlaces() -> [PluginSearchPath.Place] {
+        guard looksForPlugins else { return [] }
         var places: [PluginSearchPath.Place] = []
         if case (.array(let elements), let origin)? = layered.value(at: ["plugins", "path"]) {
             for case .string(let path) in elements {
