@@ -36,7 +36,8 @@ struct Command: Sendable {
     /// Every command, in the order of the help.
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .pluginsList, .pluginsInspect,
-        .pluginsTest, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath, .doctor, .demo, .version,
+        .pluginsTest, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath, .doctor, .demo,
+        .version,
         .help,
     ]
 }
