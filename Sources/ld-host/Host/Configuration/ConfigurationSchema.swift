@@ -38,6 +38,7 @@ package enum ConfigurationSchema {
         Entry("stores.*.sealing", .sealing, "how values are sealed before the store gets them"),
         Entry("stores.*.concurrency", .count, "the most calls at a time, 1 to 64"),
         Entry("stores.*.timeout", .positive, "seconds that a call over the network or to a person may take"),
+        Entry("catalogs", .strings, "manifests that describe the keys of apps"),
         Entry("domains.*", .name, "the store that serves a domain, or a component's id"),
         Entry("keychain.service", .text, "the service of keychain keys that name none"),
         Entry("appGroups.default", .text, "the group of app group keys that name none"),

@@ -16,7 +16,8 @@ extension HostConfiguration {
         }
         return HostSettings(
             pluginPlaces: pluginPlaces(), inspectionTimeout: .seconds(layered.double(at: ["plugins", "timeout"]) ?? 5),
-            routes: routes, stores: stores, keychainService: layered.string(at: ["keychain", "service"]),
+            routes: routes, stores: stores, catalogs: catalogs,
+            keychainService: layered.string(at: ["keychain", "service"]),
             appGroup: layered.string(at: ["appGroups", "default"]),
             appGroupsFolder: layered.string(at: ["appGroups", "path"]) ?? "\(locations.folders.data)/groups",
             subDirectory: layered.string(at: ["files", "subDirectory"]), folders: folders,
@@ -32,6 +33,11 @@ extension HostConfiguration {
             cache: layered.string(at: ["directories", "cache"]) ?? standard.cache,
             state: layered.string(at: ["directories", "state"]) ?? standard.state,
             config: layered.string(at: ["directories", "config"]) ?? standard.config)
+    }
+
+    private var catalogs: [String] {
+        guard case .array(let elements)? = layered.value(at: ["catalogs"])?.value else { return [] }
+        return elements.compactMap { if case .string(let path) = $0 { path } else { nil } }
     }
 
     private var logLevel: StorageLogLevel? {

@@ -1,4 +1,3 @@
-internal import DurableFiles
 internal import FoundationEssentials
 package import LocalDataAPI
 
@@ -37,7 +36,7 @@ extension HostConfiguration {
             throw StorageError(
                 .invalidConfiguration, "\(problem.path) cannot be changed so: \(problem.message)", hint: problem.hint)
         }
-        try Self.write(new.text, to: file)
+        try HostFile.write(Data(new.text.utf8), to: file)
         return file
     }
 
@@ -47,7 +46,7 @@ extension HostConfiguration {
     package static func writeStarter(flags: Flags) throws(StorageError) -> (path: String, isNew: Bool) {
         let file = editedFile(flags: flags, locations: .current)
         guard try ConfigurationFile.document(at: file) == nil else { return (file, false) }
-        try write(starter, to: file)
+        try HostFile.write(Data(starter.utf8), to: file)
         return (file, true)
     }
 
@@ -55,16 +54,6 @@ extension HostConfiguration {
         flags.file ?? locations.environment ?? locations.user
     }
 
-    private static func write(_ text: String, to path: String) throws(StorageError) {
-        do {
-            let file = HostFile.absolute(path)
-            let slash = file.lastIndex(of: "/") ?? file.startIndex
-            let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-            try DurableDirectory(path: folder).replace(String(file[file.index(after: slash)...]), with: Data(text.utf8))
-        } catch {
-            throw StorageError(.fileError, "the configuration file '\(path)' cannot be written: \(error)")
-        }
-    }
 }
 
 extension HostConfiguration {

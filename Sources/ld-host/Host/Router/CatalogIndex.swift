@@ -4,6 +4,10 @@ internal import LocalDataAPI
 struct CatalogIndex: Sendable {
     private(set) var entries: [StorageAddress: AnyStorageKey] = [:]
     private(set) var catalogs: [String] = []
+    private var owners: [StorageAddress: String] = [:]
+
+    /// The catalog that lists an address.
+    func catalog(of address: StorageAddress) -> String? { owners[address] }
 
     /// Adds a catalog's keys.
     ///
@@ -29,6 +33,7 @@ struct CatalogIndex: Sendable {
                 .duplicateRegisteredKeys, "catalog '\(catalog.name)' registers again: \(list(duplicates))",
                 hint: "register each key in one catalog, once")
         }
+        for address in added.keys where owners[address] == nil { owners[address] = catalog.name }
         entries = added
         catalogs.append(catalog.name)
     }
