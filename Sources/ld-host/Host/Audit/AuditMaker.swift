@@ -11,6 +11,9 @@ struct AuditMaker {
         var entries: [AuditEntry] = []
         for (address, key) in keys { entries.append(await entry(for: key, at: address)) }
         entries += await uncataloged(except: Set(keys.keys))
+        for (key, catalog, error) in (snapshot.catalog?.unplaced ?? []) + snapshot.described.unplaced {
+            entries.append(unplacedEntry(for: key, in: catalog, error))
+        }
         entries.sort { $0.address < $1.address }
         var routes: [StorageAuditReport.Route] = []
         for domain in snapshot.settings.routes.keys.sorted() {
@@ -80,6 +83,18 @@ struct AuditMaker {
             store: route?.store.name, component: route?.store.component, plugin: open?.plugin, why: route?.origin,
             isStored: isStored, size: attributes?.size, modified: attributes?.modified,
             appVersion: attributes?.appVersion)
+    }
+
+    private func unplacedEntry(
+        for key: AnyStorageKey, in catalog: String, _ error: StorageError
+    ) -> AuditEntry {
+        let descriptor = key.descriptor
+        return AuditEntry(
+            address: "\(descriptor.domain)/\(descriptor.name)", catalog: catalog, description: descriptor.description,
+            owner: descriptor.owner, type: descriptor.valueType, serializer: descriptor.serializer.rawValue,
+            policy: "\(descriptor.security)", enforcement: .refused, reason: error.message,
+            sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue, store: nil,
+            component: nil, plugin: nil, why: nil, isStored: nil, size: nil, modified: nil, appVersion: nil)
     }
 
     private func look(
