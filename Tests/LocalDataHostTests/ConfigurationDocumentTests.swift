@@ -93,6 +93,7 @@ struct ConfigurationDocumentTests {
             ("{a: -Infinity}", "c.json:1:6: expected a finite number"),
             ("{a: 0, b: 1e999}", "c.json:1:11: expected a value that the JSON5 decoder can represent"),
             ("{a: [[], '\\uD800']}", "c.json:1:10: expected a value that the JSON5 decoder can represent"),
+            ("{a: '\\u0000'}", "c.json:1:5: expected a value that the JSON5 decoder can represent"),
             ("{'\\uD800': 1}", "c.json:1:2: expected a key that is valid Unicode"),
             ("{\u{0}}", "c.json:1:2: expected a key or '}', found the control character 0"),
             ("{é: 1, 'e\u{301}': 2}", "c.json:1:8: the key 'e\u{301}' is given twice"),
@@ -133,14 +134,18 @@ struct ConfigurationDocumentTests {
         #expect(error?.message.contains("expected UTF-8 text") == true)
     }
 
-    @Test("UTF-16 and binary files are refused", arguments: [[0xFF, 0xFE, 0x7B, 0, 0x7D, 0], [0x7B, 0, 0x7D, 0], [0x7F, 0x45]])
+    @Test(
+        "UTF-16 and binary files are refused",
+        arguments: [[0xFF, 0xFE, 0x7B, 0, 0x7D, 0], [0x7B, 0, 0x7D, 0], [0x7F, 0x45]])
     func binary(bytes: [UInt8]) {
         #expect(throws: StorageError.invalidConfiguration) { try ConfigurationDocument(bytes: bytes, source: "c") }
     }
 
     @Test("an error never quotes more than one character of the text")
     func noSecrets() throws {
-        for text in ["{a: hunter2}", "{a: 'hunter2}", "{a: 'x' hunter2}", "{a: 'hunter2\\uD800'}", "{a: 'hunter2' 'b'}"] {
+        for text in [
+            "{a: hunter2}", "{a: 'hunter2}", "{a: 'x' hunter2}", "{a: 'hunter2\\uD800'}", "{a: 'hunter2' 'b'}",
+        ] {
             #expect(try #require(refusal(text)).contains("hunter2") == false)
         }
     }

@@ -94,7 +94,8 @@ struct ConfigurationTextGenerator {
     private mutating func trivia() -> String {
         comments += 1
         return random.piece(of: [
-            "", "", "", " ", "\n", "\n  ", "\n\t", " // <<\(comments)>>\n", "/*<<\(comments)>>*/", "/*\n<<\(comments)>>*/ ",
+            "", "", "", " ", "\n", "\n  ", "\n\t", " // <<\(comments)>>\n", "/*<<\(comments)>>*/",
+            "/*\n<<\(comments)>>*/ ",
         ])
     }
 }

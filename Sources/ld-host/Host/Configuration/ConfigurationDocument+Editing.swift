@@ -68,7 +68,9 @@ extension ConfigurationDocument {
         var text: String
     }
 
-    private func newRoot(_ value: JSONValue, at path: [String], _ style: ConfigurationStyle) throws(StorageError) -> Edit {
+    private func newRoot(_ value: JSONValue, at path: [String], _ style: ConfigurationStyle) throws(StorageError)
+        -> Edit
+    {
         let nested = path.reversed().reduce(value) { .object([$1: $0]) }
         let text = try style.text(of: nested, indentation: "", isInline: false)
         let mark = bytes.starts(with: ConfigurationScanner.byteOrderMark) ? 3 : 0
@@ -103,7 +105,8 @@ extension ConfigurationDocument {
         let open = object.range.lowerBound + 1
         let close = object.range.upperBound - 1
         let (end, endsInLineComment) = endOfTrivia(from: open, staysOnLine: false)
-        let isMultiline = isRoot || bytes[open..<close].contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+        let isMultiline =
+            isRoot || bytes[open..<close].contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         let outer = lineIndentation(of: object.range.lowerBound)
         let text = try style.text(of: value, indentation: outer + style.indent, isInline: !isMultiline)
         let lead = isMultiline || endsInLineComment ? style.newline + outer + style.indent : " "

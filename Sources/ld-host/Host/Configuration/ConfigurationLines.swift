@@ -9,7 +9,8 @@ struct ConfigurationLines: Sendable {
         for (offset, byte) in bytes.enumerated() {
             let endsLine =
                 byte == UInt8(ascii: "\n")
-                || (byte == UInt8(ascii: "\r") && (offset + 1 == bytes.count || bytes[offset + 1] != UInt8(ascii: "\n")))
+                || (byte == UInt8(ascii: "\r")
+                    && (offset + 1 == bytes.count || bytes[offset + 1] != UInt8(ascii: "\n")))
             if endsLine { starts.append(offset + 1) }
         }
         self.bytes = bytes

@@ -109,7 +109,9 @@ extension ConfigurationScanner {
                 guard skip(while: Self.isDigit) > 0 else { throw fault(expected: "a digit of the exponent") }
             }
         }
-        if let scalar = scalar(at: position), Self.continuesKey(scalar) || scalar == "." || scalar == "-" || scalar == "+" {
+        if let scalar = scalar(at: position),
+            Self.continuesKey(scalar) || scalar == "." || scalar == "-" || scalar == "+"
+        {
             throw fault(expected: "the end of the number")
         }
     }
