@@ -1,0 +1,73 @@
+import Glibc
+
+/// Where configuration and data are, by the environment.
+///
+/// Follows the XDG Base Directory Specification 0.8: a variable that is empty or no absolute path counts as not set.
+/// In a program that runs with more rights than its caller - set-user-ID or with file capabilities - the whole
+/// environment is the caller's and is ignored; then the home directory comes from the user database only.
+package struct ConfigurationLocations: Sendable {
+    /// `$HOME`, or the effective user's home of the user database; nil if neither is an absolute path.
+    package let home: String?
+    /// `$XDG_CONFIG_HOME/localdata`, by default `~/.config/localdata`; nil without a home, as the three after it.
+    package let configurationDirectory: String?
+    /// `$XDG_DATA_HOME/localdata`, by default `~/.local/share/localdata`.
+    package let dataDirectory: String?
+    /// `$XDG_CACHE_HOME/localdata`, by default `~/.cache/localdata`.
+    package let cacheDirectory: String?
+    /// `$XDG_STATE_HOME/localdata`, by default `~/.local/state/localdata`.
+    package let stateDirectory: String?
+    /// The file of the machine.
+    package let systemFile: String
+    /// The file named by `LOCALDATA_CONFIG`, which must exist; nil if the variable is not set or empty.
+    package let namedFile: String?
+
+    /// The file of the user; nil without a home.
+    package var userFile: String? { configurationDirectory.map { $0 + "/config.json" } }
+
+    /// Works the places out; touches no file but the user database, and that only if `HOME` is not usable.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment variables.
+    ///   - systemFile: The file of the machine, `/etc/localdata/config.json`.
+    ///   - isPrivileged: Whether the program has more rights than its caller, and must not trust the environment.
+    package init(
+        environment: [String: String], systemFile: String = "/etc/localdata/config.json",
+        isPrivileged: Bool = ProcessPrivilege.isElevated
+    ) {
+        let trusted = isPrivileged ? [:] : environment
+        let home = Self.absolute(trusted["HOME"]) ?? Self.absolute(Self.homeOfUser())
+        func directory(_ variable: String, _ fallback: String) -> String? {
+            let base = Self.absolute(trusted[variable]) ?? home.map { Self.joined($0, fallback) }
+            return base.map { Self.joined($0, "localdata") }
+        }
+        self.home = home
+        self.configurationDirectory = directory("XDG_CONFIG_HOME", ".config")
+        self.dataDirectory = directory("XDG_DATA_HOME", ".local/share")
+        self.cacheDirectory = directory("XDG_CACHE_HOME", ".cache")
+        self.stateDirectory = directory("XDG_STATE_HOME", ".local/state")
+        self.systemFile = systemFile
+        self.namedFile = trusted["LOCALDATA_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+    private static func joined(_ base: String, _ name: String) -> String {
+        base.hasSuffix("/") ? base + name : "\(base)/\(name)"
+    }
+
+    /// The home directory of the effective user, by getpwuid_r(3); nil if the user has no entry.
+    private static func homeOfUser() -> String? {
+        var size = 1024
+        while size <= 1 << 20 {
+            let found: (status: Int32, home: String?) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) {
+                guard let buffer = $0.baseAddress else { return (EINVAL, nil) }
+                var entry = passwd()
+                var result: UnsafeMutablePointer<passwd>?
+                let status = getpwuid_r(geteuid(), &entry, buffer, $0.count, &result)
+                return (status, result?.pointee.pw_dir.flatMap { String(cString: $0) })
+            }
+            if found.status == ERANGE { size *= 4 } else if found.status != EINTR { return found.home }
+        }
+        return nil
+    }
+}
