@@ -69,7 +69,7 @@ struct ConfigurationSchemaTests {
             ),
             (
                 "{ xyz: 1 }",
-                "xyz: unknown key (known here: plugins, stores, domains, keychain, appGroups, files, "
+                "xyz: unknown key (known here: plugins, stores, catalogs, domains, keychain, appGroups, files, "
                     + "directories, app, device, log)"
             ),
             ("{ domains: { userDefault: 'f' } }", "domains.userDefault: unknown domain (did you mean userDefaults;"),

@@ -21,6 +21,9 @@ package struct ConfigurationLocations: Sendable {
     /// The file named by `LOCALDATA_CONFIG`, which must exist; nil if the variable is not set or empty.
     package let namedFile: String?
 
+    /// The folders and files that `LOCALDATA_PLUGIN_PATH` names, divided by colons.
+    package let pluginPath: [String]
+
     /// The file of the user; nil without a home.
     package var userFile: String? { configurationDirectory.map { $0 + "/config.json" } }
 
@@ -46,7 +49,20 @@ package struct ConfigurationLocations: Sendable {
         self.cacheDirectory = directory("XDG_CACHE_HOME", ".cache")
         self.stateDirectory = directory("XDG_STATE_HOME", ".local/state")
         self.systemFile = systemFile
+        self.pluginPath = (trusted["LOCALDATA_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
         self.namedFile = trusted["LOCALDATA_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The places of this process' environment.
+    package static var current: ConfigurationLocations {
+        var environment: [String: String] = [:]
+        for name in [
+            "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "LOCALDATA_CONFIG",
+            "LOCALDATA_PLUGIN_PATH",
+        ] {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        return ConfigurationLocations(environment: environment)
     }
 
     private static func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }

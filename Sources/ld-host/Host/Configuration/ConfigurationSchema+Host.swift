@@ -1,11 +1,11 @@
 extension ConfigurationSchema {
-    /// The configuration of the host. There is no default for `domains`: which store serves a domain is written down
-    /// once and never changes by itself.
+    /// The configuration of the host. Defaults that depend on the environment, and the stores of the domains, are in
+    /// `HostConfiguration.defaults`.
     package static let host = ConfigurationSchema(rules: [
         ConfigurationRule("plugins", .object, "where plugins are looked for"),
         ConfigurationRule(
             "plugins.path", .absolutePaths, default: .array([]),
-            "directories and .so files, searched in this order before the built-in places"),
+            "directories and .so files, searched besides the built-in places"),
         ConfigurationRule(
             "plugins.timeout", .seconds(upTo: 3600), default: .double(5), "how long inspecting a plugin may take"),
         ConfigurationRule("stores", .object, "the stores, by a name of your choice"),
@@ -18,6 +18,7 @@ extension ConfigurationSchema {
             "stores.<store>.concurrency", .integer(1...64), default: .integer(48), "how many calls may run at once"),
         ConfigurationRule(
             "stores.<store>.timeout", .seconds(upTo: 86400), default: .double(10), "how long a call may take"),
+        ConfigurationRule("catalogs", .absolutePaths, "manifests that describe the keys of apps"),
         ConfigurationRule("domains", .object, "which store serves which domain"),
         ConfigurationRule("domains.<domain>", .name, "the name of a store, or the id of a component"),
         ConfigurationRule("keychain", .object, "the keychain domain"),
@@ -30,6 +31,8 @@ extension ConfigurationSchema {
         ConfigurationRule("directories", .object, "directories in place of those of the XDG specification"),
         ConfigurationRule("directories.data", .absolutePath, "where data is kept"),
         ConfigurationRule("directories.cache", .absolutePath, "where what can be made again is kept"),
+        ConfigurationRule("directories.state", .absolutePath, "where journals are kept"),
+        ConfigurationRule("directories.config", .absolutePath, "what ${config} stands for in options"),
         ConfigurationRule("app", .object, "the app that uses the host"),
         ConfigurationRule("app.version", .text, "its version, for migrations that depend on it"),
         ConfigurationRule("device", .object, "the device the host runs on"),

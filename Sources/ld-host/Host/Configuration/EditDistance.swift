@@ -1,8 +1,8 @@
 /// How many typing mistakes lie between two words.
-enum EditDistance {
+package enum EditDistance {
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (the restricted
     /// Damerau-Levenshtein distance). Cost: the product of the lengths.
-    static func between(_ left: String, _ right: String) -> Int {
+    package static func between(_ left: String, _ right: String) -> Int {
         let left = Array(left)
         let right = Array(right)
         var older: [Int] = []
@@ -23,7 +23,7 @@ enum EditDistance {
     }
 
     /// The candidate nearest to a word, if it is within a limit; the first of several.
-    static func nearest(to word: String, in candidates: [String], within limit: Int) -> String? {
+    package static func nearest(to word: String, in candidates: [String], within limit: Int) -> String? {
         var best: (candidate: String, distance: Int)?
         for candidate in candidates where abs(candidate.count - word.count) <= limit {
             let distance = between(word, candidate)
