@@ -76,6 +76,9 @@ extension StorageRouter {
 
     func store(_ data: Data, _ resolved: ResolvedKey) async throws(StorageError) {
         if let refusal = resolved.refusal { throw refusal }
+        if resolved.open.writesInline {
+            return try resolved.store.set(resolved.handle, to: data, attributes: resolved.attributes)
+        }
         try await resolved.open.write("writing '\(resolved.address)'") { (store) throws(StorageError) in
             try store.set(resolved.handle, to: data, attributes: resolved.attributes)
         }
