@@ -43,7 +43,9 @@ extension HostFile {
             let file = absolute(path)
             let slash = file.lastIndex(of: "/") ?? file.startIndex
             let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-            try DurableDirectory(path: folder).replace(String(file[file.index(after: slash)...]), with: data)
+            let name = RelativePath(String(file[file.index(after: slash)...]))
+            let directory = try DurableDirectory(root: folder)
+            try data.withUnsafeBytes { try directory.replace(name, with: $0) }
         } catch {
             throw StorageError(.fileError, "'\(path)' cannot be written: \(error)")
         }
