@@ -46,6 +46,10 @@ let package = Package(
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
         .testTarget(
+            name: "FileStoreTests",
+            dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
