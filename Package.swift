@@ -50,6 +50,11 @@ let package = Package(
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
+        .testTarget(
+            name: "FileStoreTests",
+            dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
+            swiftSettings: settings),
         .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
