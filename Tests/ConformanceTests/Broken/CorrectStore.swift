@@ -5,7 +5,7 @@ import Synchronization
 /// A correct store that claims as much as one in a single process can: durable (for as long as the process lives), with
 /// a limit and every ability. The broken ones each override a little of it.
 class CorrectStore: InMemoryStore, @unchecked Sendable {
-    static let limit: UInt64 = 17 << 20
+    static let limit: UInt64 = 9 << 20
     static let root = ComponentOption.path("root", default: "${data}/values", help: "what names the values' place")
 
     override class var component: ComponentInfo {

@@ -56,9 +56,9 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "streaming.pieces", "a large value is not read as one piece", if: .streaming, .outsideMemory,
-            .room(for: 16 << 20)
+            .room(for: 8 << 20)
         ) { store in
-            let size = 16 << 20
+            let size = 8 << 20
             _ = try store.store.write(store.handle("value"), pieces: [Pattern.data(1, size)])
             var largest = 0
             var total = 0

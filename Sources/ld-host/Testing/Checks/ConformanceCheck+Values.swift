@@ -79,10 +79,8 @@ extension ConformanceCheck {
             _ = try store.get("secret")
             var reports: [StorageError] = []
             if let largest = store.properties.largestValue, largest < 64 << 20 {
-                let copies = Int(largest) / value.count + 1
-                let large = (0..<copies).reduce(into: Data(capacity: copies * value.count)) { data, _ in
-                    data.append(value)
-                }
+                var large = Data(count: Int(largest) + 1)
+                large.replaceSubrange(0..<min(value.count, large.count), with: value)
                 reports += try large.withUnsafeBytes { try store.store.observeSet(handle, to: $0) }.reports
             }
             try store.remove("secret")
