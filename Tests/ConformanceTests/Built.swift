@@ -36,7 +36,7 @@ enum Built {
     static func fixture(_ variant: String?) throws -> (folder: String, file: String) {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let sources = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")
-        // Below the home of this package, since a plugin's folders must belong to one who is trusted.
+        // Not in /tmp, which a host may take for a place where others can put plugins.
         var template = Array("\(folder)/conformance.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no folder in \(folder)") }
         let made = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
@@ -50,7 +50,10 @@ enum Built {
                 tests.appending(path: "PluginFixtures/shared.c").path(percentEncoded: false), "-o", file,
             ], environment: ["PATH": "/usr/bin:/bin"]
         ).run(deadline: .seconds(60))
-        guard end.outcome == .exited(code: 0) else { throw Failure(description: end.errorText) }
+        guard end.outcome == .exited(code: 0) else {
+            try? FileManager.default.removeItem(atPath: made)
+            throw Failure(description: end.errorText)
+        }
         return (made, file)
     }
 
