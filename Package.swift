@@ -56,6 +56,7 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Expected"],
             swiftSettings: settings),
     ]
         + backends.map {
