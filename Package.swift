@@ -44,9 +44,18 @@ let package = Package(
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
+        .testTarget(
+            name: "FileStoreTests",
+            dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
+            swiftSettings: settings),
         .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
     ]
         + backends.map {

@@ -1,11 +1,98 @@
-package import FoundationEssentials
 import Glibc
+import Synchronization
+
+/// A folder whose files are replaced and removed durably, and read whole.
+///
+/// - **Reading** makes nothing, waits for nothing and takes no lock. A folder that does not exist is empty.
+/// - **Writing** makes the folder and every folder above it that is missing, with mode 0700. If the nearest one that
+///   exists has the set-group-ID bit, it belongs to a group: then new folders get 2770 and new files 0660, whatever
+///   the umask, otherwise files get 0600. Folders that exist keep their modes.
+/// - **Durability.** When a change returns, then the file, its folder, and every folder that this type has made are on
+///   the disk. No folder is made in one that is not durably there itself; and because an earlier process may have died
+///   before it got there, the first change of a process synchronizes all folders from the root's parent down.
+/// - **Threads and processes** may use one folder at once, each with objects of its own or with one together.
+/// - **Replaced folders.** A folder that was deleted, or renamed, and made anew is found again by the next write, or by
+///   the next read that does not find its file.
 package final class DurableDirectory: Sendable {
-    let path: String
-    package init(path: String) throws {
-        self.path = path; try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    /// The folder's absolute path.
+    package let path: String
+    /// How many folders above this one are synchronized by the first change.
+    let responsibility: Int
+    let pathBytes: CString
+    /// Once open it stays the same number; another folder of the same path is put behind it by dup3(2), so that threads
+    /// which are in a call with it need no lock.
+    let descriptor = Atomic<Int32>(-1)
+    let isChainDurable = Atomic<Bool>(false)
+
+    /// A folder, which need not exist, by the absolute path of the root that it is responsible for and the names of the
+    /// folders from there.
+    ///
+    /// - Throws: `SystemCallError` with `EINVAL` if the path is not absolute.
+    package init(root: String, folders: [String] = []) throws {
+        guard root.utf8.first == UInt8(ascii: "/") else { throw SystemCallError(EINVAL, "open", path: root) }
+        let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+        let all = names.map { String($0) ?? String(decoding: $0, as: UTF8.self) } + folders
+        path = "/" + all.joined(separator: "/")
+        pathBytes = CString(path.utf8)
+        responsibility = names.isEmpty ? folders.count : folders.count + 1
     }
-    package func replace(_ name: String, with data: Data) throws {
-        try data.write(to: URL(filePath: path + "/" + name), options: .atomic)
+
+    deinit {
+        let opened = descriptor.load(ordering: .acquiring)
+        if opened >= 0 { _ = close(opened) }
+    }
+
+    /// Opens a file to be read; `nil` if there is none.
+    ///
+    /// - Throws: `FileKindError` for a symbolic link or a socket; whatever else is no regular file is refused when it
+    ///   is read. Never blocks, not even on a pipe. `SystemCallError` for the rest.
+    package func open(_ path: RelativePath) throws -> OpenFile? {
+        guard let folder = try descriptorForReading() else { return nil }
+        var opened = Descriptor.open(path.text.start, in: folder, O_RDONLY | O_NOFOLLOW)
+        if opened < 0, errno == ENOENT {
+            guard try reopenIfReplaced(folder) else { return nil }
+            opened = Descriptor.open(path.text.start, in: folder, O_RDONLY | O_NOFOLLOW)
+        }
+        let location = FileLocation(directory: self, name: path.text)
+        if let descriptor = Descriptor(opened) { return OpenFile(descriptor, at: location) }
+        switch errno {
+        case ENOENT: return nil
+        case let code where code == ELOOP || code == ENXIO:
+            let found = try kind(of: path.text, in: folder)
+            if let found, found != .regular { throw FileKindError(path: location.description, found: found) }
+            throw SystemCallError(code, "open", path: location.description)
+        case let code: throw SystemCallError(code, "open", path: location.description)
+        }
+    }
+
+    /// Whether there is a file.
+    ///
+    /// - Throws: `FileKindError` if there is something else, `SystemCallError`.
+    package func exists(_ path: RelativePath) throws -> Bool {
+        guard let folder = try descriptorForReading() else { return false }
+        if try isRegular(path.text, in: folder) { return true }
+        guard try reopenIfReplaced(folder) else { return false }
+        return try isRegular(path.text, in: folder)
+    }
+
+    /// Whether something stands at a path, and then it is a regular file.
+    func isRegular(_ path: CString, in folder: Int32) throws -> Bool {
+        guard let found = try kind(of: path, in: folder) else { return false }
+        guard found == .regular else {
+            throw FileKindError(path: FileLocation(directory: self, name: path).description, found: found)
+        }
+        return true
+    }
+
+    private func kind(of path: CString, in folder: Int32) throws -> FileKind? {
+        var status = stat()
+        if fstatat(folder, path.start, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileKind(mode: status.st_mode) }
+        let code = errno
+        if code == ENOENT { return nil }
+        throw failure(code, "inspect", path)
+    }
+
+    func failure(_ code: Int32, _ call: String, _ name: CString) -> SystemCallError {
+        SystemCallError(code, call, path: FileLocation(directory: self, name: name).description)
     }
 }

@@ -1,4 +1,3 @@
-internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
@@ -63,7 +62,7 @@ final class PluginIndex: Sendable {
             return try? JSONEncoder().encode(contents)
         }
         guard let data else { return }
-        try? DurableDirectory(path: folder).replace("plugins.json", with: data)
+        try? HostFile.write(data, to: "\(folder)/plugins.json")
     }
 
     private func read() -> Contents {

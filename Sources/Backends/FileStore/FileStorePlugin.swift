@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry.
+@c(localdata_plugin_v1)
+public func fileStorePlugin() -> UnsafeRawPointer {
+    Plugin.export("FileStore", version: "0.1.0", .storage(FileStore.self))
+}

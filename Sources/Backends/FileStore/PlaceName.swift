@@ -1,0 +1,40 @@
+import LocalDataAPI
+
+/// How a place is spelled as a folder below a store's root: `<domain>`, or `<domain>@<scope>`.
+///
+/// The scope is encoded as a file's name is, and a long one is split likewise. The domain stays readable: its upper
+/// case is kept, so two domains that differ in case alone need a file system that tells them apart.
+enum PlaceName {
+    /// The names of the folders from the root.
+    static func folders(of place: StorageNamespace) -> [String] {
+        spelling(domain: place.domain.utf8, scope: place.scope.utf8).entries
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The place that a spelling stands for; `nil` for a folder that is none.
+    static func place(folders: [[UInt8]], last: [UInt8]) -> StorageNamespace? {
+        let pieces = folders + [last]
+        let parts = pieces.joined().split(separator: at, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let domain = FileName.decode(Array(parts[0])), !domain.isEmpty else { return nil }
+        var scope: [UInt8] = []
+        if parts.count > 1 {
+            guard let decoded = FileName.decode(Array(parts[1])), !decoded.isEmpty else { return nil }
+            scope = decoded
+        }
+        guard spelling(domain: domain, scope: scope).pieces == pieces,
+            let domain = String(validating: domain, as: UTF8.self),
+            let scope = String(validating: scope, as: UTF8.self)
+        else { return nil }
+        return StorageNamespace(domain: domain, scope: scope)
+    }
+
+    private static func spelling(domain: some Collection<UInt8>, scope: some Collection<UInt8>) -> FileName {
+        var encoded = FileName.encode(domain) {
+            FileName.isKept($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+        }
+        if !scope.isEmpty { encoded += [at] + FileName.encode(scope, isKept: FileName.isKept) }
+        return FileName(encoded: encoded)
+    }
+
+    private static let at = UInt8(ascii: "@")
+}

@@ -1,0 +1,47 @@
+import DurableFiles
+import Glibc
+import LocalDataAPI
+
+extension StorageError {
+    /// Runs file operations, and turns their errors into the store's; others pass as they are.
+    @inline(__always)
+    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SystemCallError {
+            throw StorageError(code(of: error), error.description, hint: hint(for: error))
+        } catch let error as DurableChangeError {
+            switch error.outcome {
+            case .unchanged:
+                throw StorageError(code(of: error.cause), error.description, hint: hint(for: error.cause))
+            case .durabilityUnknown:
+                throw StorageError(
+                    .durabilityUnknown, error.description, hint: "check the disk, then repeat the change")
+            }
+        } catch let error as FileKindError {
+            throw StorageError(
+                .fileError, error.description,
+                hint: "move it away; the file store keeps its values there, in regular files only")
+        }
+    }
+
+    private static func code(of error: SystemCallError) -> Code {
+        switch error.code {
+        case ENOSPC, EDQUOT: .noSpace
+        case EACCES, EPERM, EROFS: .permissionDenied
+        default: .fileError
+        }
+    }
+
+    private static func hint(for error: SystemCallError) -> String {
+        switch error.code {
+        case ENOSPC, EDQUOT: "free some space, or move the store to another disk"
+        case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
+        case EROFS: "move the store to a disk that can be written"
+        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        case ENAMETOOLONG: "use a shorter root, scope or name"
+        case ENOTDIR: "something that is not a folder stands in the way; move it"
+        default: ""
+        }
+    }
+}

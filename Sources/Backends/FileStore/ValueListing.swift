@@ -1,0 +1,53 @@
+import DurableFiles
+
+/// Goes through the folders of a store. What has no canonical spelling is not the store's and is left out.
+struct ValueListing {
+    let directory: DurableDirectory
+
+    /// Hands out the names of the values below a folder, in no order, until `body` returns `false`, and then is `false`.
+    func forEachName(in path: [[UInt8]] = [], _ body: (String) throws -> Bool) throws -> Bool {
+        try forEachName(in: path, folders: [], body)
+    }
+
+    /// Hands out every folder that spells a place, with its path, until `body` returns `false`, and then is `false`.
+    func forEachPlaceFolder(
+        folders: [[UInt8]] = [], _ body: (_ folders: [[UInt8]], _ last: [UInt8]) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        try directory.forEachEntry(in: path(folders.map(marked))) { name, kind in
+            guard kind == .directory else { return true }
+            if let piece = unmarked(name, after: folders) {
+                goesOn = try forEachPlaceFolder(folders: folders + [piece], body)
+            } else {
+                goesOn = try body(folders, name)
+            }
+            return goesOn
+        }
+        return goesOn
+    }
+
+    private func forEachName(
+        in place: [[UInt8]], folders: [[UInt8]], _ body: (String) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        try directory.forEachEntry(in: path(place + folders.map(marked))) { entry, kind in
+            if kind == .directory, let piece = unmarked(entry, after: folders) {
+                goesOn = try forEachName(in: place, folders: folders + [piece], body)
+            } else if kind == .regular, let name = FileName.name(folders: folders, file: entry) {
+                goesOn = try body(name)
+            }
+            return goesOn
+        }
+        return goesOn
+    }
+
+    private func path(_ pieces: [[UInt8]]) -> RelativePath? { pieces.isEmpty ? nil : RelativePath(pieces: pieces) }
+
+    private func marked(_ piece: [UInt8]) -> [UInt8] { piece + [FileName.folderMark] }
+
+    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces; what lies deeper is not
+    /// looked at.
+    private func unmarked(_ name: [UInt8], after folders: [[UInt8]]) -> [UInt8]? {
+        name.last == FileName.folderMark && folders.count < 16 ? name.dropLast() : nil
+    }
+}

@@ -1,0 +1,23 @@
+/// Bytes with a NUL behind them, kept at one address, so that a system call needs no conversion.
+package final class CString: Sendable {
+    nonisolated(unsafe) let start: UnsafePointer<CChar>
+    /// How many bytes there are before the NUL.
+    package let count: Int
+
+    /// Copies bytes, up to the first NUL.
+    package init(_ bytes: some Sequence<UInt8>) {
+        let bytes = ContiguousArray(bytes.prefix { $0 != 0 })
+        let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+        for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: CChar(bitPattern: byte)) }
+        (copy + bytes.count).initialize(to: 0)
+        start = UnsafePointer(copy)
+        count = bytes.count
+    }
+
+    deinit { start.deallocate() }
+}
+
+extension CString: CustomStringConvertible {
+    /// The bytes as text; what is not UTF-8 is repaired.
+    package var description: String { String(cString: start) }
+}

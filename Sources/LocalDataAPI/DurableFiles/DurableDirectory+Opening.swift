@@ -1,0 +1,110 @@
+import CLinux
+import Glibc
+import Synchronization
+
+extension DurableDirectory {
+    /// Asks whether the path is usable: it leads to a folder, or to nothing yet.
+    ///
+    /// - Throws: `SystemCallError`, with `ENOTDIR` if something else is in the way.
+    package func checkPath() throws { _ = try openExisting() }
+
+    /// The folder as a change needs it: open, current, and durable from the root's parent down to itself.
+    struct Writable: Sendable {
+        let descriptor: Int32
+        /// Whether the folder belongs to a group.
+        let isShared: Bool
+    }
+
+    /// The open folder, or `nil` if there is none; takes no lock and makes no system call once it is open.
+    func descriptorForReading() throws -> Int32? {
+        let opened = descriptor.load(ordering: .acquiring)
+        if opened >= 0 { return opened }
+        guard let folder = try openExisting() else { return nil }
+        return adopt(folder)
+    }
+
+    /// The open folder for a change, made if it is missing.
+    func folderForWriting() throws -> Writable {
+        var opened = descriptor.load(ordering: .acquiring)
+        if opened < 0 {
+            opened = adopt(try openMaking())
+        } else if try isStale(opened) {
+            replace(opened, by: try openMaking())
+        }
+        if !isChainDurable.load(ordering: .acquiring) {
+            try synchronizeChain(opened)
+            isChainDurable.store(true, ordering: .releasing)
+        }
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        return Writable(descriptor: opened, isShared: status.st_mode & S_ISGID != 0)
+    }
+
+    /// Puts the folder that now has the path behind an open descriptor whose folder has lost it. Makes nothing.
+    ///
+    /// - Returns: Whether there was another folder.
+    func reopenIfReplaced(_ opened: Int32) throws -> Bool {
+        guard try isStale(opened), let folder = try openExisting() else { return false }
+        replace(opened, by: folder)
+        return true
+    }
+
+    /// Whether the path leads to another folder than the open one, or to none.
+    private func isStale(_ opened: Int32) throws -> Bool {
+        var here = stat()
+        var there = stat()
+        guard fstat(opened, &here) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard stat(pathBytes.start, &there) == 0 else {
+            let code = errno
+            if code == ENOENT || code == ENOTDIR { return true }
+            throw SystemCallError(code, "inspect", path: path)
+        }
+        return here.st_ino != there.st_ino || here.st_dev != there.st_dev
+    }
+
+    private func openExisting() throws -> Descriptor? {
+        if let folder = Descriptor(Descriptor.open(pathBytes.start, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)) {
+            return folder
+        }
+        let code = errno
+        if code == ENOENT { return nil }
+        throw SystemCallError(code, "open the folder", path: path)
+    }
+
+    private func openMaking() throws -> Descriptor {
+        if let folder = try openExisting() { return folder }
+        try FolderMaker.make(path)
+        if let folder = try openExisting() { return folder }
+        throw SystemCallError(ENOENT, "open the folder", path: path)
+    }
+
+    /// Keeps the first folder that is opened, and closes the one of a thread that came second.
+    private func adopt(_ folder: consuming Descriptor) -> Int32 {
+        let number = folder.release()
+        let (isFirst, kept) = descriptor.compareExchange(
+            expected: -1, desired: number, ordering: .acquiringAndReleasing)
+        if isFirst {
+            cleanUp(number)
+            return number
+        }
+        _ = close(number)
+        return kept
+    }
+
+    private func replace(_ opened: Int32, by folder: consuming Descriptor) {
+        // Before, for whoever sees the new folder at once; after, for whoever synchronized the old one meanwhile.
+        isChainDurable.store(false, ordering: .releasing)
+        while ld_linux_put_in_place(folder.number, opened, O_CLOEXEC) < 0, errno == EINTR || errno == EBUSY {}
+        isChainDurable.store(false, ordering: .releasing)
+        cleanUp(opened)
+    }
+
+    /// Synchronizes the folders above this one, outermost first. Physical parents: a path with symbolic links in it has
+    /// its entries there.
+    private func synchronizeChain(_ opened: Int32) throws {
+        for steps in stride(from: responsibility, to: 0, by: -1) {
+            let above = Array(repeating: "..", count: steps).joined(separator: "/")
+            try FolderMaker.synchronize(CString(above.utf8), in: opened, at: "\(path)/\(above)", isOwn: false)
+        }
+    }
+}

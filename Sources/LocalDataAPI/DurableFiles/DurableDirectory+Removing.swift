@@ -1,0 +1,51 @@
+import Glibc
+
+extension DurableDirectory {
+    /// Removes a file, and the folders on the way to it that become empty; `false` if there was none.
+    ///
+    /// When this returns, the file stays away, also if it was `false`: someone else may have removed the file and not
+    /// made that durable.
+    ///
+    /// - Throws: `DurableChangeError`, whose outcome says what holds now; `FileKindError` if something else than a
+    ///   regular file has the name.
+    package func remove(_ path: RelativePath) throws -> Bool {
+        try change(.remove, path) {
+            guard let folder = try descriptorForReading() else { return false }
+            _ = try reopenIfReplaced(folder)
+            var isRemoved = false
+            if try isRegular(path.text, in: folder) {
+                isRemoved = unlinkat(folder, path.text.start, 0) == 0
+                if !isRemoved {
+                    let code = errno
+                    guard code == ENOENT else { throw failure(code, "remove", path.text) }
+                }
+            }
+            do {
+                try synchronizeNearest(path, folder)
+            } catch let cause as SystemCallError {
+                let location = FileLocation(directory: self, name: path.text)
+                throw DurableChangeError(
+                    .remove, path: location.description, outcome: .durabilityUnknown, cause: cause)
+            }
+            if isRemoved {
+                // Durable or not: what is left of a path after a power loss is an empty folder.
+                for name in path.folders.reversed() where unlinkat(folder, name.start, AT_REMOVEDIR) != 0 { break }
+            }
+            return isRemoved
+        }
+    }
+
+    /// Synchronizes the innermost folder on the way that is there: if an inner one is gone, then its entry in the next
+    /// one is what has to be durable.
+    private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws {
+        for name in path.folders.reversed() {
+            do {
+                let location = FileLocation(directory: self, name: name)
+                return try FolderMaker.synchronize(name, in: folder, at: location.description, isOwn: true)
+            } catch let error as SystemCallError where error.code == ENOENT {
+                continue
+            }
+        }
+        try synchronizeSelf(folder)
+    }
+}

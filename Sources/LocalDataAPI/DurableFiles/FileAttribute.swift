@@ -1,0 +1,13 @@
+/// An extended attribute for a file that is written; see xattr(7).
+package struct FileAttribute: Sendable {
+    /// The attribute's name with its namespace, e.g. `user.example`.
+    package let name: CString
+    /// Its bytes; file systems differ in how many they keep, some keep none.
+    package let value: [UInt8]
+
+    /// Describes an attribute.
+    package init(_ name: CString, _ value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+}

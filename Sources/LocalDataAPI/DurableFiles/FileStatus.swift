@@ -1,0 +1,35 @@
+import Glibc
+
+/// What the system knows of an open file; see fstat(2).
+package struct FileStatus: Sendable {
+    /// What it is.
+    package let kind: FileKind
+    /// Its size in bytes.
+    package let size: Int
+    /// When its content was last changed, in nanoseconds since 1970 UTC; `nil` outside of the years 1678 to 2262.
+    package let modified: Int64?
+    /// Changes when content, attributes or name of the file change; not comparable between files.
+    private let changed: Int64
+    /// Whether the file still has a name.
+    let isLinked: Bool
+
+    init(_ status: stat) {
+        kind = FileKind(mode: status.st_mode)
+        size = Int(status.st_size)
+        modified = Self.nanoseconds(status.st_mtim)
+        changed = Self.nanoseconds(status.st_ctim) ?? 0
+        isLinked = status.st_nlink > 0
+    }
+
+    /// Whether the same file had the same content at an earlier time, as far as its times tell. A file that has lost
+    /// its last name since then has a new time of change for that reason alone.
+    func isSameContent(as earlier: FileStatus) -> Bool {
+        size == earlier.size && modified == earlier.modified && (changed == earlier.changed || !isLinked)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64? {
+        let (seconds, isTooLarge) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooLate) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
+        return isTooLarge || isTooLate ? nil : sum
+    }
+}

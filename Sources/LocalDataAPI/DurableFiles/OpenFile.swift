@@ -1,0 +1,84 @@
+import CLinux
+import Glibc
+
+/// A file that is open, until it goes out of scope.
+///
+/// What was opened stays what it is: a file that is replaced by name meanwhile goes on to be read as it was.
+package struct OpenFile: ~Copyable {
+    let descriptor: Descriptor
+    let location: FileLocation
+
+    init(_ descriptor: consuming Descriptor, at location: FileLocation) {
+        self.descriptor = descriptor
+        self.location = location
+    }
+
+    /// What the system knows of the file.
+    ///
+    /// - Throws: `FileKindError` if it is not a regular file.
+    package func status() throws -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0 else { throw failure(errno, "inspect") }
+        let result = FileStatus(status)
+        guard result.kind == .regular else {
+            throw FileKindError(path: location.description, found: result.kind)
+        }
+        return result
+    }
+
+    /// An extended attribute; `nil` if the file has none of that name or the file system keeps none. See xattr(7).
+    package func attribute(_ name: CString) throws -> [UInt8]? {
+        var capacity = 1024
+        while true {
+            var size = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                size = ld_linux_get_attribute(descriptor.number, name.start, buffer.baseAddress, buffer.count)
+                count = max(size, 0)
+            }
+            if size >= 0 { return bytes }
+            switch errno {
+            case ERANGE where capacity < Self.largestAttribute: capacity = Self.largestAttribute
+            case ENODATA, ENOTSUP: return nil
+            case let code: throw failure(code, "read the attributes of")
+            }
+        }
+    }
+
+    /// Sets an extended attribute, if the file system keeps one of that size.
+    func setAttribute(_ attribute: FileAttribute) throws {
+        let result = attribute.value.withUnsafeBytes {
+            ld_linux_set_attribute(descriptor.number, attribute.name.start, $0.baseAddress, $0.count)
+        }
+        if result == 0 { return }
+        switch errno {
+        // A full device shows when the content is synchronized; here these mean that the attribute is too large.
+        case ENOTSUP, E2BIG, ERANGE, ENOSPC, EDQUOT: return
+        case let code: throw failure(code, "set an attribute of")
+        }
+    }
+
+    /// Writes all bytes at the current position.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let count = Glibc.write(descriptor.number, part.baseAddress, part.count)
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if count == 0 || errno != EINTR {
+                throw failure(count == 0 ? EIO : errno, "write")
+            }
+        }
+    }
+
+    /// Makes the content and the attributes durable.
+    func synchronize() throws {
+        guard Descriptor.synchronize(descriptor.number) == 0 else { throw failure(errno, "synchronize") }
+    }
+
+    func failure(_ code: Int32, _ call: String) -> SystemCallError {
+        SystemCallError(code, call, path: location.description)
+    }
+
+    private static let largestAttribute = 1 << 16
+}

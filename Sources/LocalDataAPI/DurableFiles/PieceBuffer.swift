@@ -1,0 +1,42 @@
+import Glibc
+
+/// Gathers pieces of any size into writes of a fixed one.
+final class PieceBuffer {
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var filled = 0
+    private var failure: (any Error)?
+
+    init() { buffer = .allocate(byteCount: OpenFile.pieceSize, alignment: 16) }
+
+    deinit {
+        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+        buffer.deallocate()
+    }
+
+    /// Takes a piece and writes what has become full.
+    func append(_ piece: RawSpan, to file: borrowing OpenFile) throws {
+        if let failure { throw failure }
+        do {
+            try piece.withUnsafeBytes { bytes in
+                if bytes.count > buffer.count - filled { try flush(to: file) }
+                guard bytes.count < buffer.count else { return try file.write(bytes) }
+                UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
+                filled += bytes.count
+            }
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    /// Writes the rest. Throws again what `append` threw, for a source that went on regardless.
+    func finish(to file: borrowing OpenFile) throws {
+        if let failure { throw failure }
+        try flush(to: file)
+    }
+
+    private func flush(to file: borrowing OpenFile) throws {
+        try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+        filled = 0
+    }
+}

@@ -1,0 +1,38 @@
+import CLinux
+
+/// A system call that failed, with what it was called on.
+package struct SystemCallError: Error, Hashable, Sendable {
+    /// The system's error number, e.g. `ENOSPC`; see errno(3).
+    package let code: Int32
+    /// What was attempted, as a verb: `open`, `write`, `rename`.
+    package let call: String
+    /// The file or folder that it was attempted on.
+    package let path: String
+    /// Where it should have gone to, for `rename`.
+    package let target: String?
+
+    /// Describes a failure. `code` stands first so that `errno` is read before anything else can change it.
+    package init(_ code: Int32, _ call: String, path: String, to target: String? = nil) {
+        self.code = code
+        self.call = call
+        self.path = path
+        self.target = target
+    }
+
+    /// The system's text for an error number, as it stands in a sentence: `no space left on device (ENOSPC)`.
+    package static func text(of code: Int32) -> String {
+        guard let text = ld_linux_error_text(code), let symbol = ld_linux_error_symbol(code) else {
+            return "error \(code)"
+        }
+        let words = String(cString: text)
+        return "\(words.prefix(1).lowercased())\(words.dropFirst()) (\(String(cString: symbol)))"
+    }
+}
+
+extension SystemCallError: CustomStringConvertible {
+    /// The failure as a sentence: `cannot rename '/a/.tmp/x' to '/a/b': no space left on device (ENOSPC)`.
+    package var description: String {
+        let object = target.map { "'\(path)' to '\($0)'" } ?? "'\(path)'"
+        return "cannot \(call) \(object): \(Self.text(of: code))"
+    }
+}

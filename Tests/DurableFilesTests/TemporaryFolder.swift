@@ -1,0 +1,22 @@
+import FoundationEssentials
+
+/// A folder that is removed with its owner.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path() + "localdata-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The names in a folder below this one, hidden ones too, sorted.
+    func entries(_ folder: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
+    }
+
+    func content(_ file: String) -> [UInt8]? { FileManager.default.contents(atPath: "\(path)/\(file)").map(Array.init) }
+
+    func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(file)") }
+}

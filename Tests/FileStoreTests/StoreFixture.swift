@@ -1,0 +1,60 @@
+import FileStore
+import LocalDataAPI
+
+/// A store in a folder of its own, with values as bytes.
+struct StoreFixture: Sendable {
+    let folder: TemporaryFolder
+    let store: FileStore
+    let place = StorageNamespace(domain: "fileSystem", scope: "documents")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Self.store(root: folder.path)
+    }
+
+    static func store(root: String) throws -> FileStore {
+        try FileStore(
+            options: ComponentOptions(["root": .string(root)]), host: HostServices(name: "test", version: "1"))
+    }
+
+    func key(_ name: String, in place: StorageNamespace? = nil) throws -> FileKey {
+        try store.resolve(StorageAddress(place ?? self.place, name: name))
+    }
+
+    func set(
+        _ name: String, _ value: [UInt8], in place: StorageNamespace? = nil, attributes: ValueAttributes? = nil
+    ) throws {
+        try store.set(key(name, in: place), to: value.span.bytes, attributes: attributes)
+    }
+
+    func get(_ name: String, in place: StorageNamespace? = nil) throws -> [UInt8]? { try get(key(name, in: place)) }
+
+    func get(_ key: FileKey) throws -> [UInt8]? {
+        var values: [[UInt8]] = []
+        let isThere = try store.get(key) { span in values.append(span.withUnsafeBytes { Array($0) }) }
+        guard values.count == (isThere ? 1 : 0) else { throw DeliveredOften(count: values.count) }
+        return values.first
+    }
+
+    func names(
+        in place: StorageNamespace? = nil, prefix: String = "", after: String? = nil, limit: Int? = nil
+    ) throws -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        try store.forEachName(in: place ?? self.place, prefix: prefix, after: after, limit: limit) {
+            names.append(Array($0.utf8))
+            return true
+        }
+        return names
+    }
+
+    func places() throws -> Set<StorageNamespace> {
+        var places: Set<StorageNamespace> = []
+        try store.forEachPlace { place in
+            guard places.insert(place).inserted else { return false }
+            return true
+        }
+        return places
+    }
+
+    private struct DeliveredOften: Error { let count: Int }
+}
