@@ -17,15 +17,18 @@ extension DurableDirectory {
                 isRemoved = unlinkat(folder, path.text.start, 0) == 0
                 if !isRemoved {
                     let code = errno
-                    guard code == ENOENT else { throw failure(code, "remove", path.text) }
+                    guard code == ENOENT else {
+                        let cause = failure(code, "remove", path.text)
+                        // Removed all the same, by a disk or server that failed in the middle of it?
+                        if code == EIO, try !isRegular(path.text, in: folder) { throw unknown(.remove, path, cause) }
+                        throw cause
+                    }
                 }
             }
             do {
                 try synchronizeNearest(path, folder)
             } catch let cause as SystemCallError {
-                let location = FileLocation(directory: self, name: path.text)
-                throw DurableChangeError(
-                    .remove, path: location.description, outcome: .durabilityUnknown, cause: cause)
+                throw unknown(.remove, path, cause)
             }
             if isRemoved {
                 // Durable or not: what is left of a path after a power loss is an empty folder.

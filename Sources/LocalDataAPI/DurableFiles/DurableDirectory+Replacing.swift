@@ -42,6 +42,14 @@ extension DurableDirectory {
         }
     }
 
+    /// A change that took effect, and may not be on the disk.
+    func unknown(
+        _ change: DurableChangeError.Change, _ path: RelativePath, _ cause: SystemCallError
+    ) -> DurableChangeError {
+        let location = FileLocation(directory: self, name: path.text)
+        return DurableChangeError(change, path: location.description, outcome: .durabilityUnknown, cause: cause)
+    }
+
     /// Makes one folder below this one, unless it is there.
     func makeFolder(_ name: CString, _ folder: Writable) throws {
         try FolderMaker.make(
@@ -75,13 +83,15 @@ extension DurableDirectory {
         try fill(temporary.file)
         if let attribute { try temporary.file.setAttribute(attribute) }
         try temporary.file.synchronize()
-        try publish(&temporary, as: path, folder)
+        do {
+            try publish(&temporary, as: path, folder)
+        } catch let error as PublishedAnyway {
+            throw unknown(.replace, path, error.cause)
+        }
         do {
             try synchronizeAll(path, folder.descriptor)
         } catch let cause as SystemCallError {
-            let location = FileLocation(directory: self, name: path.text)
-            throw DurableChangeError(
-                .replace, path: location.description, outcome: .durabilityUnknown, cause: cause)
+            throw unknown(.replace, path, cause)
         }
     }
 

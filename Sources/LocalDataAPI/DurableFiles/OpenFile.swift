@@ -51,8 +51,9 @@ package struct OpenFile: ~Copyable {
         }
         if result == 0 { return }
         switch errno {
-        // A full device shows when the content is synchronized; here these mean that the attribute is too large.
-        case ENOTSUP, E2BIG, ERANGE, ENOSPC, EDQUOT: return
+        case ENOTSUP, E2BIG, ERANGE: return
+        // Of a large attribute this means that the file system keeps none of that size; a small one finds the disk full.
+        case ENOSPC where attribute.value.count > Self.smallAttribute: return
         case let code: throw failure(code, "set an attribute of")
         }
     }
@@ -81,4 +82,6 @@ package struct OpenFile: ~Copyable {
     }
 
     private static let largestAttribute = 1 << 16
+    /// What every file system that keeps attributes has room for.
+    private static let smallAttribute = 1 << 10
 }

@@ -66,6 +66,13 @@ struct TemporaryFile: ~Copyable {
         let code = errno
         if code == ENOENT, !path.folders.isEmpty, try file.status().isLinked { return false }
         let target = FileLocation(directory: file.location.directory, name: path.text)
+        // A rename that fails may have been made all the same, on a disk or server that fails in the middle of it: then
+        // the temporary name is gone.
+        if faccessat(folder, file.location.name.start, F_OK, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT, code == EIO {
+            isPublished = true
+            throw PublishedAnyway(
+                cause: SystemCallError(code, "rename", path: file.location.description, to: target.description))
+        }
         throw SystemCallError(code, "rename", path: file.location.description, to: target.description)
     }
 
@@ -76,4 +83,9 @@ struct TemporaryFile: ~Copyable {
     }
 
     private static let attempts = 100
+}
+
+/// A rename was made although the system reported that it failed.
+struct PublishedAnyway: Error {
+    let cause: SystemCallError
 }

@@ -48,7 +48,9 @@ extension StorageRouter {
         return data
     }
 
-    private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws -> Value {
+    private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws
+        -> Value
+    {
         do { return try serializer.decode(data) } catch {
             guard let address = known(slot)?.takeUnretainedValue().address else { throw error }
             throw StorageError(error.code, "'\(address)': \(error.message)", hint: error.hint)
