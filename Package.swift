@@ -48,6 +48,11 @@ let package = Package(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["LocalDataHost"],
+            exclude: ["Sessions"],
+            swiftSettings: settings),
     ]
         + backends.map {
             .target(
