@@ -53,6 +53,10 @@ let package = Package(
             dependencies: ["LocalDataHost"],
             exclude: ["Sessions"],
             swiftSettings: settings),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
     ]
         + backends.map {
             .target(

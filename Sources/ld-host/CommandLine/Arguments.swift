@@ -12,7 +12,7 @@ struct Arguments: Sendable {
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
     /// Takes options out of `words` wherever they stand, up to `--`; what follows that are operands, whatever their
-    /// first letter. So is a word that starts with a dash and is followed by a digit or nothing.
+    /// first letter. A dash alone is an operand.
     init(_ words: some Collection<String>, options: [Command.Option]) throws {
         var words = ArraySlice(Array(words))
         var sawEnd = false

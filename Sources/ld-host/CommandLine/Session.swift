@@ -17,6 +17,11 @@ struct Session: Sendable {
     /// The configuration from files, environment and flags.
     func configuration() throws(StorageError) -> HostConfiguration { try HostConfiguration.load(flags: flags) }
 
+    /// The same with whatever is not valid in it: for commands that mend it.
+    func uncheckedConfiguration() throws(StorageError) -> HostConfiguration {
+        try HostConfiguration.loadUnchecked(flags: flags, locations: .current)
+    }
+
     /// A router for this run.
     func router() throws(StorageError) -> StorageRouter {
         StorageRouter(configuration: try configuration(), log: log)

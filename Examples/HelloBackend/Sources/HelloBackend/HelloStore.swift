@@ -3,10 +3,9 @@ import LocalDataAPI
 import Synchronization
 
 final class HelloStore: StorageBackend {
-    static let component = ComponentInfo(id: "hello", summary: "a dictionary")
+    static let component = ComponentInfo(id: "hello", summary: "keeps values in a dictionary")
     let properties = StoreProperties(latency: .memory, isDurable: false, isShared: false)
     let values = Mutex<[StorageAddress: Data]>([:])
-
     init(options: ComponentOptions, host: HostServices) {}
 
     func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) -> Bool {
@@ -21,6 +20,6 @@ final class HelloStore: StorageBackend {
     }
     func remove(_ key: StorageAddress) -> Bool { values.withLock { $0.removeValue(forKey: key) != nil } }
 }
-
+/// The plugin's entry.
 @c(localdata_plugin_v1)
-public func plugin() -> UnsafeRawPointer { Plugin.export("HelloBackend", version: "1.0.0", .storage(HelloStore.self)) }
+public func plugin() -> UnsafeRawPointer { Plugin.export("Hello", version: "1.0.0", .storage(HelloStore.self)) }

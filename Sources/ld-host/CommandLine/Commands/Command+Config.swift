@@ -60,7 +60,7 @@ extension Command {
             """
     ) { arguments, session in
         let (key, text) = (arguments.operands[0], arguments.operands[1])
-        let path = try session.configuration().change(key, to: text, flags: session.flags)
+        let path = try session.uncheckedConfiguration().change(key, to: text, flags: session.flags)
         Output.remark("ld-host: \(key) is set in \(path)")
         return .done
     }
@@ -69,7 +69,7 @@ extension Command {
         name: "config unset", operands: "KEY", count: 1...1, summary: "remove one value from the configuration file"
     ) { arguments, session in
         let key = arguments.operands[0]
-        let path = try session.configuration().change(key, to: nil, flags: session.flags)
+        let path = try session.uncheckedConfiguration().change(key, to: nil, flags: session.flags)
         Output.remark("ld-host: \(key) is removed from \(path)")
         return .done
     }
@@ -81,7 +81,7 @@ extension Command {
     ) { arguments, session in
         let problems =
             try arguments.operands.first.map { try HostConfiguration.problems(inFile: $0) }
-            ?? session.configuration().problems()
+            ?? session.uncheckedConfiguration().problems()
         for problem in problems { Output.line("\(Printable("\(problem)"))") }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }
         return problems.isEmpty ? .done : .failure

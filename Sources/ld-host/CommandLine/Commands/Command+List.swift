@@ -22,11 +22,15 @@ extension Command {
         ]
     ) { arguments, session in
         let router = try session.router()
+        var status = ExitStatus.done
         let selection: [(domain: StorageDomain, prefix: String)]
         if let operand = arguments.operands.first {
             selection = [try Address.domain(operand)]
         } else {
-            selection = try await router.populatedDomains().map { ($0, "") }
+            let (domains, failures) = try await router.populatedDomains()
+            for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+            if !failures.isEmpty { status = .failure }
+            selection = domains.map { ($0, "") }
         }
         var rows: [Row] = []
         let wantsDetails = session.json || arguments.has("--long")
@@ -63,7 +67,7 @@ extension Command {
             }
             table.print()
         }
-        return .done
+        return status
     }
 
     /// A key of which only the place and the name are known.

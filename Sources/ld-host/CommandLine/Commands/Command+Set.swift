@@ -46,6 +46,14 @@ extension Command {
             }
             try await router.setData(value, for: key)
         }
+        try await warnIfLost(key.descriptor.domain, router)
         return .done
+    }
+
+    /// Says so if what was just stored ends with this program.
+    static func warnIfLost(_ domain: StorageDomain, _ router: StorageRouter) async throws {
+        guard try await !router.properties(of: domain).isDurable else { return }
+        Output.remark(
+            "ld-host: warning: the store of '\(domain.name)' keeps values only while a program runs; this one ends now")
     }
 }

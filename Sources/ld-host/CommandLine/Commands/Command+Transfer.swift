@@ -29,6 +29,7 @@ extension Command {
         try await router.setData(
             entries.map { (key(domain, prefix + $0.name), $0.value) }, progress: { bar.advance() })
         bar.finish()
+        try await warnIfLost(domain, router)
         if session.json {
             try Output.json(["imported": entries.count])
         } else {

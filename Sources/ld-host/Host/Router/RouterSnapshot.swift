@@ -20,7 +20,7 @@ final class RouterSnapshot: Sendable {
         self.slots = slots
     }
 
-    /// Identifies the snapshot for resolved keys; never used twice, since snapshots are never freed.
+    /// Identifies the snapshot for resolved keys; never used twice, since a published snapshot is never freed.
     var id: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     /// The store that serves a domain.

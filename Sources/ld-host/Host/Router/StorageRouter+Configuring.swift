@@ -3,18 +3,15 @@ internal import Synchronization
 
 extension StorageRouter {
     /// Sets the identifiers that keys leave out. Values that are stored under other identifiers stay where they are.
+    /// With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
     public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
-        publishOrKeep { (host) throws(StorageError) in
-            if let service = configuration.defaultKeychainService { try host.set("keychain.service", .string(service)) }
-            if let group = configuration.defaultAppGroupIdentifier { try host.set("appGroups.default", .string(group)) }
-        }
+        await publishOrFail { $0.storage = configuration }
     }
 
-    /// Sets the sub-directory of this app's files. Files that lie elsewhere stay where they are.
+    /// Sets the sub-directory of this app's files. Files that lie elsewhere stay where they are. With one that is not
+    /// usable every later call throws `invalidConfiguration`, until it is set anew.
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
-        publishOrKeep { (host) throws(StorageError) in
-            if let folder = configuration.subDirectory { try host.set("files.subDirectory", .string(folder)) }
-        }
+        await publishOrFail { $0.files = configuration }
     }
 
     /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another
@@ -34,7 +31,7 @@ extension StorageRouter {
     /// The configuration in effect.
     public func configuration() async throws -> HostConfiguration {
         _ = try await snapshot()
-        return state.withLock { $0.configuration } ?? HostConfiguration()
+        return try Self.effective(state.withLock { $0 })
     }
 
     /// Joins the library's log to the app's.

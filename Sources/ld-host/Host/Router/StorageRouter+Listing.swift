@@ -25,35 +25,53 @@ extension StorageRouter {
         }
     }
 
+    /// What the store that serves a domain promises.
+    public func properties(of domain: StorageDomain) async throws -> StoreProperties {
+        let snapshot = try await snapshot()
+        return try await openStore(for: domain.name, in: snapshot).store.properties
+    }
+
     /// The domains, with their scopes, that hold values: those that their stores know of, and of folders of the host's
     /// choosing those that the configuration names.
-    public func populatedDomains() async throws -> [StorageDomain] {
+    ///
+    /// - Returns: The domains in order of their addresses, and the errors of stores that could not be asked.
+    public func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
         let snapshot = try await snapshot()
         var found: [StorageNamespace: StorageDomain] = [:]
+        var failures: [StorageError] = []
         for domain in snapshot.settings.routes.keys.sorted() {
-            let open = try await openStore(for: domain, in: snapshot)
-            guard open.store.abilities.enumeration != nil else { continue }
-            let known = snapshot.settings.knownDomains(named: domain)
-            let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
-                (store) throws(StorageError) in
-                var places: [StorageNamespace] = []
-                try store.forEachPlace {
-                    if $0.domain == domain { places.append($0) }
-                    return true
-                }
-                for place in known.keys {
-                    try store.forEachName(in: place, limit: 1) { _ in
-                        places.append(place)
-                        return false
-                    }
-                }
-                return places
-            }
-            for place in places where found[place] == nil {
-                found[place] = known[place] ?? snapshot.settings.domain(of: place)
+            do throws(StorageError) {
+                found.merge(try await places(of: domain, in: snapshot)) { first, _ in first }
+            } catch {
+                if !failures.contains(where: { $0.message == error.message }) { failures.append(error) }
             }
         }
-        return found.values.sorted { $0.description < $1.description }
+        return (found.values.sorted { $0.description < $1.description }, failures)
+    }
+
+    private func places(
+        of domain: String, in snapshot: RouterSnapshot
+    ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
+        let open = try await openStore(for: domain, in: snapshot)
+        guard open.store.abilities.enumeration != nil else { return [:] }
+        let known = snapshot.settings.knownDomains(named: domain)
+        let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
+            (store) throws(StorageError) in
+            var places: [StorageNamespace] = []
+            try store.forEachPlace {
+                if $0.domain == domain { places.append($0) }
+                return true
+            }
+            for place in known.keys {
+                try store.forEachName(in: place, limit: 1) { _ in
+                    places.append(place)
+                    return false
+                }
+            }
+            return places
+        }
+        return Dictionary(
+            places.map { ($0, known[$0] ?? snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 }
 

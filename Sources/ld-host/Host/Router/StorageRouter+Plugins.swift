@@ -44,6 +44,7 @@ extension StorageRouter {
         }
         let open = try await openStore(for: domain, in: snapshot)
         let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
-        return "\(store) of \(open.plugin) serves \(domain): named in \(route.origin)"
+        return "\(store) of \(open.plugin) serves \(domain): "
+            + (route.origin == "default" ? "the built-in default" : "named in \(route.origin)")
     }
 }

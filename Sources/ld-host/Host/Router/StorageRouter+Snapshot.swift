@@ -2,14 +2,8 @@ internal import LocalDataAPI
 
 extension StorageRouter {
     /// The snapshot that follows from a state; stores that are configured as before keep their slots.
-    static func snapshot(
-        of state: inout State,
-        applying changes: [@Sendable (inout HostConfiguration) throws(StorageError) -> Void]
-    ) throws(StorageError) -> RouterSnapshot {
-        var configuration = state.configuration ?? HostConfiguration()
-        for change in changes { try change(&configuration) }
-        state.configuration = configuration
-        let settings = try configuration.settings()
+    static func snapshot(of state: inout State) throws(StorageError) -> RouterSnapshot {
+        let settings = try effective(state).settings()
         let log: any StorageLogHandler =
             state.log ?? settings.logLevel.map { StandardErrorLog(level: $0) } ?? SilentLog()
         let registry = registry(for: settings, in: &state)
@@ -27,6 +21,19 @@ extension StorageRouter {
             catalog = index
         }
         return RouterSnapshot(settings: settings, registry: registry, catalog: catalog, log: log, slots: slots)
+    }
+
+    /// The configuration with what was set in code.
+    static func effective(_ state: State) throws(StorageError) -> HostConfiguration {
+        var configuration = state.configuration ?? HostConfiguration()
+        for (path, value) in [
+            ("keychain.service", state.storage.defaultKeychainService),
+            ("appGroups.default", state.storage.defaultAppGroupIdentifier),
+            ("files.subDirectory", state.files.subDirectory),
+        ] {
+            if let value { try configuration.set(path, .string(value)) }
+        }
+        return configuration
     }
 
     /// One registry for each search path, so that a plugin is looked at once.

@@ -22,15 +22,13 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     struct State {
         var configuration: HostConfiguration?
-        /// Changes made before the configuration was loaded.
-        var pending: [@Sendable (inout HostConfiguration) throws(StorageError) -> Void] = []
+        var storage = StorageConfiguration()
+        var files = FileStorageConfiguration()
         var catalogs: [any StorageKeyCatalog] = []
         var log: (any StorageLogHandler)?
         var slots: [HostSettings.Store: StoreSlot] = [:]
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
-        /// Every snapshot so far, none of which is ever freed.
-        var snapshots: [RouterSnapshot] = []
     }
 
     let state = Mutex(State())
@@ -83,31 +81,26 @@ public final class StorageRouter: StorageProviding, Sendable {
             var next = state
             try change(&next)
             if next.configuration == nil { next.configuration = try load() }
-            let pending = next.pending
-            next.pending = []
-            let snapshot = try Self.snapshot(of: &next, applying: pending)
-            next.snapshots.append(snapshot)
+            let snapshot = try Self.snapshot(of: &next)
             state = next
-            current.store(snapshot.id, ordering: .releasing)
+            // Retained for good: readers take no reference, and a freed snapshot's address could come again.
+            current.store(UInt(bitPattern: Unmanaged.passRetained(snapshot).toOpaque()), ordering: .releasing)
             return snapshot
         }
     }
 
-    /// Makes a change if the configuration is loaded, or keeps it until it is.
-    func publishOrKeep(_ change: @escaping @Sendable (inout HostConfiguration) throws(StorageError) -> Void) {
-        let isLoaded = published != nil
-        do {
-            try publish { state throws(StorageError) in
-                if var configuration = state.configuration, isLoaded {
-                    try change(&configuration)
-                    state.configuration = configuration
-                } else {
-                    state.pending.append(change)
+    /// Makes a change that cannot be refused. If what follows from it is not valid, every call from now on says so,
+    /// until another change makes it valid.
+    func publishOrFail(_ change: @escaping @Sendable (inout State) -> Void) async {
+        _ = try? await onIOThread { () throws(StorageError) in
+            do throws(StorageError) {
+                try self.publish { (state) throws(StorageError) in change(&state) }
+            } catch {
+                self.state.withLock { state in
+                    change(&state)
+                    self.current.store(0, ordering: .releasing)
                 }
             }
-        } catch {
-            // The configuration could not be loaded: every call will say so. The change waits until it can be.
-            if !isLoaded { state.withLock { $0.pending.append(change) } }
         }
     }
 }
