@@ -26,12 +26,14 @@ enum Input {
     }
 
     /// Fills a buffer from a descriptor; 0 at the end.
-    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
+    static func read(
+        _ descriptor: Int32, named name: String = "standard input", into buffer: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) -> Int {
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             guard errno == EINTR else {
-                throw StorageError(.fileError, "the input cannot be read: \(String(cString: strerror(errno)))")
+                throw StorageError(.fileError, "\(name) cannot be read: \(String(cString: strerror(errno)))")
             }
         }
     }
@@ -48,7 +50,8 @@ enum Input {
         var data = Data()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
-        while case let count = try read(descriptor, into: buffer), count > 0 {
+        let name = path == "-" ? "standard input" : "'\(path)'"
+        while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
             data.append(contentsOf: buffer[..<count])
         }
         return data
