@@ -95,6 +95,7 @@ public struct HostConfiguration: Sendable {
         guard let first = problems.first else { return }
         throw StorageError(
             .invalidConfiguration,
-            problems.map { "\($0.place): \($0.path): \($0.message)" }.joined(separator: "; "), hint: first.hint)
+            problems.map { "\($0.place): \($0.path): \($0.message)" }.joined(separator: "; "),
+            hint: problems.count == 1 ? first.hint : "correct them all; ld-host config validate lists them")
     }
 }
