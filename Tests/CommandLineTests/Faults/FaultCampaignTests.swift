@@ -6,8 +6,8 @@ import Testing
 /// `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
 @Suite("The file store under faults", .serialized)
 struct FaultCampaignTests {
-    /// A number of points of one operation that take about 2 s.
-    private static let sample = 36
+    /// A number of points of one operation that take about 1.5 s.
+    private static let sample = 24
     private static let seed =
         ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
