@@ -19,7 +19,8 @@ struct ReadmeTests {
     @Test("has a configuration sample that is valid")
     func configurationIsValid() throws {
         let block = try #require(
-            Repository.text("README.md").split(separator: "```json5\n").dropFirst().first?.split(separator: "```").first)
+            Repository.text("README.md").split(separator: "```json5\n").dropFirst().first?.split(separator: "```").first
+        )
         let configuration = try HostConfiguration(text: String(block), source: "README.md")
         #expect(configuration.problems().isEmpty)
     }

@@ -55,8 +55,10 @@ func readAttributes(
 ) -> Int32 {
     reporting(error) {
         guard let attributes = try ability(context, \.attributes)(checked(handle)) else { return LD_ABSENT }
-        attributes.withBoundary { take?(taker, $0) }
-        return LD_OK
+        return attributes.withBoundary {
+            take?(taker, $0)
+            return LD_OK
+        }
     }
 }
 

@@ -11,7 +11,7 @@ extension StorageNamespace {
     }
 
     /// Lends the place to the other side for the time of `body`.
-    package func withBoundary<Result>(_ body: (UnsafePointer<ld_namespace>) -> Result) -> Result {
+    package func withBoundary(_ body: (UnsafePointer<ld_namespace>) -> ld_status) -> ld_status {
         domain.withBytes { domain in
             scope.withBytes { scope in
                 (directory ?? "").withBytes { directory in
@@ -36,7 +36,7 @@ extension StorageAddress {
     }
 
     /// Lends the address to the other side for the time of `body`.
-    package func withBoundary<Result>(_ body: (UnsafePointer<ld_address>) -> Result) -> Result {
+    package func withBoundary(_ body: (UnsafePointer<ld_address>) -> ld_status) -> ld_status {
         place.withBoundary { place in
             name.withBytes { name in
                 var address = ld_address(size: UInt32(MemoryLayout<ld_address>.size), place: place, name: name)
@@ -61,8 +61,9 @@ extension ValueAttributes {
             size: known.value_size, modified: known.modified == 0 ? nil : known.modified)
     }
 
-    /// Lends the attributes to the other side for the time of `body`.
-    package func withBoundary<Result>(_ body: (UnsafePointer<ld_attributes>) -> Result) -> Result {
+    /// Lends the attributes to the other side for the time of `body`, which is not generic: a generic one would not be
+    /// specialized for a caller in another module, and take most of the time of a `set`.
+    package func withBoundary(_ body: (UnsafePointer<ld_attributes>) -> ld_status) -> ld_status {
         (contentType ?? "").withBytes { contentType in
             (serializer ?? "").withBytes { serializer in
                 (versionTag ?? "").withBytes { versionTag in

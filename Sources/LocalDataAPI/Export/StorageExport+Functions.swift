@@ -2,10 +2,14 @@ internal import CLocalData
 
 // The C functions of an exported store's table. They stand at file scope, so that no isolation is inferred for them.
 
+/// Lends the store for the time of `body`. It is not counted: the table keeps it until `close`, and a count that every
+/// thread changes would be a cache line that all cores fight for.
 @inline(__always)
-private func store(_ context: UnsafeMutableRawPointer?) throws -> AnyStorageExport {
+private func withStore<Result>(
+    _ context: UnsafeMutableRawPointer?, _ body: (AnyStorageExport) throws -> Result
+) throws -> Result {
     guard let context else { throw StorageError(.unsupported, "a store was called without its self") }
-    return Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue()
+    return try Unmanaged<AnyStorageExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
 }
 
 @inline(__always)
@@ -20,13 +24,13 @@ func resolveKey(
 ) -> Int32 {
     reporting(error) {
         guard let address, let handle else { throw StorageError(.invalidAddress, "resolve was called without a key") }
-        handle.pointee = try store(context).resolve(StorageAddress(address.pointee))
+        handle.pointee = try withStore(context) { try $0.resolve(StorageAddress(address.pointee)) }
         return LD_OK
     }
 }
 
 func releaseKey(context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?) {
-    if let handle { try? store(context).release(handle) }
+    if let handle { try? withStore(context) { $0.release(handle) } }
 }
 
 func getValue(
@@ -35,14 +39,14 @@ func getValue(
 ) -> Int32 {
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
-        return try store(context).get(checked(handle), sink)
+        return try withStore(context) { try $0.get(checked(handle), sink) }
     }
 }
 
 func valueExists(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try store(context).exists(checked(handle)) }
+    reporting(error) { try withStore(context) { try $0.exists(checked(handle)) } }
 }
 
 func setValue(
@@ -50,7 +54,7 @@ func setValue(
     attributes: UnsafePointer<ld_attributes>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try store(context).set(checked(handle), value, attributes.map { ValueAttributes($0) })
+        try withStore(context) { try $0.set(checked(handle), value, attributes.map { ValueAttributes($0) }) }
         return LD_OK
     }
 }
@@ -58,12 +62,12 @@ func setValue(
 func removeValue(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try store(context).remove(checked(handle)) }
+    reporting(error) { try withStore(context) { try $0.remove(checked(handle)) } }
 }
 
 func findAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? {
     guard let id = id.text else { return nil }
-    return try? store(context).abilities.table(id)
+    return try? withStore(context) { $0.abilities.table(id) }
 }
 
 func closeStore(context: UnsafeMutableRawPointer?) {

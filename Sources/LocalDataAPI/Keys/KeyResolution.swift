@@ -27,14 +27,14 @@ package final class KeyResolutionSlot: Sendable {
         }
     }
 
-    /// The newest resolution for a snapshot.
+    /// The newest resolution for a snapshot. It is not counted, since threads that share a key would fight for the
+    /// count; it is valid as long as this slot is kept alive.
     @inline(__always)
-    package func resolution(for snapshot: UInt) -> KeyResolution? {
+    package func resolution(for snapshot: UInt) -> Unmanaged<KeyResolution>? {
         var link = Self.unmanaged(head.load(ordering: .acquiring))
         while let current = link {
-            let resolution = current.takeUnretainedValue()
-            if resolution.snapshot == snapshot { return resolution }
-            link = resolution.next
+            if current._withUnsafeGuaranteedRef({ $0.snapshot == snapshot }) { return current }
+            link = current._withUnsafeGuaranteedRef { $0.next }
         }
         return nil
     }

@@ -6,7 +6,9 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
     public let format: SerializerFormat
 
     private let encodeAction: @Sendable (Value) throws -> Data
-    private let decodeAction: @Sendable (Data) throws -> Value
+    // Known to callers, so that a decoder is called without making this type at run time, which would take a count that
+    // all threads share.
+    @usableFromInline let decodeAction: @Sendable (Data) throws -> Value
 
     private init(
         _ format: SerializerFormat,
@@ -50,7 +52,6 @@ extension Serializer {
     ///
     /// - Throws: `StorageError.serializationFailed` with the encoder's reason.
     public func encode(_ value: Value) throws(StorageError) -> Data {
-        if format == .data, let data = value as? Data { return data }
         do { return try encodeAction(value) } catch {
             throw StorageError(
                 .serializationFailed, "a \(Value.self) could not be encoded as \(format): \(CodingFailure(error))")
@@ -60,13 +61,16 @@ extension Serializer {
     /// The value for bytes.
     ///
     /// - Throws: `StorageError.deserializationFailed` with the place of the mismatch, but not the bytes.
+    @inlinable @inline(__always)
     public func decode(_ data: Data) throws(StorageError) -> Value {
-        if format == .data, let value = data as? Value { return value }
-        do { return try decodeAction(data) } catch {
-            throw StorageError(
-                .deserializationFailed,
-                "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
-                hint: "the stored bytes are untouched; read them with another type, or write the key anew")
-        }
+        do { return try decodeAction(data) } catch { throw failure(decoding: data, error) }
+    }
+
+    @usableFromInline
+    func failure(decoding data: Data, _ error: any Error) -> StorageError {
+        StorageError(
+            .deserializationFailed,
+            "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
+            hint: "the stored bytes are untouched; read them with another type, or write the key anew")
     }
 }

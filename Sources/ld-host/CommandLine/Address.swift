@@ -1,12 +1,12 @@
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// An address or a part of one, as a person types it.
 enum Address {
-    /// The key at `domain[:scope]/name`.
-    static func key(_ text: String) throws -> AnyStorageKey {
-        do { return AnyStorageKey(try StorageKeyDescriptor(address: text)) } catch {
-            throw UsageError(error.message, hint: error.hint)
-        }
+    /// The key at `domain[:scope]/name`, as a catalog of the configuration describes it.
+    static func key(_ text: String, _ router: StorageRouter) async throws -> AnyStorageKey {
+        do { _ = try StorageKeyDescriptor(address: text) } catch { throw UsageError(error.message, hint: error.hint) }
+        return try await router.key(at: text)
     }
 
     /// `domain[:scope]`, with an optional `/prefix`.

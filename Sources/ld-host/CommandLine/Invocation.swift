@@ -55,7 +55,7 @@ struct Invocation {
                 second.map { "'\(first)' has no command '\($0)'" } ?? "'\(first)' needs a command",
                 hint: "there are: \(group.joined(separator: ", "))")
         }
-        let near = EditDistance.nearest(to: first, among: Command.all.map(\.name), within: 2)
+        let near = EditDistance.nearest(to: first, in: Command.all.map(\.name), within: 2)
         return UsageError(
             "there is no command '\(first)'", hint: near.map { "did you mean '\($0)'?" } ?? "run: ld-host help")
     }

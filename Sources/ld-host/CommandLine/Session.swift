@@ -19,7 +19,7 @@ struct Session: Sendable {
 
     /// The same with whatever is not valid in it: for commands that mend it.
     func uncheckedConfiguration() throws(StorageError) -> HostConfiguration {
-        try HostConfiguration.loadUnchecked(flags: flags, locations: .current)
+        try HostConfiguration.loadUnchecked(flags: flags)
     }
 
     /// A router for this run.

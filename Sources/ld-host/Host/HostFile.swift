@@ -1,5 +1,7 @@
+internal import DurableFiles
 package import FoundationEssentials
 internal import Glibc
+package import LocalDataAPI
 
 /// Small files of the host's own.
 package enum HostFile {
@@ -32,6 +34,20 @@ package enum HostFile {
 extension HostFile {
     /// Whether there is anything at a path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Replaces a file durably: after a crash the old content is there or the new, whole.
+    ///
+    /// - Throws: `fileError` naming the file; the old content stands.
+    package static func write(_ data: Data, to path: String) throws(StorageError) {
+        do {
+            let file = absolute(path)
+            let slash = file.lastIndex(of: "/") ?? file.startIndex
+            let folder = slash == file.startIndex ? "/" : String(file[..<slash])
+            try DurableDirectory(path: folder).replace(String(file[file.index(after: slash)...]), with: data)
+        } catch {
+            throw StorageError(.fileError, "'\(path)' cannot be written: \(error)")
+        }
+    }
 
     /// The path from the root; a relative one is taken from the current folder.
     static func absolute(_ path: String) -> String {

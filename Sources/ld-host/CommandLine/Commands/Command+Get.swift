@@ -12,8 +12,8 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        let key = try Address.key(arguments.operands[0])
         let router = try session.router()
+        let key = try await Address.key(arguments.operands[0], router)
         if session.json {
             guard let data = try await router.data(for: key) else { throw notStored(arguments.operands[0]) }
             try Output.json(

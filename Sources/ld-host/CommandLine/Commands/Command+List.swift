@@ -62,7 +62,7 @@ extension Command {
             var table = Table()
             for row in rows {
                 table.add(
-                    row.size.map(String.init) ?? "-", row.modified.map(Timestamp.text) ?? "-",
+                    row.size.map(String.init) ?? "-", row.modified.map(UTCTime.text) ?? "-",
                     "\(Printable(row.address))")
             }
             table.print()

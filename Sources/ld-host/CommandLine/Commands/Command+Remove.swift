@@ -1,3 +1,4 @@
+internal import LocalDataAPI
 internal import LocalDataHost
 
 extension Command {
@@ -5,8 +6,9 @@ extension Command {
         name: "rm", operands: "ADDRESS...", count: 1...4096, summary: "remove values",
         details: "Ends with status 1 if one of them was not stored; the others are removed all the same."
     ) { arguments, session in
-        let keys = try arguments.operands.map { try Address.key($0) }
         let router = try session.router()
+        var keys: [AnyStorageKey] = []
+        for address in arguments.operands { keys.append(try await Address.key(address, router)) }
         var status = ExitStatus.done
         for (key, address) in zip(keys, arguments.operands) where try await !router.removeIfStored(key) {
             Output.remark("ld-host: '\(Printable(address))' is not stored")
@@ -19,7 +21,8 @@ extension Command {
         name: "exists", operands: "ADDRESS", count: 1...1, summary: "tell by the exit status whether a value is stored",
         details: "Ends with status 0 if it is and 1 if not, and prints nothing.", options: [json]
     ) { arguments, session in
-        let isStored = try await session.router().exists(Address.key(arguments.operands[0]))
+        let router = try session.router()
+        let isStored = try await router.exists(Address.key(arguments.operands[0], router))
         if session.json { try Output.json(["exists": isStored]) }
         return isStored ? .done : .notFound
     }

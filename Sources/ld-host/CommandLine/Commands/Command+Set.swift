@@ -16,7 +16,8 @@ extension Command {
             Option(name: "--file", value: "FILE", help: "take the value from FILE"),
         ]
     ) { arguments, session in
-        let key = try Address.key(arguments.operands[0])
+        let router = try session.router()
+        let key = try await Address.key(arguments.operands[0], router)
         let isSecret = key.descriptor.security != .none
         if arguments.operands.count == 2, isSecret {
             throw UsageError(
@@ -27,7 +28,6 @@ extension Command {
             arguments.operands.count == 2, arguments.has("--stdin"), arguments.value("--file") != nil,
         ].filter { $0 }
         guard sources.count <= 1 else { throw UsageError("the value is given more than once") }
-        let router = try session.router()
         if arguments.operands.count == 2 {
             try await router.setData(Data(arguments.operands[1].utf8), for: key)
         } else if arguments.has("--stdin") {

@@ -63,20 +63,11 @@ package final class LoadedStore: Sendable {
     /// Gives a handle back.
     package func release(_ handle: StoreHandle) { table.release(table.`self`, handle.pointer) }
 
+    /// Reads one handle's value; valid as long as the handle.
+    package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle) }
+
     /// The value, or `nil` if there is none.
-    @inline(__always)
-    package func get(_ handle: StoreHandle) throws(StorageError) -> Data? {
-        let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
-            try ReportSink.call { table.get(table.`self`, handle.pointer, sink, $0) }
-        }
-        switch status {
-        case LD_OK:
-            guard let data else { throw StorageError(.unknown, "the store reported a value and did not write it") }
-            return data
-        case LD_ABSENT: return nil
-        default: throw StorageError(.cancelled, "the store stopped before the value was read")
-        }
-    }
+    package func get(_ handle: StoreHandle) throws(StorageError) -> Data? { try reader(of: handle).read() }
 
     /// Whether a value is stored.
     package func exists(_ handle: StoreHandle) throws(StorageError) -> Bool {

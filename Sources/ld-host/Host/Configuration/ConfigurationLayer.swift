@@ -1,30 +1,49 @@
 /// One source of configuration values.
 package struct ConfigurationLayer: Sendable {
-    package let layer: ConfigurationOrigin.Layer
-    /// The file's path or the flag's text; empty for defaults and code.
-    package let source: String
-    /// The values.
-    package var value: JSONValue
-    /// The file's text with the places of its values, for layers that are files.
-    package let document: ConfigurationDocument?
-
-    /// A layer of values that stand in no file.
-    package init(_ layer: ConfigurationOrigin.Layer, source: String = "", value: JSONValue) {
-        self.layer = layer
-        self.source = source
-        self.value = value
-        document = nil
+    /// The kinds of layers, from the weakest to the strongest.
+    package enum Name: String, Sendable, CaseIterable {
+        /// Built in.
+        case `default`
+        /// The file of the machine.
+        case system
+        /// The file of the user.
+        case user
+        /// The file named by `LOCALDATA_CONFIG`.
+        case environment
+        /// The command line.
+        case flag
+        /// Calls of the app.
+        case code
     }
 
-    /// A file.
-    package init(_ layer: ConfigurationOrigin.Layer, document: ConfigurationDocument) {
-        self.layer = layer
-        source = document.source
-        value = document.value
+    /// What kind of layer this is.
+    package let name: Name
+    /// The file's path, or a description.
+    package let source: String
+    /// What the layer says; an object.
+    package let value: JSONValue
+    /// The text behind the value; nil for layers that are no file.
+    package let document: ConfigurationDocument?
+
+    /// A layer from a file.
+    package init(_ name: Name, _ document: ConfigurationDocument) {
+        self.name = name
+        self.source = document.source
+        self.value = document.value
         self.document = document
     }
 
-    func origin(of path: [String]) -> ConfigurationOrigin {
-        ConfigurationOrigin(layer: layer, source: source, line: document?.place(of: path)?.line)
+    /// A layer without a file, with a description in place of the path.
+    package init(_ name: Name, source: String, value: JSONValue) {
+        self.name = name
+        self.source = source
+        self.value = value
+        self.document = nil
+    }
+
+    /// Where a path stands in this layer: its key, or the value if `ofValue`.
+    package func origin(of path: [String], ofValue: Bool = false) -> ConfigurationOrigin {
+        let place = ofValue ? document?.valuePlace(of: path) : document?.place(of: path)
+        return ConfigurationOrigin(layer: name, source: source, line: place?.line, column: place?.column)
     }
 }

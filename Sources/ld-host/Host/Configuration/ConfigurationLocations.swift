@@ -1,59 +1,89 @@
-internal import CLinux
-internal import Glibc
+import Glibc
 
-/// The files and folders that an environment means.
+/// Where configuration and data are, by the environment.
+///
+/// Follows the XDG Base Directory Specification 0.8: a variable that is empty or no absolute path counts as not set.
+/// In a program that runs with more rights than its caller - set-user-ID or with file capabilities - the whole
+/// environment is the caller's and is ignored; then the home directory comes from the user database only.
 package struct ConfigurationLocations: Sendable {
-    /// The file of the system.
-    package let system: String
-    /// The file of the user.
-    package let user: String
-    /// The file that `LOCALDATA_CONFIG` names.
-    package let environment: String?
-    /// What `LOCALDATA_PLUGIN_PATH` names.
-    package let pluginPath: [String]
-    package let folders: HostSettings.Folders
+    /// `$HOME`, or the effective user's home of the user database; nil if neither is an absolute path.
+    package let home: String?
+    /// `$XDG_CONFIG_HOME/localdata`, by default `~/.config/localdata`; nil without a home, as the three after it.
+    package let configurationDirectory: String?
+    /// `$XDG_DATA_HOME/localdata`, by default `~/.local/share/localdata`.
+    package let dataDirectory: String?
+    /// `$XDG_CACHE_HOME/localdata`, by default `~/.cache/localdata`.
+    package let cacheDirectory: String?
+    /// `$XDG_STATE_HOME/localdata`, by default `~/.local/state/localdata`.
+    package let stateDirectory: String?
+    /// The file of the machine.
+    package let systemFile: String
+    /// The file named by `LOCALDATA_CONFIG`, which must exist; nil if the variable is not set or empty.
+    package let namedFile: String?
 
-    /// The locations by the XDG Base Directory Specification: a relative value in a variable is ignored, as it demands.
+    /// The folders and files that `LOCALDATA_PLUGIN_PATH` names, divided by colons.
+    package let pluginPath: [String]
+
+    /// The file of the user; nil without a home.
+    package var userFile: String? { configurationDirectory.map { $0 + "/config.json" } }
+
+    /// Works the places out; touches no file but the user database, and that only if `HOME` is not usable.
     ///
     /// - Parameters:
-    ///   - environment: The variables; a program with raised privileges (`AT_SECURE`) should give none.
-    ///   - system: The system's file.
-    package init(environment: [String: String], system: String = "/etc/localdata/config.json") {
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? Self.homeOfUser
-        func folder(_ variable: String, _ standard: String) -> String {
-            let base = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/\(standard)"
-            return "\(base)/localdata"
+    ///   - environment: The environment variables.
+    ///   - systemFile: The file of the machine, `/etc/localdata/config.json`.
+    ///   - isPrivileged: Whether the program has more rights than its caller, and must not trust the environment.
+    package init(
+        environment: [String: String], systemFile: String = "/etc/localdata/config.json",
+        isPrivileged: Bool = ProcessPrivilege.isElevated
+    ) {
+        let trusted = isPrivileged ? [:] : environment
+        let home = Self.absolute(trusted["HOME"]) ?? Self.absolute(Self.homeOfUser())
+        func directory(_ variable: String, _ fallback: String) -> String? {
+            let base = Self.absolute(trusted[variable]) ?? home.map { Self.joined($0, fallback) }
+            return base.map { Self.joined($0, "localdata") }
         }
-        self.system = system
-        folders = HostSettings.Folders(
-            data: folder("XDG_DATA_HOME", ".local/share"), cache: folder("XDG_CACHE_HOME", ".cache"),
-            state: folder("XDG_STATE_HOME", ".local/state"), config: folder("XDG_CONFIG_HOME", ".config"))
-        user = "\(folders.config)/config.json"
-        self.environment = environment["LOCALDATA_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
-        pluginPath = (environment["LOCALDATA_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
+        self.home = home
+        self.configurationDirectory = directory("XDG_CONFIG_HOME", ".config")
+        self.dataDirectory = directory("XDG_DATA_HOME", ".local/share")
+        self.cacheDirectory = directory("XDG_CACHE_HOME", ".cache")
+        self.stateDirectory = directory("XDG_STATE_HOME", ".local/state")
+        self.systemFile = systemFile
+        self.pluginPath = (trusted["LOCALDATA_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
+        self.namedFile = trusted["LOCALDATA_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The locations for this process.
-    package static var current: ConfigurationLocations { ConfigurationLocations(environment: variables) }
-
-    private static var variables: [String: String] {
-        guard ld_linux_is_secure() == 0 else { return [:] }
-        var variables: [String: String] = [:]
+    /// The places of this process' environment.
+    package static var current: ConfigurationLocations {
+        var environment: [String: String] = [:]
         for name in [
             "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "LOCALDATA_CONFIG",
             "LOCALDATA_PLUGIN_PATH",
         ] {
-            if let value = getenv(name) { variables[name] = String(cString: value) }
+            if let value = getenv(name) { environment[name] = String(cString: value) }
         }
-        return variables
+        return ConfigurationLocations(environment: environment)
     }
 
-    private static var homeOfUser: String {
-        var entry = passwd()
-        var result: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        guard getpwuid_r(getuid(), &entry, &buffer, buffer.count, &result) == 0, result != nil, let home = entry.pw_dir
-        else { return "/" }
-        return String(cString: home)
+    private static func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+    private static func joined(_ base: String, _ name: String) -> String {
+        base.hasSuffix("/") ? base + name : "\(base)/\(name)"
+    }
+
+    /// The home directory of the effective user, by getpwuid_r(3); nil if the user has no entry.
+    private static func homeOfUser() -> String? {
+        var size = 1024
+        while size <= 1 << 20 {
+            let found: (status: Int32, home: String?) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) {
+                guard let buffer = $0.baseAddress else { return (EINVAL, nil) }
+                var entry = passwd()
+                var result: UnsafeMutablePointer<passwd>?
+                let status = getpwuid_r(geteuid(), &entry, buffer, $0.count, &result)
+                return (status, result?.pointee.pw_dir.flatMap { String(cString: $0) })
+            }
+            if found.status == ERANGE { size *= 4 } else if found.status != EINTR { return found.home }
+        }
+        return nil
     }
 }

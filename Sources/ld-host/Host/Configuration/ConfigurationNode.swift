@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LocalDataAPI
 
 /// One value of a scanned text: where it stands, and for objects and arrays what is in it.
@@ -41,20 +40,14 @@ extension ConfigurationNode {
     /// The decoder does not say where it stopped, so after a refusal the scalars are tried one by one to name the
     /// place: what the scanner lets pass and the decoder refuses is always a single number or string.
     func decoded(from bytes: [UInt8], source: String, lines: ConfigurationLines) throws(StorageError) -> JSONValue {
-        if let value = Self.decode(bytes[range]) { return value }
+        if let value = JSONValue(decodingJSON5: bytes[range]) { return value }
         let offset = firstRefused(in: bytes) ?? range.lowerBound
         throw ConfigurationFault(offset: offset, message: "expected a value that the JSON5 decoder can represent")
             .located(in: source, lines: lines)
     }
 
-    private static func decode(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
-        let decoder = JSONDecoder()
-        decoder.allowsJSON5 = true
-        return try? decoder.decode(JSONValue.self, from: Data(bytes))
-    }
-
     private func firstRefused(in bytes: [UInt8]) -> Int? {
-        if kind == .scalar { return Self.decode(bytes[range]) == nil ? range.lowerBound : nil }
+        if kind == .scalar { return JSONValue(decodingJSON5: bytes[range]) == nil ? range.lowerBound : nil }
         for member in members {
             if let offset = member.value.firstRefused(in: bytes) { return offset }
         }

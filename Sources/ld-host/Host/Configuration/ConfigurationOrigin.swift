@@ -1,22 +1,22 @@
-/// Where a configuration value comes from.
-package struct ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The layers, from the weakest to the strongest.
-    package enum Layer: String, CaseIterable, Hashable, Sendable {
-        case `default`, system, user, environment, flag, code
-    }
-
-    package let layer: Layer
-    /// The file's path or the flag's text; empty for defaults and code.
+/// Where a value of the configuration comes from.
+package struct ConfigurationOrigin: Sendable, Equatable {
+    /// The layer.
+    package let layer: ConfigurationLayer.Name
+    /// The file's path, or a description such as `flag -c log.level=off`.
     package let source: String
-    /// The line in a file.
+    /// The line in the file, from 1; nil if the layer is no file.
     package let line: Int?
+    /// The column in the file, from 1; nil if the layer is no file.
+    package let column: Int?
 
-    /// `default`, `/etc/localdata/config.json:4`, `flag -c app.version=2`, `code`.
-    package var description: String {
-        switch layer {
-        case .default, .code: layer.rawValue
-        case .flag where line == nil: "flag \(source)"
-        default: line.map { "\(source):\($0)" } ?? source
-        }
+    /// Source, line and column, as compilers print them.
+    package var placed: String {
+        guard let line, let column else { return source }
+        return "\(source):\(line):\(column)"
     }
+}
+
+extension ConfigurationOrigin: CustomStringConvertible {
+    /// Source and line: `/etc/localdata/config.json:4`, `default`, `flag -c log.level=off`, `code`.
+    package var description: String { line.map { "\(source):\($0)" } ?? source }
 }

@@ -1,14 +1,30 @@
-/// One thing that is wrong in a configuration.
-package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The file with line and column, or the flag.
-    package let place: String
-    /// The setting.
-    package let path: ConfigurationPath
-    /// What was expected and found.
+package import LocalDataAPI
+
+/// One thing that is wrong with a configuration, and where.
+package struct ConfigurationProblem: Sendable, Equatable {
+    /// The key path.
+    package let path: [String]
+    /// Where the value comes from: a file with line and column, a flag, code.
+    package let origin: ConfigurationOrigin
+    /// What is wrong: what was expected and what was found.
     package let message: String
-    /// What to do, or what the setting is for.
+    /// What to do about it; may be empty.
     package let hint: String
 
-    /// `FILE:3:5: domains.userdefaults: there is no domain ... (did you mean ...)`.
-    package var description: String { "\(place): \(path): \(message) (\(hint))" }
+    /// All problems as one error of the code `invalidConfiguration`, a line for each; nil if there are none.
+    package static func error(for problems: [ConfigurationProblem]) -> StorageError? {
+        guard let first = problems.first else { return nil }
+        if problems.count == 1 { return StorageError(.invalidConfiguration, first.text, hint: first.hint) }
+        return StorageError(.invalidConfiguration, problems.map(\.description).joined(separator: "\n"))
+    }
+
+    private var text: String {
+        let place = path.isEmpty ? "" : "\(ConfigurationPath(path)): "
+        return "\(origin.placed): \(place)\(message)"
+    }
+}
+
+extension ConfigurationProblem: CustomStringConvertible {
+    /// Origin, key path, message, and the hint in brackets.
+    package var description: String { hint.isEmpty ? text : "\(text) (\(hint))" }
 }

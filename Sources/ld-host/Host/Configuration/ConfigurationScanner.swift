@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Finds the places of values in a JSON5 text; the values themselves are the decoder's business.
 ///
 /// It accepts no more than the toolchain's JSON5 decoder, and on purpose a little less: no repeated keys, no `NaN` and
@@ -121,9 +119,7 @@ struct ConfigurationScanner {
     private func decodedKey(_ range: Range<Int>) throws(ConfigurationFault) -> String {
         let token = bytes[range]
         if !token.contains(UInt8(ascii: "\\")) { return String(decoding: token.dropFirst().dropLast(), as: UTF8.self) }
-        let decoder = JSONDecoder()
-        decoder.allowsJSON5 = true
-        guard let key = try? decoder.decode(String.self, from: Data(token)) else {
+        guard case .string(let key) = JSONValue(decodingJSON5: token) else {
             throw ConfigurationFault(offset: range.lowerBound, message: "expected a key that is valid Unicode")
         }
         return key

@@ -1,23 +1,17 @@
 internal import LocalDataAPI
 
 extension HostConfiguration {
-    /// What counts where nothing else is said.
+    /// What counts where nothing else is said. A folder that the environment does not determine has no default.
     static func defaults(_ locations: ConfigurationLocations) -> ConfigurationLayer {
-        let folders = locations.folders
-        return ConfigurationLayer(
-            .default,
-            value: .object([
-                "plugins": .object(["path": .array([]), "timeout": .integer(5)]),
-                "domains": .object(
-                    Dictionary(uniqueKeysWithValues: StorageDomain.standardNames.map { ($0, .string("file")) })),
-                "appGroups": .object(["path": .string("\(folders.data)/groups")]),
-                "directories": .object([
-                    "data": .string(folders.data), "cache": .string(folders.cache), "state": .string(folders.state),
-                    "config": .string(folders.config),
-                ]),
-                "device": .object(["role": .string(DeviceRole.all.rawValue)]),
-                "log": .object(["level": .string("warning")]),
-            ]))
+        var value = ConfigurationSchema.host.defaults
+        for domain in StorageDomain.standardNames { value = value.setting(.string("file"), at: ["domains", domain]) }
+        for (name, path) in [
+            ("data", locations.dataDirectory), ("cache", locations.cacheDirectory),
+            ("state", locations.stateDirectory), ("config", locations.configurationDirectory),
+        ] {
+            if let path { value = value.setting(.string(path), at: ["directories", name]) }
+        }
+        return ConfigurationLayer(.default, source: "default", value: value)
     }
 
     /// The text of a new configuration file: today's choices, so that they never change by themselves.

@@ -6,68 +6,42 @@ extension HostConfiguration {
         package let layer: String
         package let path: String
         package let exists: Bool
-        let isRequired: Bool
-        var origin: ConfigurationOrigin.Layer { ConfigurationOrigin.Layer(rawValue: layer) ?? .user }
 
-        private enum CodingKeys: String, CodingKey { case layer, path, exists }
+        init(_ layer: ConfigurationLayer.Name, _ path: String) {
+            self.layer = layer.rawValue
+            self.path = path
+            exists = HostFile.exists(path)
+        }
     }
 
     /// The files that count, from the weakest to the strongest.
-    package static func files(flags: Flags) -> [File] { files(flags: flags, locations: .current) }
-
-    static func files(flags: Flags, locations: ConfigurationLocations) -> [File] {
-        func file(_ layer: ConfigurationOrigin.Layer, _ path: String, isRequired: Bool) -> File {
-            File(layer: layer.rawValue, path: path, exists: HostFile.exists(path), isRequired: isRequired)
-        }
-        var files = [
-            file(.system, locations.system, isRequired: false), file(.user, locations.user, isRequired: false),
-        ]
-        if let path = locations.environment { files.append(file(.environment, path, isRequired: true)) }
-        if let path = flags.file { files.append(file(.flag, path, isRequired: true)) }
+    package static func files(flags: Flags, locations: ConfigurationLocations = .current) -> [File] {
+        var files = [File(.system, locations.systemFile)]
+        if let path = locations.userFile { files.append(File(.user, path)) }
+        if let path = locations.namedFile { files.append(File(.environment, path)) }
+        if let path = flags.file { files.append(File(.flag, path)) }
         return files
-    }
-
-    /// Every problem, with file and place.
-    package func problems() -> [ConfigurationProblem] {
-        layered.layers.flatMap { layer in
-            ConfigurationSchema.problems(in: layer.value) { path in
-                let origin = layer.document.flatMap { $0.place(of: path) }
-                return origin.map { "\(layer.source):\($0.line):\($0.column)" } ?? "\(layer.origin(of: path))"
-            }
-        } + incompleteStores()
-    }
-
-    /// Stores that no layer gives a component.
-    private func incompleteStores() -> [ConfigurationProblem] {
-        layered.keys(at: ["stores"]).compactMap { name in
-            guard layered.string(at: ["stores", name, "component"]) == nil,
-                let (_, origin) = layered.value(at: ["stores", name])
-            else { return nil }
-            return ConfigurationProblem(
-                place: "\(origin)", path: ConfigurationPath(["stores", name]),
-                message: "the store has no component", hint: "give it one: component: \"file\"")
-        }
     }
 
     /// Every problem of one file.
     ///
     /// - Throws: `invalidConfiguration` if it is missing or not well formed.
     package static func problems(inFile path: String) throws(StorageError) -> [ConfigurationProblem] {
-        guard let document = try ConfigurationFile.document(at: path) else {
+        guard let document = try ConfigurationDocument(path: path) else {
             throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
         }
-        let layer = ConfigurationLayer(.user, document: document)
-        return HostConfiguration(
-            layered: LayeredConfiguration(layers: [layer]), locations: .current
-        ).problems()
+        let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
+        return ConfigurationSchema.host.validate(layered)
     }
 
     /// All values, merged.
     package var effective: JSONValue { layered.effective }
 
-    /// Every value that is no object, with its path and origin.
+    /// Every value that is no object, with its path and origin, in order of the paths.
     package func values() -> [(path: ConfigurationPath, value: JSONValue, origin: ConfigurationOrigin)] {
-        layered.leaves
+        layered.origins.keys.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { path in
+            layered.value(at: path).map { (ConfigurationPath(path), $0.value, $0.origin) }
+        }
     }
 
     /// The value at a path, and where it comes from.

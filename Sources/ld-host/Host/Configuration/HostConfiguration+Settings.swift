@@ -3,39 +3,49 @@ package import LocalDataAPI
 extension HostConfiguration {
     /// The configuration in the types that the host works with.
     ///
-    /// - Throws: `invalidConfiguration` if it was changed to something that is not valid.
+    /// - Throws: `invalidConfiguration` if a value is not of its kind, or a folder is not known.
     package func settings() throws(StorageError) -> HostSettings {
         var stores: [String: HostSettings.Store] = [:]
-        for name in layered.keys(at: ["stores"]) { stores[name] = try store(named: name) }
+        for name in try layered.keys(at: ["stores"]) { stores[name] = try store(named: name) }
         var routes: [String: HostSettings.Route] = [:]
-        for domain in layered.keys(at: ["domains"]) {
-            guard case (.string(let name), let origin)? = layered.value(at: ["domains", domain]) else { continue }
+        for domain in try layered.keys(at: ["domains"]) {
+            guard let name = try layered.string(at: ["domains", domain]),
+                let origin = layered.value(at: ["domains", domain])?.origin
+            else { continue }
             // A component's id alone is a store with the component's defaults.
             let store = stores[name] ?? Self.store(name, component: name, origin: "\(origin)")
             routes[domain] = HostSettings.Route(store: store, origin: "\(origin)")
         }
+        let folders = try folders()
         return HostSettings(
-            pluginPlaces: pluginPlaces(), inspectionTimeout: .seconds(layered.double(at: ["plugins", "timeout"]) ?? 5),
-            routes: routes, stores: stores, keychainService: layered.string(at: ["keychain", "service"]),
-            appGroup: layered.string(at: ["appGroups", "default"]),
-            appGroupsFolder: layered.string(at: ["appGroups", "path"]) ?? "\(locations.folders.data)/groups",
-            subDirectory: layered.string(at: ["files", "subDirectory"]), folders: folders,
-            appVersion: layered.string(at: ["app", "version"]),
-            role: layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
-            logLevel: logLevel)
+            pluginPlaces: try pluginPlaces(),
+            inspectionTimeout: .seconds(try layered.double(at: ["plugins", "timeout"]) ?? 5),
+            routes: routes, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
+            keychainService: try layered.string(at: ["keychain", "service"]),
+            appGroup: try layered.string(at: ["appGroups", "default"]),
+            appGroupsFolder: try layered.string(at: ["appGroups", "path"]) ?? "\(folders.data)/groups",
+            subDirectory: try layered.string(at: ["files", "subDirectory"]), folders: folders,
+            appVersion: try layered.string(at: ["app", "version"]),
+            role: try layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
+            logLevel: try logLevel())
     }
 
-    private var folders: HostSettings.Folders {
-        let standard = locations.folders
+    private func folders() throws(StorageError) -> HostSettings.Folders {
+        func folder(_ name: String) throws(StorageError) -> String {
+            guard let path = try layered.string(at: ["directories", name]) else {
+                throw StorageError(
+                    .invalidConfiguration, "there is no home directory to keep anything in",
+                    hint: "set HOME, or directories.\(name) in the configuration")
+            }
+            return path
+        }
         return HostSettings.Folders(
-            data: layered.string(at: ["directories", "data"]) ?? standard.data,
-            cache: layered.string(at: ["directories", "cache"]) ?? standard.cache,
-            state: layered.string(at: ["directories", "state"]) ?? standard.state,
-            config: layered.string(at: ["directories", "config"]) ?? standard.config)
+            data: try folder("data"), cache: try folder("cache"), state: try folder("state"),
+            config: try folder("config"))
     }
 
-    private var logLevel: StorageLogLevel? {
-        switch layered.string(at: ["log", "level"]) {
+    private func logLevel() throws(StorageError) -> StorageLogLevel? {
+        switch try layered.string(at: ["log", "level"]) {
         case "debug": .debug
         case "info": .info
         case "error": .error
@@ -44,33 +54,38 @@ extension HostConfiguration {
         }
     }
 
-    private func pluginPlaces() -> [PluginSearchPath.Place] {
-        var places: [PluginSearchPath.Place] = []
-        if case (.array(let elements), let origin)? = layered.value(at: ["plugins", "path"]) {
-            for case .string(let path) in elements {
-                places.append(.init(path: path, origin: "plugins.path in \(origin)"))
-            }
-        }
-        places += locations.pluginPath.map { .init(path: $0, origin: "LOCALDATA_PLUGIN_PATH") }
-        return places + PluginSearchPath.builtIn(executable: PluginSearchPath.executable)
+    private func pluginPlaces() throws(StorageError) -> [PluginSearchPath.Place] {
+        let path = ["plugins", "path"]
+        let origin = layered.value(at: path).map { "plugins.path in \($0.origin)" } ?? ""
+        let named = try layered.strings(at: path) ?? []
+        return named.map { PluginSearchPath.Place(path: $0, origin: origin) }
+            + locations.pluginPath.map { PluginSearchPath.Place(path: $0, origin: "LOCALDATA_PLUGIN_PATH") }
+            + PluginSearchPath.builtIn(executable: PluginSearchPath.executable)
     }
 
     private func store(named name: String) throws(StorageError) -> HostSettings.Store {
         let path = ["stores", name]
-        guard case (.string(let component), let origin)? = layered.value(at: path + ["component"]) else {
+        guard let component = try layered.string(at: path + ["component"]),
+            let origin = layered.value(at: path + ["component"])?.origin
+        else {
             throw StorageError(
                 .invalidConfiguration, "the store '\(name)' has no component", hint: "set stores.\(name).component")
         }
         var options: [String: ComponentOption.Value] = [:]
-        if case .object(let members)? = layered.value(at: path + ["options"])?.value {
-            for (key, value) in members { options[key] = value.option }
+        for key in try layered.keys(at: path + ["options"]) {
+            guard let (value, origin) = layered.value(at: path + ["options", key]) else { continue }
+            guard let option = value.option else {
+                throw StorageError(
+                    .invalidOptions, "\(origin): option '\(key)' of store '\(name)' is \(value.kind)",
+                    hint: "options are text, numbers, true or false")
+            }
+            options[key] = option
         }
-        var isSealed = false
-        if let sealing = layered.value(at: path + ["sealing"])?.value { isSealed = sealing != .null }
+        let sealing = layered.value(at: path + ["sealing"])?.value ?? .null
         return Self.store(
             name, component: component, origin: "\(origin)", options: options,
-            concurrency: layered.double(at: path + ["concurrency"]).map { Int($0) },
-            timeout: layered.double(at: path + ["timeout"]), isSealed: isSealed)
+            concurrency: try layered.integer(at: path + ["concurrency"]).map { Int(clamping: $0) },
+            timeout: try layered.double(at: path + ["timeout"]), isSealed: sealing != .null)
     }
 
     private static func store(

@@ -1,4 +1,3 @@
-internal import DurableFiles
 internal import FoundationEssentials
 package import LocalDataAPI
 
@@ -11,13 +10,15 @@ extension HostConfiguration {
     /// - Returns: The file's path.
     /// - Throws: `invalidConfiguration` if the outcome would not be valid; then the file has not changed.
     package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
-        let file = Self.editedFile(flags: flags, locations: locations)
+        let file = try Self.editedFile(flags: flags, locations: locations)
         let segments = try ConfigurationPath(path).segments
-        let found = try ConfigurationFile.document(at: file)
+        let found = try ConfigurationDocument(path: file)
         let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
         let new: ConfigurationDocument
         if let text {
-            new = try old.setting(JSONValue(lenient: text), at: segments)
+            // Read as a flag is, so that a version stays text.
+            let assignment = try ConfigurationLayer(assignment: "\(ConfigurationPath(segments))=\(text)")
+            new = try old.setting(assignment.value[segments] ?? .null, at: segments)
         } else {
             guard old.value[segments] != nil else {
                 throw StorageError(
@@ -26,18 +27,19 @@ extension HostConfiguration {
             new = try old.removing(at: segments)
         }
         // The whole outcome is checked, with the file in its place among the layers.
-        var layers = layered.layers.filter { $0.source != file || $0.document == nil }
-        let origin: ConfigurationOrigin.Layer =
-            flags.file != nil ? .flag : locations.environment != nil ? .environment : .user
-        let position = layers.firstIndex { $0.layer.rank > origin.rank } ?? layers.count
-        layers.insert(ConfigurationLayer(origin, document: new), at: position)
+        let kind: ConfigurationLayer.Name =
+            flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
+        var layers = layered.layers.filter { $0.document == nil || $0.source != file }
+        let position = layers.firstIndex { $0.name.rank > kind.rank } ?? layers.count
+        layers.insert(ConfigurationLayer(kind, new), at: position)
         let outcome = HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
-        let before = Set(problems())
-        if let problem = outcome.problems().first(where: { !before.contains($0) }) {
+        let known = Set(problems().map { "\($0.path) \($0.message)" })
+        if let problem = outcome.problems().first(where: { !known.contains("\($0.path) \($0.message)") }) {
             throw StorageError(
-                .invalidConfiguration, "\(problem.path) cannot be changed so: \(problem.message)", hint: problem.hint)
+                .invalidConfiguration, "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
+                hint: problem.hint)
         }
-        try Self.write(new.text, to: file)
+        try HostFile.write(Data(new.text.utf8), to: file)
         return file
     }
 
@@ -45,25 +47,21 @@ extension HostConfiguration {
     ///
     /// - Returns: The file's path, and whether it is new.
     package static func writeStarter(flags: Flags) throws(StorageError) -> (path: String, isNew: Bool) {
-        let file = editedFile(flags: flags, locations: .current)
-        guard try ConfigurationFile.document(at: file) == nil else { return (file, false) }
-        try write(starter, to: file)
+        let file = try editedFile(flags: flags, locations: .current)
+        guard try ConfigurationDocument(path: file) == nil else { return (file, false) }
+        try HostFile.write(Data(starter.utf8), to: file)
         return (file, true)
     }
 
-    private static func editedFile(flags: Flags, locations: ConfigurationLocations) -> String {
-        flags.file ?? locations.environment ?? locations.user
-    }
-
-    private static func write(_ text: String, to path: String) throws(StorageError) {
-        do {
-            let file = HostFile.absolute(path)
-            let slash = file.lastIndex(of: "/") ?? file.startIndex
-            let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-            try DurableDirectory(path: folder).replace(String(file[file.index(after: slash)...]), with: Data(text.utf8))
-        } catch {
-            throw StorageError(.fileError, "the configuration file '\(path)' cannot be written: \(error)")
+    private static func editedFile(
+        flags: Flags, locations: ConfigurationLocations
+    ) throws(StorageError) -> String {
+        guard let file = flags.file ?? locations.namedFile ?? locations.userFile else {
+            throw StorageError(
+                .invalidConfiguration, "there is no home directory for a configuration file",
+                hint: "set HOME, or name a file with LOCALDATA_CONFIG")
         }
+        return file
     }
 }
 
@@ -78,6 +76,6 @@ extension HostConfiguration {
     }
 }
 
-extension ConfigurationOrigin.Layer {
+extension ConfigurationLayer.Name {
     fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

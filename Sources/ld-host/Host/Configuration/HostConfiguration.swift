@@ -37,9 +37,9 @@ public struct HostConfiguration: Sendable {
     ///
     /// - Throws: `invalidConfiguration` with every problem.
     public init(text: String, source: String = "configuration") throws(StorageError) {
-        self.init()
         let document = try ConfigurationDocument(text: text, source: source)
-        layered = LayeredConfiguration(layers: layered.layers + [ConfigurationLayer(.code, document: document)])
+        self.init()
+        layered = LayeredConfiguration(layers: layered.layers + [ConfigurationLayer(.user, document)])
         try check()
     }
 
@@ -47,37 +47,18 @@ public struct HostConfiguration: Sendable {
     ///
     /// - Throws: `invalidConfiguration` naming file and place of every problem.
     public static func load(flags: Flags = Flags()) throws(StorageError) -> HostConfiguration {
-        let configuration = try loadUnchecked(flags: flags, locations: .current)
+        let configuration = try loadUnchecked(flags: flags)
         try configuration.check()
         return configuration
     }
 
+    /// The same with whatever is not valid in it, for tools that mend it.
     package static func loadUnchecked(
-        flags: Flags, locations: ConfigurationLocations
+        flags: Flags = Flags(), locations: ConfigurationLocations = .current
     ) throws(StorageError) -> HostConfiguration {
-        var layers = [defaults(locations)]
-        for file in files(flags: flags, locations: locations) {
-            if let document = try ConfigurationFile.document(at: file.path) {
-                layers.append(ConfigurationLayer(file.origin, document: document))
-            } else if file.isRequired {
-                throw StorageError(
-                    .invalidConfiguration, "the configuration file '\(file.path)' (\(file.layer)) does not exist",
-                    hint: "make it with: LOCALDATA_CONFIG='\(file.path)' ld-host init")
-            }
-        }
-        for text in flags.values { layers.append(try layer(flag: text)) }
+        let loaded = try locations.load(flags: flags.list)
+        let layers = [defaults(locations)] + loaded.layers.filter { $0.name != .default }
         return HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
-    }
-
-    private static func layer(flag text: String) throws(StorageError) -> ConfigurationLayer {
-        let (path, rest) = try ConfigurationPath.prefix(of: text)
-        guard rest.hasPrefix("=") else {
-            throw StorageError(
-                .invalidConfiguration, "the flag '-c \(text)' has no value", hint: "write -c KEY=VALUE")
-        }
-        let value = JSONValue(lenient: String(rest.dropFirst()))
-        return ConfigurationLayer(
-            .flag, source: "-c \(text)", value: JSONValue.object([:]).setting(value, at: path.segments))
     }
 
     /// Changes one value, above all other sources.
@@ -85,17 +66,21 @@ public struct HostConfiguration: Sendable {
     /// - Throws: `invalidConfiguration` if the outcome is not valid; then nothing has changed.
     public mutating func set(_ path: String, _ value: AnyCodable.Content) throws(StorageError) {
         var changed = self
-        changed.layered.set(JSONValue(value), at: try ConfigurationPath(path).segments)
+        changed.layered = try layered.setting(JSONValue(value), at: try ConfigurationPath(path).segments)
         try changed.check()
         self = changed
     }
 
+    /// Every problem, with file and place.
+    package func problems() -> [ConfigurationProblem] { ConfigurationSchema.host.validate(layered) }
+
     private func check() throws(StorageError) {
-        let problems = problems()
-        guard let first = problems.first else { return }
-        throw StorageError(
-            .invalidConfiguration,
-            problems.map { "\($0.place): \($0.path): \($0.message)" }.joined(separator: "; "),
-            hint: problems.count == 1 ? first.hint : "correct them all; ld-host config validate lists them")
+        if let error = ConfigurationProblem.error(for: problems()) { throw error }
+    }
+}
+
+extension HostConfiguration.Flags {
+    var list: [ConfigurationFlag] {
+        (file.map { [.file($0)] } ?? []) + values.map { .assignment($0) }
     }
 }

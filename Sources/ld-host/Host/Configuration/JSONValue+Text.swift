@@ -18,6 +18,19 @@ extension JSONValue {
         }
     }
 
+    /// What the toolchain's JSON5 decoder makes of the bytes of one value, comments or white space around it excluded;
+    /// nil if it refuses them.
+    ///
+    /// The value is decoded as the only element of an array: the decoder of Swift 6.3 reads on behind the end of its
+    /// input after a number that ends it, and then returns another number or traps.
+    init?(decodingJSON5 bytes: ArraySlice<UInt8>) {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let text = Data([UInt8(ascii: "[")] + bytes + [UInt8(ascii: "]")])
+        guard let elements = try? decoder.decode([JSONValue].self, from: text), elements.count == 1 else { return nil }
+        self = elements[0]
+    }
+
     /// Reads one JSON5 value under the rules of a configuration file (see `ConfigurationDocument`), of any kind.
     ///
     /// `source` stands for the file's name in errors. A text without a value, such as only a comment, is an error.

@@ -1,75 +1,100 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
-/// Configuration from several sources, of which later ones win: objects are merged member by member, everything else
-/// is replaced. Each value remembers its source.
+/// The configuration as it holds: layers over one another, each value with its origin.
+///
+/// Objects of several layers merge, member by member; everything else - arrays and `null` too - replaces what weaker
+/// layers say. The merge is made once, at `init`; a lookup costs one dictionary access a segment.
 package struct LayeredConfiguration: Sendable {
-    /// From the weakest to the strongest.
-    package private(set) var layers: [ConfigurationLayer]
+    /// The layers, from the weakest to the strongest.
+    package let layers: [ConfigurationLayer]
+    private let merged: Merged
 
-    /// Joins layers, given from the weakest to the strongest.
-    package init(layers: [ConfigurationLayer]) { self.layers = layers }
-
-    /// All values, merged.
-    package var effective: JSONValue {
-        layers.reduce(.object([:])) { Self.merge($0, $1.value) }
+    /// Merges layers.
+    ///
+    /// - Parameter layers: From the weakest to the strongest. Their kinds need not be in that order or unique: each
+    ///   flag is a layer.
+    package init(layers: [ConfigurationLayer]) {
+        self.layers = layers
+        var merged = Merged(layer: 0, content: .object([:]))
+        for (index, layer) in layers.enumerated() { merged = merged.overlaid(with: layer.value, layer: index) }
+        self.merged = merged
     }
 
-    /// The value at a path, merged, and the strongest source that has something there.
+    /// The value at a path, with the origin of the strongest layer that has a say in it; nil if no layer has it. An
+    /// element of an array goes by its index.
     package func value(at path: [String]) -> (value: JSONValue, origin: ConfigurationOrigin)? {
-        var result: (value: JSONValue, origin: ConfigurationOrigin)?
-        for layer in layers {
-            guard let value = layer.value[path] else { continue }
-            let merged = result.map { Self.merge($0.value, value) } ?? value
-            result = (merged, layer.origin(of: path))
-        }
-        return result
-    }
-
-    /// Every value that is no object, by its path, in order of the paths.
-    package var leaves: [(path: ConfigurationPath, value: JSONValue, origin: ConfigurationOrigin)] {
-        var found: [(ConfigurationPath, JSONValue, ConfigurationOrigin)] = []
-        func visit(_ value: JSONValue, _ path: [String]) {
-            if case .object(let members) = value, !members.isEmpty {
-                for key in members.keys.sorted() { visit(members[key] ?? .null, path + [key]) }
-            } else if let (value, origin) = self.value(at: path) {
-                found.append((ConfigurationPath(path), value, origin))
+        var node = merged
+        for (depth, segment) in path.enumerated() {
+            switch node.content {
+            case .object(let members):
+                guard let member = members[segment] else { return nil }
+                node = member
+            case .leaf(let value):
+                return value[path[depth...]].map { ($0, origin(of: path, in: node.layer)) }
             }
         }
-        visit(effective, [])
-        return found.filter { !$0.0.segments.isEmpty }
+        return layers.isEmpty ? nil : (node.value, origin(of: path, in: node.layer))
     }
 
-    /// The text at a path.
-    package func string(at path: [String]) -> String? {
-        guard case .string(let text)? = value(at: path)?.value else { return nil }
-        return text
+    /// The whole configuration; an object.
+    package var effective: JSONValue { merged.value }
+
+    /// The origin of every leaf: all that is no object, and objects without members.
+    package var origins: [[String]: ConfigurationOrigin] {
+        var origins: [[String]: ConfigurationOrigin] = [:]
+        merged.visitLeaves([]) { path, layer in origins[path] = origin(of: path, in: layer) }
+        return origins
     }
 
-    /// The number at a path.
-    package func double(at path: [String]) -> Double? {
-        switch value(at: path)?.value {
-        case .integer(let number)?: Double(number)
-        case .double(let number)?: number
-        default: nil
+    /// The configuration with a value in the `code` layer, which is the strongest.
+    ///
+    /// - Throws: `invalidConfiguration` if the path is empty.
+    package func setting(_ value: JSONValue, at path: [String]) throws(StorageError) -> LayeredConfiguration {
+        guard !path.isEmpty else {
+            throw StorageError(.invalidConfiguration, "code: expected a key path, found an empty one")
         }
+        let isLast = layers.last?.name == .code
+        let present = isLast ? layers.last?.value : nil
+        let code = (present ?? .object([:])).setting(value, at: path)
+        return LayeredConfiguration(
+            layers: (isLast ? layers.dropLast() : layers) + [ConfigurationLayer(.code, source: "code", value: code)])
     }
 
-    /// The member names at a path, in order.
-    package func keys(at path: [String]) -> [String] {
-        guard case .object(let members)? = value(at: path)?.value else { return [] }
-        return members.keys.sorted()
-    }
+    private func origin(of path: [String], in layer: Int) -> ConfigurationOrigin { layers[layer].origin(of: path) }
+}
 
-    /// Sets a value in the strongest layer, which is code.
-    package mutating func set(_ value: JSONValue, at path: [String]) {
-        if layers.last?.layer != .code { layers.append(ConfigurationLayer(.code, value: .object([:]))) }
-        let last = layers.count - 1
-        layers[last].value = layers[last].value.setting(value, at: path)
-    }
+extension LayeredConfiguration {
+    /// A value with the index of the strongest layer that has a say in it.
+    private struct Merged: Sendable {
+        enum Content: Sendable {
+            case leaf(JSONValue)
+            case object([String: Merged])
+        }
 
-    private static func merge(_ weak: JSONValue, _ strong: JSONValue) -> JSONValue {
-        guard case .object(var members) = weak, case .object(let others) = strong else { return strong }
-        for (key, value) in others { members[key] = members[key].map { merge($0, value) } ?? value }
-        return .object(members)
+        var layer: Int
+        var content: Content
+
+        var value: JSONValue {
+            switch content {
+            case .leaf(let value): value
+            case .object(let members): .object(members.mapValues(\.value))
+            }
+        }
+
+        func overlaid(with value: JSONValue, layer: Int) -> Merged {
+            guard case .object(let added) = value else { return Merged(layer: layer, content: .leaf(value)) }
+            var members: [String: Merged] = [:]
+            if case .object(let present) = content { members = present }
+            for (key, member) in added {
+                let below = members[key] ?? Merged(layer: layer, content: .leaf(.null))
+                members[key] = below.overlaid(with: member, layer: layer)
+            }
+            return Merged(layer: layer, content: .object(members))
+        }
+
+        func visitLeaves(_ path: [String], _ visit: ([String], Int) -> Void) {
+            guard case .object(let members) = content, !members.isEmpty else { return visit(path, layer) }
+            for (key, member) in members { member.visitLeaves(path + [key], visit) }
+        }
     }
 }

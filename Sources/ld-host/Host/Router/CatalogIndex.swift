@@ -4,8 +4,14 @@ internal import LocalDataAPI
 struct CatalogIndex: Sendable {
     private(set) var entries: [StorageAddress: AnyStorageKey] = [:]
     private(set) var catalogs: [String] = []
+    /// Keys that have no place under the present configuration, e.g. for lack of a default service, and why.
+    private(set) var unplaced: [(key: AnyStorageKey, catalog: String, error: StorageError)] = []
+    private var owners: [StorageAddress: String] = [:]
 
-    /// Adds a catalog's keys.
+    /// The catalog that lists an address.
+    func catalog(of address: StorageAddress) -> String? { owners[address] }
+
+    /// Adds a catalog's keys. One without a place here is no error before it is used.
     ///
     /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys in question; then nothing was added.
     mutating func add(_ catalog: any StorageKeyCatalog, settings: HostSettings) throws(StorageError) {
@@ -18,18 +24,25 @@ struct CatalogIndex: Sendable {
                 "catalog '\(catalog.name)' has keys without a description: \(list(undescribed.map(\.name)))",
                 hint: "say for each what it is; audits show it")
         }
+        var unplaced = unplaced
         var duplicates: [String] = []
         for key in keys {
-            let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
-            try address.validate()
-            if added.updateValue(key, forKey: address) != nil { duplicates.append("\(address)") }
+            do throws(StorageError) {
+                let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
+                try address.validate()
+                if added.updateValue(key, forKey: address) != nil { duplicates.append("\(address)") }
+            } catch {
+                unplaced.append((key, catalog.name, error))
+            }
         }
         guard duplicates.isEmpty else {
             throw StorageError(
                 .duplicateRegisteredKeys, "catalog '\(catalog.name)' registers again: \(list(duplicates))",
                 hint: "register each key in one catalog, once")
         }
+        for address in added.keys where owners[address] == nil { owners[address] = catalog.name }
         entries = added
+        self.unplaced = unplaced
         catalogs.append(catalog.name)
     }
 

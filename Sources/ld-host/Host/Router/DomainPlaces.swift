@@ -65,7 +65,7 @@ extension HostSettings {
 
     private var slashedSubDirectory: String { subDirectory.map { "/\($0)" } ?? "" }
     /// Sets the folders of sub-directories apart from the files in the folder itself.
-    private var suffix: String { subDirectory.map { "@\($0)" } ?? "" }
+    private var suffix: String { subDirectory.map { "@" + $0.split(separator: "/").joined(separator: "%2F") } ?? "" }
 
     private func group(_ identifier: String?) throws(StorageError) -> String {
         guard let identifier = identifier ?? appGroup else {

@@ -20,6 +20,16 @@ final class OpenStore: Sendable {
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
 
+    /// Whether calls that may wait for the disk are made on the caller's thread: the store never waits, or this thread
+    /// may.
+    var writesInline: Bool {
+        switch store.properties.latency {
+        case .memory: true
+        case .disk: IOExecutor.isCurrent
+        default: false
+        }
+    }
+
     /// Reads inline where the store may be, on an I/O thread otherwise.
     func read<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String,
@@ -34,10 +44,7 @@ final class OpenStore: Sendable {
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        switch store.properties.latency {
-        case .memory: return try call(store)
-        case .disk where IOExecutor.isCurrent: return try call(store)
-        default: return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
-        }
+        if writesInline { return try call(store) }
+        return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
     }
 }

@@ -6,6 +6,8 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let open: OpenStore
     let store: LoadedStore
     let handle: StoreHandle
+    /// Reads the value.
+    let reader: StoreReader
     let address: StorageAddress
     /// What is kept beside the key's values; `nil` for stores that keep nothing.
     let attributes: ValueAttributes?
@@ -21,6 +23,7 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
         self.open = open
         self.store = open.store
         self.handle = handle
+        reader = open.store.reader(of: handle)
         self.address = address
         self.attributes = attributes
         self.refusal = refusal

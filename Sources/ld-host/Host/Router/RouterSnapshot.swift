@@ -5,17 +5,22 @@ internal import LocalDataAPI
 final class RouterSnapshot: Sendable {
     let settings: HostSettings
     let registry: PluginRegistry
+    /// The keys that the app registered; only these may be used, if there are any.
     let catalog: CatalogIndex?
+    /// The keys that manifests describe, for tools.
+    let described: CatalogIndex
     let log: any StorageLogHandler
     private let slots: [String: StoreSlot]
 
     init(
-        settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, log: any StorageLogHandler,
+        settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
+        log: any StorageLogHandler,
         slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
         self.catalog = catalog
+        self.described = described
         self.log = log
         self.slots = slots
     }

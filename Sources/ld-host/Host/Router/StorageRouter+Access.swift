@@ -7,13 +7,8 @@ extension StorageRouter {
     /// - Throws: `notFound` if there is none; `deserializationFailed` if what is there is no such value, and then it
     ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        if let resolved = known(key.slot), resolved.readsInline {
-            guard let data = try resolved.store.get(resolved.handle) else { throw missing(key.hasMigration, resolved) }
-            return try decode(data, as: key.serializer, resolved)
-        }
-        let resolved = try await resolve(KeyReference(key))
-        guard let data = try await data(of: resolved) else { throw missing(key.hasMigration, resolved) }
-        return try decode(data, as: key.serializer, resolved)
+        let data = if let data = try readAtOnce(key.slot) { data } else { try await readLater(key) }
+        return try decode(data, as: key.serializer, key.slot)
     }
 
     /// Stores a value in place of what is there.
@@ -22,25 +17,41 @@ extension StorageRouter {
     ///   reports; then the old value stands, except with `durabilityUnknown` (the new one is in place) and `timedOut`
     ///   (either).
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        let resolved = try await resolve(KeyReference(key))
+        let resolved = try await resolve(key)
         try await store(try key.serializer.encode(value), resolved)
     }
 
     /// Removes the value; fine if there is none.
     public func remove<Value>(_ key: StorageKey<Value>) async throws {
-        _ = try await remove(resolve(KeyReference(key)))
+        _ = try await remove(resolve(key))
     }
 
     /// Whether a value is stored, even an empty one.
     public func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool {
-        try await exists(resolve(KeyReference(key)))
+        try await exists(resolve(key))
     }
 
-    private func decode<Value>(
-        _ data: Data, as serializer: Serializer<Value>, _ resolved: ResolvedKey
-    ) throws(StorageError) -> Value {
+    /// The bytes, if the key is known, its store may be asked on the caller's thread, and there are any.
+    ///
+    /// Nothing that other keys share is counted on the way, and no type is made at run time (not even an optional of
+    /// the key's), so that cores do not wait for each other.
+    private func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
+        guard let known = known(slot) else { return nil }
+        return try withExtendedLifetime(slot) {
+            try known._withUnsafeGuaranteedRef { $0.readsInline ? try $0.reader.read() : nil }
+        }
+    }
+
+    private func readLater<Value>(_ key: StorageKey<Value>) async throws -> Data {
+        let resolved = try await resolve(key)
+        guard let data = try await data(of: resolved) else { throw missing(key.hasMigration, resolved) }
+        return data
+    }
+
+    private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws -> Value {
         do { return try serializer.decode(data) } catch {
-            throw StorageError(error.code, "'\(resolved.address)': \(error.message)", hint: error.hint)
+            guard let address = known(slot)?.takeUnretainedValue().address else { throw error }
+            throw StorageError(error.code, "'\(address)': \(error.message)", hint: error.hint)
         }
     }
 
@@ -65,6 +76,9 @@ extension StorageRouter {
 
     func store(_ data: Data, _ resolved: ResolvedKey) async throws(StorageError) {
         if let refusal = resolved.refusal { throw refusal }
+        if resolved.open.writesInline {
+            return try resolved.store.set(resolved.handle, to: data, attributes: resolved.attributes)
+        }
         try await resolved.open.write("writing '\(resolved.address)'") { (store) throws(StorageError) in
             try store.set(resolved.handle, to: data, attributes: resolved.attributes)
         }

@@ -6,7 +6,7 @@ extension StorageRouter {
     /// - Throws: Whatever keeps the key from being used here: its address, a catalog, the device's role, the
     ///   configuration, or a store that cannot be opened.
     func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
-        if let resolved = known(key.slot) { return resolved }
+        if let resolved = known(key.slot) { return resolved.takeUnretainedValue() }
         let snapshot = try await snapshot()
         let address = StorageAddress(try snapshot.settings.place(of: key.domain), name: key.name)
         try address.validate()
@@ -24,6 +24,13 @@ extension StorageRouter {
             refusal: snapshot.refusal(of: key.security, at: address))
         key.slot.add(resolved)
         return resolved
+    }
+
+    /// The same for a typed key; one that is known costs no reference to its parts.
+    @inline(__always)
+    func resolve<Value>(_ key: StorageKey<Value>) async throws(StorageError) -> ResolvedKey {
+        if let resolved = known(key.slot) { return resolved.takeUnretainedValue() }
+        return try await resolve(KeyReference(key))
     }
 
     /// The store that serves a domain, opened if this is its first use.

@@ -20,7 +20,10 @@ extension StorageRouter {
             try index.add(registered, settings: settings)
             catalog = index
         }
-        return RouterSnapshot(settings: settings, registry: registry, catalog: catalog, log: log, slots: slots)
+        var described = CatalogIndex()
+        for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
+        return RouterSnapshot(
+            settings: settings, registry: registry, catalog: catalog, described: described, log: log, slots: slots)
     }
 
     /// The configuration with what was set in code.

@@ -3,6 +3,18 @@ public import LocalDataAPI
 
 /// Access by keys whose type is not known here: what tools, catalogs and migrations use.
 extension StorageRouter {
+    /// The key at an address `domain[:scope]/name`: as a catalog describes it, or else with its domain's own policy and
+    /// its values as the bytes that they are.
+    ///
+    /// - Throws: `invalidAddress` with what is wrong with the text.
+    public func key(at address: String) async throws -> AnyStorageKey {
+        let descriptor = try StorageKeyDescriptor(address: address)
+        let snapshot = try await snapshot()
+        let place = try snapshot.settings.place(of: descriptor.domain)
+        let full = StorageAddress(place, name: descriptor.name)
+        return snapshot.catalog?.entries[full] ?? snapshot.described.entries[full] ?? AnyStorageKey(descriptor)
+    }
+
     /// The serialized bytes, or `nil` if there are none.
     public func data(for key: AnyStorageKey) async throws -> Data? {
         try await data(of: resolve(KeyReference(key)))

@@ -48,11 +48,10 @@ public final class StorageRouter: StorageProviding, Sendable {
         state.withLock { $0.log = log }
     }
 
-    /// The resolution of a key in the current snapshot, if it is known.
+    /// The resolution of a key in the current snapshot, if it is known; valid as long as the slot is kept alive.
     @inline(__always)
-    func known(_ slot: KeyResolutionSlot) -> ResolvedKey? {
-        let id = current.load(ordering: .acquiring)
-        return slot.resolution(for: id).map { unsafeDowncast($0, to: ResolvedKey.self) }
+    func known(_ slot: KeyResolutionSlot) -> Unmanaged<ResolvedKey>? {
+        slot.resolution(for: current.load(ordering: .acquiring)).map { .fromOpaque($0.toOpaque()) }
     }
 
     /// The current snapshot, made now if there is none yet.

@@ -33,6 +33,8 @@ package struct HostSettings: Sendable {
     package var routes: [String: Route]
     /// The stores that the configuration defines, by name, used or not.
     package var stores: [String: Store]
+    /// The files of the catalogs that describe keys, in the order of the configuration.
+    package var catalogs: [String]
     package var keychainService: String?
     package var appGroup: String?
     package var appGroupsFolder: String

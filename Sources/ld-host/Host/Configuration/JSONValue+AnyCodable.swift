@@ -1,12 +1,7 @@
 package import LocalDataAPI
 
 extension JSONValue {
-    /// What a person typed: JSON5 if it is that, text otherwise.
-    package init(lenient text: String) {
-        self = (try? JSONValue(json5: text, source: "")) ?? .string(text)
-    }
-
-    /// The same value in the API's type.
+    /// The same value as the API's type for it.
     package init(_ content: AnyCodable.Content) {
         switch content {
         case .null: self = .null

@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// A point in time for people: UTC, to the second.
-enum Timestamp {
+package enum UTCTime {
     /// Nanoseconds since 1970 as `2026-01-31T12:00:00Z`.
-    static func text(_ nanoseconds: Int64) -> String {
+    package static func text(_ nanoseconds: Int64) -> String {
         var seconds = time_t(nanoseconds / 1_000_000_000)
         var parts = tm()
         gmtime_r(&seconds, &parts)

@@ -1,0 +1,101 @@
+public import FoundationEssentials
+
+/// A catalog without its types, as a JSON document: what an app writes so that tools know its keys.
+///
+/// ```json
+/// { "format": 1, "name": "AppCatalog", "keys": [ { "address": "userDefaults/theme", "security": "none", ... } ] }
+/// ```
+public struct CatalogManifest: StorageKeyCatalog {
+    /// The catalog's name.
+    public let name: String
+    /// Its keys.
+    public let allKeys: [AnyStorageKey]
+
+    /// The manifest of a catalog.
+    public init(_ catalog: some StorageKeyCatalog) {
+        name = catalog.name
+        allKeys = catalog.allKeys
+    }
+
+    /// Reads a manifest.
+    ///
+    /// - Parameter source: The file's name for errors.
+    /// - Throws: `invalidConfiguration` naming the file and the key that is not well formed.
+    public init(json: Data, source: String) throws(StorageError) {
+        let document: Document
+        do { document = try JSONCoding.decode(Document.self, from: json) } catch {
+            throw StorageError(
+                .invalidConfiguration, "catalog '\(source)' is no manifest: \(CodingFailure(error))",
+                hint: "write it anew with CatalogManifest(catalog).json()")
+        }
+        guard document.format == Self.format else {
+            throw StorageError(
+                .invalidConfiguration,
+                "catalog '\(source)' has format \(document.format); this version reads format \(Self.format)",
+                hint: "write it anew with this version's LocalDataAPI")
+        }
+        name = document.name
+        var keys: [AnyStorageKey] = []
+        for entry in document.keys {
+            do { keys.append(AnyStorageKey(try entry.descriptor(catalog: document.name))) } catch {
+                throw StorageError(
+                    .invalidConfiguration, "catalog '\(source)', key '\(entry.address)': \(error.message)",
+                    hint: error.hint)
+            }
+        }
+        allKeys = keys
+    }
+
+    /// The manifest as JSON, members and keys in order.
+    ///
+    /// - Throws: `serializationFailed`.
+    public func json() throws(StorageError) -> Data {
+        let entries = allKeys.map { Entry($0.descriptor) }.sorted { $0.address < $1.address }
+        do {
+            return try JSONCoding.encode(Document(format: Self.format, name: name, keys: entries))
+        } catch {
+            throw StorageError(
+                .serializationFailed, "the catalog '\(name)' could not be written: \(CodingFailure(error))")
+        }
+    }
+
+    private static let format = 1
+
+    private struct Document: Codable {
+        let format: Int
+        let name: String
+        let keys: [Entry]
+    }
+}
+
+extension CatalogManifest {
+    /// One key of a manifest.
+    private struct Entry: Codable {
+        let address: String
+        let security: SecurityPolicy
+        let serializer: SerializerFormat
+        let type: String
+        let owner: String
+        let description: String
+        let availability: PlatformAvailability
+        let sync: SyncPolicy
+
+        init(_ descriptor: StorageKeyDescriptor) {
+            address = "\(descriptor.domain)/\(descriptor.name)"
+            security = descriptor.security
+            serializer = descriptor.serializer
+            type = descriptor.valueType
+            owner = descriptor.owner
+            description = descriptor.description
+            availability = descriptor.availability
+            sync = descriptor.syncPolicy
+        }
+
+        func descriptor(catalog: String) throws(StorageError) -> StorageKeyDescriptor {
+            let known = try StorageKeyDescriptor(address: address)
+            return StorageKeyDescriptor(
+                name: known.name, domain: known.domain, security: security, serializer: serializer, valueType: type,
+                owner: owner, description: description, availability: availability, syncPolicy: sync, catalog: catalog)
+        }
+    }
+}

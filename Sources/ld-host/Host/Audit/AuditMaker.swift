@@ -1,0 +1,114 @@
+internal import LocalDataAPI
+
+/// Asks the stores what an audit wants to know.
+struct AuditMaker {
+    let router: StorageRouter
+    let snapshot: RouterSnapshot
+
+    func report() async throws(StorageError) -> StorageAuditReport {
+        var keys = snapshot.described.entries
+        keys.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
+        var entries: [AuditEntry] = []
+        for (address, key) in keys { entries.append(await entry(for: key, at: address)) }
+        entries += await uncataloged(except: Set(keys.keys))
+        for (key, catalog, error) in (snapshot.catalog?.unplaced ?? []) + snapshot.described.unplaced {
+            entries.append(unplacedEntry(for: key, in: catalog, error))
+        }
+        entries.sort { $0.address < $1.address }
+        var routes: [StorageAuditReport.Route] = []
+        for domain in snapshot.settings.routes.keys.sorted() {
+            if let route = snapshot.settings.routes[domain] { routes.append(await describe(route, domain)) }
+        }
+        return StorageAuditReport(entries: entries, routes: routes)
+    }
+
+    private func describe(_ route: HostSettings.Route, _ domain: String) async -> StorageAuditReport.Route {
+        func made(_ open: OpenStore?, _ problem: String?) -> StorageAuditReport.Route {
+            StorageAuditReport.Route(
+                domain: domain, store: route.store.name, component: route.store.component, plugin: open?.plugin,
+                why: route.origin, isDurable: open?.store.properties.isDurable, problem: problem)
+        }
+        do throws(StorageError) {
+            return made(try await router.openStore(for: domain, in: snapshot), nil)
+        } catch {
+            return made(nil, error.message)
+        }
+    }
+
+    /// Stored values that no catalog lists.
+    private func uncataloged(except known: Set<StorageAddress>) async -> [AuditEntry] {
+        guard let domains = try? await router.populatedDomains().domains else { return [] }
+        var entries: [AuditEntry] = []
+        for domain in domains {
+            guard let place = try? snapshot.settings.place(of: domain),
+                let names = try? await router.names(in: domain)
+            else { continue }
+            for name in names {
+                let address = StorageAddress(place, name: name)
+                guard !known.contains(address) else { continue }
+                let descriptor = StorageKeyDescriptor(
+                    name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
+                    description: "")
+                entries.append(await entry(for: AnyStorageKey(descriptor), at: address, isCataloged: false))
+            }
+        }
+        return entries
+    }
+
+    private func entry(
+        for key: AnyStorageKey, at address: StorageAddress, isCataloged: Bool = true
+    ) async -> AuditEntry {
+        let descriptor = key.descriptor
+        let route = snapshot.settings.routes[address.place.domain]
+        let refusal = snapshot.refusal(of: descriptor.security, at: address)
+        var open: OpenStore?
+        var attributes: ValueAttributes?
+        var isStored: Bool?
+        var reason = refusal?.message
+        do throws(StorageError) {
+            let store = try await router.openStore(for: address.place.domain, in: snapshot)
+            open = store
+            (isStored, attributes) = try await look(at: address, in: store)
+        } catch {
+            reason = reason ?? error.message
+        }
+        return AuditEntry(
+            address: "\(descriptor.domain)/\(descriptor.name)",
+            catalog: isCataloged ? descriptor.catalog ?? catalogName(of: address) : nil,
+            description: descriptor.description, owner: descriptor.owner, type: descriptor.valueType,
+            serializer: isCataloged ? descriptor.serializer.rawValue : attributes?.serializer ?? "unknown",
+            policy: "\(descriptor.security)",
+            enforcement: refusal != nil ? .refused : descriptor.security == .none ? .none : .enforced, reason: reason,
+            sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue,
+            store: route?.store.name, component: route?.store.component, plugin: open?.plugin, why: route?.origin,
+            isStored: isStored, size: attributes?.size, modified: attributes?.modified,
+            appVersion: attributes?.appVersion)
+    }
+
+    private func unplacedEntry(
+        for key: AnyStorageKey, in catalog: String, _ error: StorageError
+    ) -> AuditEntry {
+        let descriptor = key.descriptor
+        return AuditEntry(
+            address: "\(descriptor.domain)/\(descriptor.name)", catalog: catalog, description: descriptor.description,
+            owner: descriptor.owner, type: descriptor.valueType, serializer: descriptor.serializer.rawValue,
+            policy: "\(descriptor.security)", enforcement: .refused, reason: error.message,
+            sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue, store: nil,
+            component: nil, plugin: nil, why: nil, isStored: nil, size: nil, modified: nil, appVersion: nil)
+    }
+
+    private func look(
+        at address: StorageAddress, in open: OpenStore
+    ) async throws(StorageError) -> (Bool, ValueAttributes?) {
+        try await open.write("looking at '\(address)'") { (store) throws(StorageError) in
+            let handle = try store.resolve(address)
+            defer { store.release(handle) }
+            guard try store.exists(handle) else { return (false, nil) }
+            return (true, store.abilities.attributes == nil ? nil : try store.attributes(of: handle))
+        }
+    }
+
+    private func catalogName(of address: StorageAddress) -> String? {
+        snapshot.catalog?.catalog(of: address) ?? snapshot.described.catalog(of: address)
+    }
+}

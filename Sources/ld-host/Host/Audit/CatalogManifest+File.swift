@@ -1,0 +1,15 @@
+internal import LocalDataAPI
+
+extension CatalogManifest {
+    /// Reads a manifest's file, of at most 16 MiB.
+    ///
+    /// - Throws: `invalidConfiguration` naming the file.
+    init(file path: String) throws(StorageError) {
+        guard let data = HostFile.contents(of: path, ownedByUser: false, limit: 16 << 20) else {
+            throw StorageError(
+                .invalidConfiguration, "the catalog '\(path)' cannot be read, or is no regular file",
+                hint: "correct 'catalogs' in the configuration, or have the app write the manifest anew")
+        }
+        try self.init(json: data, source: path)
+    }
+}

@@ -1,0 +1,91 @@
+/// What kind of value a key of the configuration takes.
+package enum ConfigurationKind: Sendable, Equatable {
+    /// An object whose members have rules of their own.
+    case object
+    /// An object whose members are checked elsewhere, against a component's schema.
+    case freeObject
+    /// A string that is not empty.
+    case text
+    /// The name of a store or the id of a component.
+    case name
+    /// One of a few strings.
+    case choice([String])
+    /// A whole number within limits.
+    case integer(ClosedRange<Int64>)
+    /// A duration in seconds, more than zero and at most this.
+    case seconds(upTo: Double)
+    /// An absolute path: a relative one would depend on where the program happens to be started.
+    case absolutePath
+    /// An array of absolute paths.
+    case absolutePaths
+    /// A relative path that stays below its parent.
+    case subdirectory
+    /// How a store is sealed: `null` for not, or a string or an object that the sealing layer checks.
+    case sealing
+
+    /// What is expected, for messages and for documentation.
+    package var expected: String {
+        switch self {
+        case .object, .freeObject: "an object"
+        case .text: "a string that is not empty"
+        case .name: "a name (\(ConfigurationName.rule))"
+        case .choice(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .seconds(let limit): "a number of seconds more than 0 and at most \(Int(limit))"
+        case .absolutePath: "an absolute path"
+        case .absolutePaths: "an array of absolute paths"
+        case .subdirectory: "a relative path without '..'"
+        case .sealing: "null, a string or an object"
+        }
+    }
+
+    /// What is wrong with a value: where below it, what was expected there and what was found; nil if it is fine.
+    package func fault(in value: JSONValue) -> (path: [String], expected: String, found: String)? {
+        switch (self, value) {
+        case (.object, .object), (.freeObject, .object), (.sealing, .null), (.sealing, .string), (.sealing, .object):
+            return nil
+        case (.absolutePaths, .array(let elements)):
+            for (index, element) in elements.enumerated() {
+                if let fault = Self.absolutePath.fault(in: element) {
+                    return ([String(index)], fault.expected, fault.found)
+                }
+            }
+            return nil
+        case (_, .string(let string)):
+            return accepts(string) ? nil : ([], expected, takesText ? Self.quoted(string) : value.kind)
+        case (.integer(let range), .integer(let whole)):
+            return range.contains(whole) ? nil : ([], expected, "\(whole)")
+        case (.seconds(let limit), .integer(let whole)):
+            return whole > 0 && Double(whole) <= limit ? nil : ([], expected, "\(whole)")
+        case (.seconds(let limit), .double(let number)):
+            return number > 0 && number <= limit ? nil : ([], expected, "\(number)")
+        default:
+            return ([], expected, value.kind)
+        }
+    }
+
+    /// Whether only a string can be right, so that `-c app.version=1.10` means the text and not the number.
+    package var takesText: Bool {
+        switch self {
+        case .text, .name, .choice, .absolutePath, .subdirectory: true
+        case .object, .freeObject, .integer, .seconds, .absolutePaths, .sealing: false
+        }
+    }
+
+    private func accepts(_ string: String) -> Bool {
+        switch self {
+        case .text: !string.isEmpty
+        case .name: ConfigurationName.isValid(string)
+        case .choice(let words): words.contains(string)
+        case .absolutePath: string.hasPrefix("/") && !string.utf8.contains(0)
+        case .subdirectory:
+            !string.isEmpty && !string.hasPrefix("/") && !string.utf8.contains(0)
+                && !string.split(separator: "/").contains("..")
+        case .object, .freeObject, .integer, .seconds, .absolutePaths, .sealing: false
+        }
+    }
+
+    private static func quoted(_ string: String) -> String {
+        string.count <= 80 ? (try? JSONValue.string(string).serialized()) ?? "a string" : "a long string"
+    }
+}

@@ -1,0 +1,47 @@
+extension ConfigurationSchema {
+    /// The configuration of the host. Defaults that depend on the environment, and the stores of the domains, are in
+    /// `HostConfiguration.defaults`.
+    package static let host = ConfigurationSchema(rules: [
+        ConfigurationRule("plugins", .object, "where plugins are looked for"),
+        ConfigurationRule(
+            "plugins.path", .absolutePaths, default: .array([]),
+            "directories and .so files, searched besides the built-in places"),
+        ConfigurationRule(
+            "plugins.timeout", .seconds(upTo: 3600), default: .double(5), "how long inspecting a plugin may take"),
+        ConfigurationRule("stores", .object, "the stores, by a name of your choice"),
+        ConfigurationRule("stores.<store>", .object, "one store: a component with its options"),
+        ConfigurationRule("stores.<store>.component", .name, isRequired: true, "the id of the component that stores"),
+        ConfigurationRule(
+            "stores.<store>.options", .freeObject, default: .object([:]), "the component's own options"),
+        ConfigurationRule("stores.<store>.sealing", .sealing, default: .null, "how values are sealed; null for not"),
+        ConfigurationRule(
+            "stores.<store>.concurrency", .integer(1...64), default: .integer(48), "how many calls may run at once"),
+        ConfigurationRule(
+            "stores.<store>.timeout", .seconds(upTo: 86400), default: .double(10), "how long a call may take"),
+        ConfigurationRule("catalogs", .absolutePaths, "manifests that describe the keys of apps"),
+        ConfigurationRule("domains", .object, "which store serves which domain"),
+        ConfigurationRule("domains.<domain>", .name, "the name of a store, or the id of a component"),
+        ConfigurationRule("keychain", .object, "the keychain domain"),
+        ConfigurationRule("keychain.service", .text, "the service name of keys that bring none"),
+        ConfigurationRule("appGroups", .object, "the app group domains"),
+        ConfigurationRule("appGroups.default", .text, "the app group of keys that bring none"),
+        ConfigurationRule("appGroups.path", .absolutePath, "the directory that holds the shared containers"),
+        ConfigurationRule("files", .object, "the file domains"),
+        ConfigurationRule("files.subDirectory", .subdirectory, "the directory of this app below the data directory"),
+        ConfigurationRule("directories", .object, "directories in place of those of the XDG specification"),
+        ConfigurationRule("directories.data", .absolutePath, "where data is kept"),
+        ConfigurationRule("directories.cache", .absolutePath, "where what can be made again is kept"),
+        ConfigurationRule("directories.state", .absolutePath, "where journals are kept"),
+        ConfigurationRule("directories.config", .absolutePath, "what ${config} stands for in options"),
+        ConfigurationRule("app", .object, "the app that uses the host"),
+        ConfigurationRule("app.version", .text, "its version, for migrations that depend on it"),
+        ConfigurationRule("device", .object, "the device the host runs on"),
+        ConfigurationRule(
+            "device.role", .choice(["all", "phone", "watch"]), default: .string("all"),
+            "the kind of device keys are limited to"),
+        ConfigurationRule("log", .object, "what is logged"),
+        ConfigurationRule(
+            "log.level", .choice(["debug", "info", "warning", "error", "off"]), default: .string("warning"),
+            "the least severe messages that are logged"),
+    ])
+}

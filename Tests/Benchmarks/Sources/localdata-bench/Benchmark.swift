@@ -1,0 +1,33 @@
+internal import Glibc
+
+/// Measures what can only be measured from inside a Swift program; `run` does the rest.
+@main
+struct Benchmark {
+    static func main() async throws {
+        let words = CommandLine.arguments
+        guard words.count >= 4 else {
+            complain("usage: localdata-bench PLUGINS TOOLS FOLDER [boundary|serializers|scaling|files|latency]...")
+            exit(2)
+        }
+        let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
+        let chosen = words.dropFirst(4)
+        // Not on the main actor, whose executor no call of an app's task would start from.
+        do { try await Task.detached { try await run(setting, chosen) }.value } catch {
+            complain("error: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ setting: Setting, _ chosen: ArraySlice<String>) async throws {
+        func wants(_ section: String) -> Bool { chosen.isEmpty || chosen.contains(section) }
+        if wants("boundary") { try await BoundaryCost(setting: setting).run() }
+        if wants("serializers") { try await SerializerCost(setting: setting).run() }
+        if wants("scaling") { try await Scaling(setting: setting).run() }
+        if wants("latency") { try await PoolLatency(setting: setting).run() }
+    }
+
+    private static func complain(_ text: String) {
+        let line = Array("\(text)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+}

@@ -1,0 +1,38 @@
+/// Two ways of doing the same thing, measured in turn.
+struct Comparison: Sendable {
+    /// Nanoseconds, or any other unit that both have.
+    let ours: Double
+    let baseline: Double
+    /// The median of the rounds' ratios: what slows a machine down for a while slows both ways of a round down.
+    let ratio: Double
+    /// The median of the rounds' differences.
+    let difference: Double
+
+    /// Measures in rounds, which of the two goes first alternating, after one round that does not count.
+    static func rounds(
+        _ count: Int, ours: () async throws -> Double, baseline: () async throws -> Double
+    ) async rethrows -> Comparison {
+        _ = try await ours()
+        _ = try await baseline()
+        var rounds: [(ours: Double, baseline: Double)] = []
+        for round in 0..<count {
+            if round.isMultiple(of: 2) {
+                let first = try await ours()
+                rounds.append((first, try await baseline()))
+            } else {
+                let first = try await baseline()
+                rounds.append((try await ours(), first))
+            }
+        }
+        return Comparison(
+            ours: median(rounds.map(\.ours)), baseline: median(rounds.map(\.baseline)),
+            ratio: median(rounds.map { $0.ours / $0.baseline }),
+            difference: median(rounds.map { $0.ours - $0.baseline }))
+    }
+}
+
+/// The middle value; the upper one of an even count.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}

@@ -1,0 +1,134 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@Suite("JSONValue (configuration)")
+struct ConfigurationJSONValueTests {
+    @Test("numbers compare by value, however they are kept")
+    func numbers() {
+        #expect(JSONValue.integer(5) == .double(5))
+        #expect(JSONValue.double(5) == .integer(5))
+        #expect(JSONValue.integer(5) != .double(5.5))
+        #expect(JSONValue.integer(.max) != .double(9_223_372_036_854_775_808))
+        #expect(JSONValue.integer(0) != .bool(false))
+        #expect(JSONValue.null != .bool(false))
+        #expect(JSONValue.string("1") != .integer(1))
+    }
+
+    @Test("serializing sorts keys and reads back as the same value", arguments: 0..<4)
+    func roundTrip(seed: Int) throws {
+        var generator = ConfigurationTextGenerator(seed: UInt64(seed))
+        for _ in 0..<200 {
+            let value = generator.value()
+            for pretty in [false, true] {
+                let text = try value.serialized(pretty: pretty)
+                #expect(try JSONDecoder().decode([JSONValue].self, from: Data("[\(text)]".utf8)) == [value])
+                #expect(try JSONValue(json5: text, source: "x") == value, "\(text)")
+                #expect(try JSONValue(json5: text, source: "x").serialized(pretty: pretty) == text)
+            }
+        }
+        #expect(try JSONValue.object(["b": .null, "a": .string("/")]).serialized() == #"{"a":"/","b":null}"#)
+    }
+
+    @Test("what JSON cannot say is an error", arguments: [Double.nan, .infinity, -.infinity])
+    func notFinite(number: Double) {
+        #expect(throws: StorageError.invalidConfiguration) { try JSONValue.array([.double(number)]).serialized() }
+    }
+
+    @Test("the largest integers keep every digit")
+    func precision() throws {
+        #expect(try JSONValue(json5: "9223372036854775807", source: "x").serialized() == "9223372036854775807")
+        #expect(try JSONValue(json5: "-9223372036854775808", source: "x").serialized() == "-9223372036854775808")
+        #expect(try JSONValue(json5: "5.0", source: "x").serialized() == "5")
+    }
+
+    @Test("a number that ends the text is read to its last digit and no further", arguments: 1...17)
+    func numberAtTheEnd(digits: Int) throws {
+        for _ in 0..<200 {
+            let text = "0." + String(repeating: "7", count: digits)
+            #expect(try JSONValue(json5: text, source: "x") == .double(try #require(Double(text))))
+            #expect(try JSONValue(json5: "\(digits)", source: "x") == .integer(Int64(digits)))
+        }
+    }
+
+    @Test("a text with no value, or more than one, is an error", arguments: ["", "// x", "1 2", "{", "memory"])
+    func noValue(text: String) {
+        #expect(throws: StorageError.invalidConfiguration) { try JSONValue(json5: text, source: "x") }
+    }
+}
+
+@Suite("ConfigurationPath")
+struct ConfigurationPathTests {
+    @Test(
+        "a path prints as it parses",
+        arguments: [
+            ("a", ["a"]), ("a.b.0", ["a", "b", "0"]), (#"domains."x.custom""#, ["domains", "x.custom"]),
+            (#""".a"#, ["", "a"]), (#"a."b=c""#, ["a", "b=c"]), (#"a."q\"\\""#, ["a", "q\"\\"]),
+            ("é.ключ", ["é", "ключ"]),
+            (#"a."line\nbreak""#, ["a", "line\nbreak"]), (#"a."b c""#, ["a", "b c"]), ("a-b._$", ["a-b", "_$"]),
+        ])
+    func printing(text: String, segments: [String]) throws {
+        #expect(try ConfigurationPath(text).segments == segments)
+        #expect(ConfigurationPath(segments).description == text)
+    }
+
+    @Test("single quotes and escapes are understood too")
+    func singleQuotes() throws {
+        #expect(try ConfigurationPath(#"domains.'x.custom'"#).segments == ["domains", "x.custom"])
+        #expect(try ConfigurationPath(#"'\x41.'.b"#).segments == ["A.", "b"])
+    }
+
+    @Test(
+        "a path that is not well formed is refused",
+        arguments: ["", ".", "a.", ".a", "a..b", "a b", #"a."b"#, #"a."b"c"#, #"a"b""#, "a=b", #""\q""#, "a\n.b"])
+    func refused(text: String) {
+        #expect(throws: StorageError.invalidConfiguration) { try ConfigurationPath(text) }
+    }
+
+    @Test("every sequence of segments survives printing and parsing", arguments: 0..<4)
+    func roundTrip(seed: Int) throws {
+        var random = ConfigurationRandom(seed: UInt64(seed))
+        let pieces = [
+            "a", ".", "=", "\"", "'", "\\", " ", "\n", "é", "e\u{301}", "\u{301}", "0", "😀", "\u{2028}",
+        ]
+        for _ in 0..<300 {
+            let segments = (0..<Int.random(in: 1..<5, using: &random)).map { _ in
+                (0..<Int.random(in: 0..<4, using: &random)).map { _ in random.piece(of: pieces) }.joined()
+            }
+            let text = ConfigurationPath(segments).description
+            #expect(try ConfigurationPath(text).segments == segments, "\(text.debugDescription)")
+        }
+    }
+}
+
+@Suite("ConfigurationLayer of a flag")
+struct ConfigurationFlagTests {
+    @Test(
+        "a value is JSON5 if it parses, and a plain string if not",
+        arguments: [
+            ("domains.userDefaults=memory", ["domains", "userDefaults"], JSONValue.string("memory")),
+            ("plugins.timeout=2.5", ["plugins", "timeout"], .double(2.5)),
+            ("plugins.path=['/a',]", ["plugins", "path"], .array([.string("/a")])),
+            ("stores.c={component:'m'}", ["stores", "c", "component"], .string("m")),
+            (#"domains."x.custom"=cache"#, ["domains", "x.custom"], .string("cache")),
+            ("stores.c.sealing=null", ["stores", "c", "sealing"], .null),
+            ("keychain.service=", ["keychain", "service"], .string("")),
+            ("keychain.service=a=b", ["keychain", "service"], .string("a=b")),
+            ("keychain.service='a'", ["keychain", "service"], .string("a")),
+            ("app.version=1.10", ["app", "version"], .string("1.10")),
+            ("keychain.service=true", ["keychain", "service"], .string("true")),
+            ("unknown=true", ["unknown"], .bool(true)),
+        ])
+    func values(text: String, path: [String], expected: JSONValue) throws {
+        let layer = try ConfigurationLayer(assignment: text)
+        #expect(layer.value[path] == expected)
+        #expect(layer.name == .flag)
+        #expect("\(layer.origin(of: path))" == "flag -c \(text)")
+    }
+
+    @Test("a flag without a key or an equals sign is refused", arguments: ["", "a", "=1", "a.=1", #""a=1"#, "a b=1"])
+    func refused(text: String) {
+        #expect(throws: StorageError.invalidConfiguration) { try ConfigurationLayer(assignment: text) }
+    }
+}
