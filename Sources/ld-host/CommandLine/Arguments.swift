@@ -36,7 +36,7 @@ struct Arguments: Sendable {
         let name = word.hasPrefix("--") ? parts[0] : word
         guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
             let near = name.hasPrefix("--")
-                ? EditDistance.nearest(to: name, among: options.map(\.name), within: 2) : nil
+                ? EditDistance.nearest(to: name, in: options.map(\.name), within: 2) : nil
             throw UsageError(
                 "unknown option '\(name)'",
                 hint: (near.map { "did you mean '\($0)'? " } ?? "")
