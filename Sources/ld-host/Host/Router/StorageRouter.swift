@@ -29,8 +29,6 @@ public final class StorageRouter: StorageProviding, Sendable {
         var slots: [HostSettings.Store: StoreSlot] = [:]
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
-        /// Every snapshot so far, none of which is ever freed.
-        var snapshots: [RouterSnapshot] = []
     }
 
     let state = Mutex(State())
@@ -86,7 +84,9 @@ public final class StorageRouter: StorageProviding, Sendable {
             let pending = next.pending
             next.pending = []
             let snapshot = try Self.snapshot(of: &next, applying: pending)
-            next.snapshots.append(snapshot)
+            // Kept for as long as the process lives, also when the router goes: keys outlive routers and know what they
+            // found by the snapshot's address, which must not come to mean another router's snapshot.
+            _ = Unmanaged.passRetained(snapshot)
             state = next
             current.store(snapshot.id, ordering: .releasing)
             return snapshot
