@@ -69,7 +69,12 @@ final class PseudoTerminal {
     func end() -> Int32 {
         while readOnce() {}
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        for _ in 0..<100 where waitpid(process, &status, WNOHANG) == 0 { poll(nil, 0, 100) }
+        if kill(process, 0) == 0 {
+            // It has shown nothing for a minute, and will not end by itself.
+            kill(process, SIGKILL)
+            waitpid(process, &status, 0)
+        }
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
     }
 

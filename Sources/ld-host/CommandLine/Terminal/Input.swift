@@ -38,6 +38,8 @@ enum Input {
             if byte == UInt8(ascii: "\n") { break }
             if byte == interrupt {
                 tcsetattr(terminal, TCSAFLUSH, &settings)
+                // Whoever started this may have had the signal ignored; a person at the prompt means it.
+                signal(SIGINT, SIG_DFL)
                 raise(SIGINT)
             }
             line.append(byte)
