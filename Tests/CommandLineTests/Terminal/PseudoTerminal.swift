@@ -15,7 +15,8 @@ final class PseudoTerminal {
     init(_ home: Home, _ words: String...) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
-        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0, ioctl(controller, Self.getNumber, &number) == 0
+        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
+            ioctl(controller, Self.getNumber, &number) == 0
         else { throw Home.Failure(description: "there is no pseudo-terminal: \(errno)") }
         let name = "/dev/pts/\(number)"
         var actions = posix_spawn_file_actions_t()
@@ -66,21 +67,20 @@ final class PseudoTerminal {
     }
 
     /// Reads until the program has ended, and returns its exit status; 128 and the number of a signal that ended it.
+    /// A program that writes nothing for a minute is killed.
     func end() -> Int32 {
         while readOnce() {}
         var status: Int32 = 0
-        for _ in 0..<100 where waitpid(process, &status, WNOHANG) == 0 { poll(nil, 0, 100) }
-        if kill(process, 0) == 0 {
-            // It has shown nothing for a minute, and will not end by itself.
-            kill(process, SIGKILL)
-            waitpid(process, &status, 0)
-        }
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
     }
 
     private func readOnce() -> Bool {
         var interest = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
-        guard poll(&interest, 1, 60_000) > 0 else { return false }
+        guard poll(&interest, 1, 60_000) > 0 else {
+            kill(process, SIGKILL)
+            return false
+        }
         var buffer = [UInt8](repeating: 0, count: 4096)
         // EIO when the last program that had the terminal open has ended, see pty(7).
         let count = read(controller, &buffer, buffer.count)
