@@ -66,6 +66,7 @@ final class PseudoTerminal {
     }
 
     /// Reads until the program has ended, and returns its exit status; 128 and the number of a signal that ended it.
+    /// A program that writes nothing for a minute is killed.
     func end() -> Int32 {
         while readOnce() {}
         var status: Int32 = 0
@@ -75,7 +76,10 @@ final class PseudoTerminal {
 
     private func readOnce() -> Bool {
         var interest = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
-        guard poll(&interest, 1, 60_000) > 0 else { return false }
+        guard poll(&interest, 1, 60_000) > 0 else {
+            kill(process, SIGKILL)
+            return false
+        }
         var buffer = [UInt8](repeating: 0, count: 4096)
         // EIO when the last program that had the terminal open has ended, see pty(7).
         let count = read(controller, &buffer, buffer.count)
