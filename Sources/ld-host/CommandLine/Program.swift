@@ -48,7 +48,10 @@ struct Program {
             return ExitStatus.usage.code
         } catch {
             let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
-            Output.complain(error.message, hint: error.hint)
+            // Several problems of a configuration stand on lines of their own.
+            let message =
+                error.code == .invalidConfiguration ? error.message.replacing("\n", with: "; ") : error.message
+            Output.complain(message, hint: error.hint)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
     }
