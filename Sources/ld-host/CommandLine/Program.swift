@@ -20,7 +20,9 @@ struct Program {
     private static func words() -> [String]? {
         var words: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else { return nil }
+            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                return nil
+            }
             words.append(word)
         }
         return words

@@ -8,7 +8,8 @@ struct CallOrderTests {
     private static let sets = FaultOperation.all.filter { $0.new != nil }
     private static let removals = FaultOperation.all.filter { $0.new == nil }
 
-    @Test("a value is complete and synced under another name before it is renamed, and its folder is synced after",
+    @Test(
+        "a value is complete and synced under another name before it is renamed, and its folder is synced after",
         arguments: sets)
     func set(_ operation: FaultOperation) throws {
         let calls = try FaultBench(operation).calls()

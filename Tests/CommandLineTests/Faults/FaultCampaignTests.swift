@@ -35,7 +35,8 @@ struct FaultCampaignTests {
         let found = try bench.value()
         let operation = bench.operation
         let what = "\(place): \(hit.name) \(hit.path): status \(ending.status), \(ending.errors)"
-        #expect(found == operation.old || found == operation.new, "a third value of \(found?.count ?? -1) bytes; \(what)")
+        #expect(
+            found == operation.old || found == operation.new, "a third value of \(found?.count ?? -1) bytes; \(what)")
         // The value's own place was opened by that `get`, which is when the leavings of the dead are removed.
         #expect(try bench.debris(beside: found) == [], "debris; \(what)")
         if mode.kills {

@@ -15,7 +15,8 @@ final class PseudoTerminal {
     init(_ home: Home, _ words: String...) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
-        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0, ioctl(controller, Self.getNumber, &number) == 0
+        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
+            ioctl(controller, Self.getNumber, &number) == 0
         else { throw Home.Failure(description: "there is no pseudo-terminal: \(errno)") }
         let name = "/dev/pts/\(number)"
         var actions = posix_spawn_file_actions_t()
