@@ -50,7 +50,7 @@ import Testing
                             let resolution = Counted(task * 1000 + round, alive)
                             slot.add(resolution)
                             #expect(slot.resolution(for: resolution.snapshot)?.takeUnretainedValue() === resolution)
-                            let other = slot.resolution(for: (task % 8 + 1)?.takeUnretainedValue() * 1000 + round)
+                            let other = slot.resolution(for: (task % 8 + 1) * 1000 + round)?.takeUnretainedValue()
                             #expect(other == nil || other?.snapshot == (task % 8 + 1) * 1000 + round)
                         }
                     }
