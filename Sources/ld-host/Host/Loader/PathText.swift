@@ -1,0 +1,62 @@
+/// How a path from outside is written in a message, and in a command that is meant to be copied.
+///
+/// A file name may hold anything but `/` and NUL: a line break that forges a second message, an escape sequence for
+/// the terminal, a right-to-left override that makes `so.gpj` of `jpg.os`.
+package enum PathText {
+    private static let longest = 320
+
+    /// The path with everything invisible escaped and backslashes doubled; the middle of a very long one is left out.
+    package static func shown(_ path: String) -> String {
+        let scalars = path.unicodeScalars
+        guard scalars.count > longest else { return escaped(scalars[...]) }
+        let head = escaped(scalars.prefix(longest / 2))
+        let tail = escaped(scalars.suffix(longest / 2))
+        return "\(head)[... \(scalars.count - longest) more ...]\(tail)"
+    }
+
+    /// The path as one word for a POSIX shell; bash, zsh and any shell of POSIX.1-2024 if it has invisible characters.
+    package static func shellQuoted(_ path: String) -> String {
+        guard path.unicodeScalars.contains(where: isInvisible) else {
+            return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        }
+        var quoted = "$'"
+        for scalar in path.unicodeScalars {
+            if scalar == "'" || scalar == "\\" {
+                quoted += "\\\(scalar)"
+            } else if isInvisible(scalar) {
+                for byte in String(scalar).utf8 { quoted += "\\" + octal(UInt32(byte), digits: 3) }
+            } else {
+                quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "'"
+    }
+
+    /// A number in octal with at least so many digits, as file modes are written.
+    package static func octal(_ number: UInt32, digits: Int = 4) -> String {
+        let text = String(number, radix: 8)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+
+    private static func escaped(_ scalars: Substring.UnicodeScalarView) -> String {
+        var text = ""
+        for scalar in scalars {
+            switch scalar {
+            case "\\": text += #"\\"#
+            case "\n": text += #"\n"#
+            case "\r": text += #"\r"#
+            case "\t": text += #"\t"#
+            case _ where isInvisible(scalar): text += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}
