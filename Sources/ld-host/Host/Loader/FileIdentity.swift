@@ -1,0 +1,33 @@
+package import Glibc
+
+/// What tells one content of one file from any other: two equal identities are the same bytes, for use in caches.
+///
+/// The change time moves with every write and cannot be set back by `utimensat(2)`, so a file that was rewritten in
+/// place and given its old modification time still differs. Within one tick of the kernel's clock (up to 10 ms) two
+/// writes may look like one.
+package struct FileIdentity: Hashable, Sendable {
+    /// The number of the device that the file is on.
+    package let device: UInt64
+    /// The number of the file on its device.
+    package let inode: UInt64
+    /// The size in bytes.
+    package let size: Int64
+    /// When the content last changed, in nanoseconds since 1970; wraps around for times beyond the year 2262.
+    package let modified: Int64
+    /// When content, owner or mode last changed, in nanoseconds since 1970; wraps around as `modified` does.
+    package let changed: Int64
+
+    /// Takes the identity from what `stat(2)` reports.
+    package init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = Self.nanoseconds(status.st_mtim)
+        changed = Self.nanoseconds(status.st_ctim)
+    }
+
+    // Some file systems keep any 64-bit number of seconds, and an owner can set one: the sum must not trap.
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}

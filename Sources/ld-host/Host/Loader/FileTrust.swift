@@ -1,0 +1,103 @@
+package import Glibc
+import LocalDataAPI
+
+/// Whether anybody but root and the effective user can change a plugin file, or put another in its place.
+///
+/// Checked are the owner and the mode of the file and of every folder above it, on the path that is left when all
+/// symbolic links are resolved. POSIX ACLs need no look of their own: an entry that grants write to somebody is limited
+/// by the ACL's mask, and the mask is what `stat(2)` reports as the group's bits (acl(5)).
+///
+/// Not checked: whether the file already was replaced before its mode was corrected, and file systems whose modes do
+/// not mean what they say (some network file systems).
+package struct FileTrust: Sendable {
+    private let user: uid_t
+    private let asked: String
+    private let real: String
+
+    /// Resolves the path and checks file and folders.
+    ///
+    /// The walk goes down from `/`: once a folder is found to be out of others' reach, they cannot exchange what is in
+    /// it, so nothing that was checked can change behind the check. The file is not opened, so that a FIFO or a device
+    /// cannot block.
+    ///
+    /// - Parameters:
+    ///   - path: The path as the user or the configuration wrote it; a relative one starts at the working directory.
+    ///   - user: The user who may own files beside root; the effective user unless another is asked about.
+    /// - Returns: The real path, to be used from here on.
+    /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
+    package static func check(_ path: String, for user: uid_t = geteuid()) throws -> TrustedPath {
+        let trust = FileTrust(user: user, asked: path, real: try resolve(path))
+        for folder in trust.folders { try trust.judge(folder, try trust.status(folder)) }
+        let status = try trust.status(trust.real)
+        try trust.judgeKind(status)
+        try trust.judge(trust.real, status)
+        return TrustedPath(path: trust.real, identity: FileIdentity(status))
+    }
+
+    /// `/` and every folder below it down to the one that holds the file.
+    private var folders: [String] {
+        var folders = ["/"]
+        for index in real.utf8.indices.dropFirst() where real.utf8[index] == UInt8(ascii: "/") {
+            folders.append(String(real[..<index]))
+        }
+        return folders
+    }
+
+    private func status(_ path: String) throws -> stat {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            let text = StorageError.systemText(errno)
+            throw refusal("cannot be checked: \(PathText.shown(path)): \(text)")
+        }
+        return status
+    }
+
+    private func judgeKind(_ status: stat) throws {
+        guard status.st_mode & S_IFMT != S_IFREG else { return }
+        let kind = Self.kinds[status.st_mode & S_IFMT] ?? "of an unknown kind"
+        throw refusal("is \(kind), expected a regular file", hint: "name the shared library itself")
+    }
+
+    private func judge(_ path: String, _ status: stat) throws {
+        let isFile = path == real
+        guard isFile || status.st_mode & S_IFMT == S_IFDIR else {
+            throw refusal("was moved meanwhile: \(PathText.shown(path)) is no folder any more", hint: "try again")
+        }
+        let subject = isFile ? "" : "is below the folder \(PathText.shown(path)), which "
+        let quoted = PathText.shellQuoted(path)
+        guard status.st_uid == 0 || status.st_uid == user else {
+            let allowed = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
+            let advice =
+                isFile ? "if you trust it" : "move the plugin to a folder of your own or, if you trust this one"
+            throw refusal(
+                "\(subject)is owned by uid \(status.st_uid), expected \(allowed)",
+                hint: "\(advice), run: chown \(user) \(quoted)")
+        }
+        let writable = status.st_mode & (S_IWGRP | S_IWOTH)
+        guard writable != 0 else { return }
+        // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it (unlink(2)); both
+        // are root or the user, as far as this walk goes. On a file the bit means nothing.
+        if !isFile && status.st_mode & S_ISVTX != 0 { return }
+        let who =
+            switch writable {
+            case S_IWGRP: "its group"
+            case S_IWOTH: "others"
+            default: "its group and others"
+            }
+        throw refusal(
+            "\(subject)is writable by \(who) (mode \(PathText.octal(status.st_mode & 0o7777)))"
+                + ", expected to be writable by its owner only",
+            hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
+    }
+
+    private func refusal(_ finding: String, hint: String = "") -> StorageError {
+        asked == real
+            ? .refusing(real, finding, hint: hint)
+            : .refusing(asked, "(really \(PathText.shown(real))) \(finding)", hint: hint)
+    }
+
+    private static let kinds: [mode_t: String] = [
+        S_IFDIR: "a directory", S_IFIFO: "a named pipe (FIFO)", S_IFSOCK: "a socket",
+        S_IFCHR: "a character device", S_IFBLK: "a block device", S_IFLNK: "a symbolic link",
+    ]
+}

@@ -1,0 +1,20 @@
+/// A plugin file that passed every check that is possible without running any of its code.
+package struct PluginFile: Sendable {
+    /// Where it is; the path to give to `dlopen`.
+    package let location: TrustedPath
+    /// What is in it.
+    package let image: ELFImage
+
+    /// Checks who can change the file, that it is a whole shared library for this machine, and that it has the entry
+    /// function of the host's ABI.
+    ///
+    /// - Parameters:
+    ///   - path: The path as the user or the configuration wrote it.
+    ///   - abiMajor: The major of the plugin ABI that the host speaks.
+    /// - Throws: `StorageError.pluginRefused`.
+    package init(checking path: String, abiMajor: Int) throws {
+        location = try FileTrust.check(path)
+        image = try ELFImage(location)
+        try image.requireEntry(major: abiMajor)
+    }
+}
