@@ -106,7 +106,7 @@ struct ELFImageFuzzTests {
             var random = Seeded(state: 0x10CA_1DA7_A000_0001)
             let offsets = Array(Self.structures(specimen.whole).joined()).filter { $0 % 4 == 0 }
             var refused = 0
-            for _ in 0..<6000 {
+            for _ in 0..<3000 {
                 let damages = (0..<Int.random(in: 1...3, using: &random)).compactMap { _ in
                     offsets.randomElement(using: &random).map { offset in
                         let number = Self.hostileNumbers.randomElement(using: &random) ?? 0
@@ -116,7 +116,7 @@ struct ELFImageFuzzTests {
                 }
                 if try !specimen.accepts(damages) { refused += 1 }
             }
-            #expect(refused > 1000)
+            #expect(refused > 1000 && refused < 3000)
         }
     }
 

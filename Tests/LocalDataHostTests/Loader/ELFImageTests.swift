@@ -86,6 +86,23 @@ struct ELFImageTests {
         }
     }
 
+    @Test("a name that the end of the string table cuts off is no name", arguments: [0, 5, 18, 19, 20])
+    func cutName(length: Int) throws {
+        try PluginScratch.with { scratch in
+            var bytes = try PluginScratch.contents(scratch.compile(PluginScratch.source, to: "whole.so"))
+            let name = "localdata_plugin_v1"
+            let table = try #require(bytes.dynamicEntry(DT_STRTAB))
+            let start = bytes.offset(of: bytes.number(UInt64.self, at: table + 8))
+            let end = Array((name + "\0").utf8)
+            let position = try #require(
+                (start..<bytes.count - end.count).first { bytes[$0..<$0 + end.count] == end[...] })
+            bytes.put(UInt64(position - start + length), at: try #require(bytes.dynamicEntry(DT_STRSZ)) + 8)
+            let image = try PluginScratch.image(scratch.file("cut.so", bytes))
+            #expect(image.definesSymbol(name) == (length == end.count))
+            #expect(image.definedSymbols(prefix: "local") == (length == end.count ? [name] : []))
+        }
+    }
+
     @Test("an entry that is data is refused: calling it would crash")
     func dataEntry() throws {
         try PluginScratch.with { scratch in

@@ -90,10 +90,12 @@ struct ChildProcessIsolationTests {
         #expect(fields.first != "\(getpgrp())")
     }
 
-    @Test("no zombie is left behind, however a program ends", arguments: ["exit 0", "kill -9 $$", "sleep 60"])
-    func noZombie(command: String) throws {
+    @Test(
+        "no zombie is left behind, however a program ends",
+        arguments: [("exit 0", ample), ("kill -9 $$", ample), ("sleep 60", Duration.seconds(1))])
+    func noZombie(command: String, deadline: Duration) throws {
         let program = ChildProcess("/bin/sh", arguments: ["-c", "echo $$; \(command)"], environment: Self.environment)
-        let completion = try program.run(deadline: .milliseconds(300))
+        let completion = try program.run(deadline: deadline)
         let pid = try #require(pid_t(String(decoding: completion.output.dropLast(), as: UTF8.self)))
         var status: Int32 = 0
         #expect(waitpid(pid, &status, WNOHANG) == -1 && errno == ECHILD)

@@ -23,6 +23,12 @@ final class ThreadInterrupter: Sendable {
         // Without SA_RESTART, which would hide the interruption from most calls.
         action.__sigaction_handler.sa_handler = { _ in }
         try #require(sigaction(signal, &action, nil) == 0)
+        // The threads of Swift's pool have all signals blocked.
+        var signals = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        try #require(pthread_sigmask(SIG_UNBLOCK, &signals, &before) == 0)
         let interrupter = ThreadInterrupter(target: pthread_self(), fifo: fifo)
         var thread = pthread_t()
         let context = Unmanaged.passRetained(interrupter)
@@ -36,6 +42,7 @@ final class ThreadInterrupter: Sendable {
         defer {
             interrupter.isOver.store(true, ordering: .relaxed)
             pthread_join(thread, nil)
+            pthread_sigmask(SIG_SETMASK, &before, nil)
         }
         return try body()
     }
