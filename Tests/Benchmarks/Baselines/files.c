@@ -1,11 +1,16 @@
 /*
- * Makes the file store's system calls, and nothing else: files FOLDER ATTRIBUTE
+ * Makes the file store's system calls, and nothing else: files FOLDER ATTRIBUTE [threaded]
  *
  * Reads lines "set SIZE COUNT" and "get SIZE COUNT" from standard input and answers each with the nanoseconds of one
  * operation. FOLDER is made. ATTRIBUTE is the content of the extended attribute, as long as the store's.
+ *
+ * With "threaded" the program has a second thread, which sleeps. Every system call on a descriptor costs more then, since
+ * the kernel counts the descriptor's uses and the C library's functions become cancellation points; a program with I/O
+ * threads, as any host is, cannot avoid that.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +66,15 @@ static void get(int folder, void *value, size_t count) {
     free(copy);
 }
 
+static void *sleep_forever(void *context) {
+    for (;;) pause();
+    return context;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 3) fail("usage: files FOLDER ATTRIBUTE");
+    if (argc != 3 && argc != 4) fail("usage: files FOLDER ATTRIBUTE [threaded]");
+    pthread_t thread;
+    if (argc == 4 && pthread_create(&thread, NULL, sleep_forever, NULL) != 0) fail("pthread_create");
     char path[4096];
     snprintf(path, sizeof(path), "%s/.tmp", argv[1]);
     if (mkdir(argv[1], 0700) != 0 || mkdir(path, 0700) != 0) fail(argv[1]);

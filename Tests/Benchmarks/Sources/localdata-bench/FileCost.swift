@@ -32,20 +32,31 @@ struct FileCost {
                 Row("file store: durable `set` of \(name) from \(place); C, same system calls", sets, atMost: limit)
                     .print()
             }
-            let gets = try await Self.on(nil) {
-                try await Comparison.rounds(21) {
-                    var bytes = 0
-                    let time = try await Nanoseconds.each(5000) {
-                        for _ in 0..<5000 { bytes += try await router.get(key).count }
-                    }
-                    try require(bytes == 5000 * size, "the router gave \(bytes) bytes")
-                    return time
-                } baseline: {
-                    try companion.ask("get \(size) 5000")
-                }
-            }
-            Row("file store: `get` of \(name); C, same system calls", gets, atMost: 1.3).print()
+            try await Self.gets(name, size, router, key, companion, "same system calls", atMost: 1.3)
+            let threaded = try Companion(
+                "\(setting.tools)/files", ["\(setting.folder)/threaded-\(size)", attribute, "threaded"])
+            _ = try threaded.ask("set \(size) 1")
+            try await Self.gets(name, size, router, key, threaded, "same system calls, with a second thread as we have")
         }
+    }
+
+    private static func gets(
+        _ name: String, _ size: Int, _ router: StorageRouter, _ key: StorageKey<Data>, _ companion: Companion,
+        _ baseline: String, atMost limit: Double? = nil
+    ) async throws {
+        let times = try await on(nil) {
+            try await Comparison.rounds(21) {
+                var bytes = 0
+                let time = try await Nanoseconds.each(5000) {
+                    for _ in 0..<5000 { bytes += try await router.get(key).count }
+                }
+                try require(bytes == 5000 * size, "the router gave \(bytes) bytes")
+                return time
+            } baseline: {
+                try companion.ask("get \(size) 5000")
+            }
+        }
+        Row("file store: `get` of \(name); C, \(baseline)", times, atMost: limit).print()
     }
 
     private static func on(
