@@ -4,7 +4,10 @@
 #define LOCALDATA_LINUX_H
 
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
@@ -16,10 +19,24 @@
 extern long syscall(long number, ...);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern const char *sigabbrev_np(int signal);
+extern const char *strerrordesc_np(int code);
+extern const char *strerrorname_np(int code);
+extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
-static inline pid_t ld_linux_gettid(void) {
-    return (pid_t)syscall(SYS_gettid);
+/* ---------------------------------------------------------------- threads --------------------------------------- */
+
+/* Names the calling thread, at most 15 bytes, for debuggers and /proc. */
+static inline void ld_linux_name_thread(const char *name) {
+    (void)pthread_setname_np(pthread_self(), name);
 }
+
+/* sem_clockwait(3) on CLOCK_MONOTONIC: 0, or -1 with errno. */
+static inline int ld_linux_sem_wait_until(sem_t *semaphore, const struct timespec *deadline) {
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
+}
+
+/* ---------------------------------------------------------------- processes ------------------------------------- */
 
 /* pipe2(2): -1 and errno on failure. */
 static inline int ld_linux_pipe2(int ends[2], int flags) {
@@ -51,6 +68,31 @@ static inline int ld_linux_spawn_close_from(posix_spawn_file_actions_t *actions,
 /* The signal's name without SIG, "ABRT", or null if it has none. Needs glibc 2.32. */
 static inline const char *ld_linux_signal_name(int signal) {
     return sigabbrev_np(signal);
+}
+
+/* ---------------------------------------------------------------- files ----------------------------------------- */
+
+/* The untranslated text and the symbol of an error number, or NULL: "No space left on device", "ENOSPC". */
+static inline const char *ld_linux_error_text(int32_t code) {
+    return strerrordesc_np(code);
+}
+
+static inline const char *ld_linux_error_symbol(int32_t code) {
+    return strerrorname_np(code);
+}
+
+/* dup3(2): the file that `file` stands for is put behind the open descriptor `place`, at once for all threads. */
+static inline int32_t ld_linux_put_in_place(int32_t file, int32_t place, int32_t flags) {
+    return (int32_t)syscall(SYS_dup3, file, place, flags);
+}
+
+/* xattr(7). */
+static inline int32_t ld_linux_set_attribute(int32_t file, const char *name, const void *value, size_t size) {
+    return fsetxattr(file, name, value, size, 0);
+}
+
+static inline ssize_t ld_linux_get_attribute(int32_t file, const char *name, void *value, size_t size) {
+    return fgetxattr(file, name, value, size);
 }
 
 #endif
