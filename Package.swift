@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
+        .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
     ] + backends.map { .library(name: $0, type: .dynamic, targets: [$0]) },
     targets: [
@@ -38,9 +39,14 @@ let package = Package(
             dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles"],
             path: "Sources/ld-host/Host",
             swiftSettings: settings),
+        .target(
+            name: "LocalDataTesting",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "CLocalData"],
+            path: "Sources/ld-host/Testing",
+            swiftSettings: settings),
         .executableTarget(
             name: "ld-host",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
@@ -52,6 +58,14 @@ let package = Package(
         .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AuthoringTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

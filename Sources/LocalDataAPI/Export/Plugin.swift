@@ -17,13 +17,20 @@ public enum Plugin {
 
         /// A store.
         public static func storage<Backend: StorageBackend>(_ backend: Backend.Type) -> Component {
+            storage(backend) { try Backend(options: $0, host: $1) }
+        }
+
+        /// A store that is made in another way than by its own `init(options:host:)`.
+        package static func storage<Backend: StorageBackend>(
+            _ backend: Backend.Type, open: @escaping (ComponentOptions, HostServices) throws -> Backend
+        ) -> Component {
             Component {
                 .immortal(
                     ld_component(
                         size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_STORAGE,
                         id: backend.component.id.immortalBytes(), summary: backend.component.summary.immortalBytes(),
                         options: schema(backend.component.options),
-                        context: Unmanaged.passRetained(StorageFactory(backend)).toOpaque(), open: openStorage))
+                        context: Unmanaged.passRetained(StorageFactory(open)).toOpaque(), open: openStorage))
             }
         }
     }

@@ -9,11 +9,13 @@ class AnyStorageFactory {
 }
 
 final class StorageFactory<Backend: StorageBackend>: AnyStorageFactory {
-    init(_ backend: Backend.Type) {}
+    private let make: (ComponentOptions, HostServices) throws -> Backend
+
+    init(_ make: @escaping (ComponentOptions, HostServices) throws -> Backend) { self.make = make }
 
     override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
         let options = try ComponentOptions(json: Data(options.buffer))
-        return try StorageExport(Backend(options: options, host: HostServices(host))).table
+        return try StorageExport(make(options, HostServices(host))).table
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
+internal import LocalDataTesting
 
 /// The command line of LocalData.
 @main
@@ -14,6 +15,7 @@ struct Program {
     static func run(_ words: [String]) async -> Int32 {
         // Asked for by a parent that inspects a plugin: nothing else may be printed or loaded.
         if words.count == 2, words[0] == PluginInspector.command { return Inspection.print(words[1]) }
+        if words == [ConformanceOrder.command] { return ConformanceChild.run() }
         do {
             let invocation = try Invocation(words)
             return try await invocation.command.run(invocation.arguments, Session(invocation.arguments)).code

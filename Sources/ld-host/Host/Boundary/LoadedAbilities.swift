@@ -1,14 +1,14 @@
-internal import CLocalData
+package import CLocalData
 internal import LocalDataAPI
 
 /// The optional abilities of an open store, asked for once. `nil` means that the store lacks it.
-struct LoadedAbilities: Sendable {
-    let enumeration: ld_store_enumeration?
-    let attributes: ld_store_attributes?
-    let streaming: ld_store_streaming?
-    let batch: ld_store_batch?
-    let watch: ld_store_watch?
-    let transactions: ld_store_transactions?
+package struct LoadedAbilities: Sendable {
+    package let enumeration: ld_store_enumeration?
+    package let attributes: ld_store_attributes?
+    package let streaming: ld_store_streaming?
+    package let batch: ld_store_batch?
+    package let watch: ld_store_watch?
+    package let transactions: ld_store_transactions?
 
     init(of store: ld_store) {
         enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration())

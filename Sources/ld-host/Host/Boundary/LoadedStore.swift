@@ -1,4 +1,4 @@
-internal import CLocalData
+package import CLocalData
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -9,8 +9,10 @@ package import LocalDataAPI
 package final class LoadedStore: Sendable {
     /// What the store promises.
     package let properties: StoreProperties
-    let table: ld_store
-    let abilities: LoadedAbilities
+    /// The store's own table, copied: for callers that check what other ways of calling hide.
+    package let table: ld_store
+    /// The tables of its optional abilities.
+    package let abilities: LoadedAbilities
 
     /// Takes over an open store's table.
     ///

@@ -1,5 +1,5 @@
 /// What a store resolved an address to. Valid until it is released, on any thread.
 package struct StoreHandle: @unchecked Sendable {
     // The pointer is opaque to the host, and the boundary's rules let any thread pass it to the store.
-    let pointer: UnsafeMutableRawPointer?
+    package let pointer: UnsafeMutableRawPointer?
 }

@@ -55,6 +55,7 @@ extension HostConfiguration {
     }
 
     private func pluginPlaces() throws(StorageError) -> [PluginSearchPath.Place] {
+        guard looksForPlugins else { return [] }
         let path = ["plugins", "path"]
         let origin = layered.value(at: path).map { "plugins.path in \($0.origin)" } ?? ""
         let named = try layered.strings(at: path) ?? []

@@ -21,6 +21,8 @@ public struct HostConfiguration: Sendable {
 
     package var layered: LayeredConfiguration
     package let locations: ConfigurationLocations
+    /// Whether plugin files are looked for; without, only what is linked into the program serves.
+    package var looksForPlugins = true
 
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered

@@ -1,0 +1,77 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+internal import LocalDataTesting
+
+extension Command {
+    static let pluginsTest = Command(
+        name: "plugins test", operands: "FILE", count: 1...1,
+        summary: "try every promise that a plugin's stores make",
+        details: """
+            Runs the conformance kit over each storage component of FILE, in a child process with a deadline, so that a
+            plugin that crashes or hangs is a result. Stores are opened with the plugin's defaults and the options given;
+            folders that they name by ${data}, ${cache}, ${state} and ${config} are below a temporary one. What does not
+            apply is skipped, with the reason. Exit status 0 means that nothing failed.
+            """,
+        options: [
+            Option(name: "--options", value: "JSON", help: "open the stores with these options"),
+            Option(name: "--component", value: "ID", help: "try only this component"),
+            Option(name: "--only", value: "ID", help: "make only this check, e.g. value.empty; may be repeated"),
+            Option(name: "--timeout", value: "SECONDS", help: "how long all of it may take; 120 if not given"),
+            json,
+        ]
+    ) { arguments, session in
+        let file = arguments.operands[0]
+        let options = try componentOptions(arguments.value("--options") ?? "{}")
+        let only = arguments.all("--only")
+        let checks = try StorageConformance.checks(only.isEmpty ? nil : Set(only))
+        guard let seconds = Double(arguments.value("--timeout") ?? "120"), seconds > 0, seconds <= 86_400 else {
+            throw UsageError("'--timeout' takes seconds, more than 0 and at most a day")
+        }
+        guard let program = PluginInspector.installedHost else {
+            throw StorageError(.unsupported, "this program cannot start itself again; its path is not known")
+        }
+        let end = SuspendingClock.now.advanced(by: .seconds(seconds))
+        // Not by a router: what is wrong with a configuration is no concern of a plugin's author.
+        let inspector = PluginInspector(host: program, timeout: .seconds(min(seconds, 10)))
+        let description = try await onThreadThatMayWait { try inspector.inspect(file) }
+        let stores = description.components.filter { $0.kind == ComponentKind.storage.rawValue }
+        let wanted = stores.filter { arguments.value("--component") == nil || $0.id == arguments.value("--component") }
+        guard !wanted.isEmpty else {
+            throw StorageError(
+                .componentNotFound, "plugin '\(file)' has no storage component\(named(arguments.value("--component")))",
+                hint: "there are checks for storage only; see: ld-host plugins inspect '\(file)'")
+        }
+        var reports: [ConformanceReport] = []
+        for component in wanted {
+            let conformance = PluginConformance(
+                program: program, file: file, component: component.id, options: options)
+            let report = try await onThreadThatMayWait { try conformance.run(checks, deadline: end - .now) }
+            reports.append(report)
+            if !session.json {
+                for line in "\(report)".split(separator: "\n") { Output.line("\(Printable("\(line)"))") }
+            }
+        }
+        if session.json { try Output.json(reports) }
+        return reports.allSatisfy(\.failures.isEmpty) ? .done : .failure
+    }
+
+    private static func named(_ component: String?) -> String { component.map { " '\($0)'" } ?? "" }
+
+    private static func componentOptions(_ text: String) throws -> [String: ComponentOption.Value] {
+        do {
+            return try JSONDecoder().decode([String: ComponentOption.Value].self, from: Data(text.utf8))
+        } catch {
+            throw UsageError("'--options' takes a JSON object of plain values: \(JSONFailure.text(error))")
+        }
+    }
+
+    /// Runs what blocks on a thread that is there for that.
+    private static func onThreadThatMayWait<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            IOExecutor.shared.submit { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

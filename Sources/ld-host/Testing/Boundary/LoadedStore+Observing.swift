@@ -1,0 +1,72 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// The store's functions as a caller in C uses them, with nothing checked or put right on the way.
+extension LoadedStore {
+    func observeGet(
+        _ handle: StoreHandle, taking take: @escaping (Data) throws -> Bool = { _ in true }
+    ) -> Observation {
+        Observation(taking: take) { table.get(table.`self`, handle.pointer, $0, $1) }
+    }
+
+    func observeExists(_ handle: StoreHandle) -> Observation {
+        Observation { table.exists(table.`self`, handle.pointer, $1) }
+    }
+
+    func observeSet(_ handle: StoreHandle, to value: UnsafeRawBufferPointer) -> Observation {
+        Observation { _, error in
+            table.set(table.`self`, handle.pointer, ld_bytes(data: value.baseAddress, count: value.count), nil, error)
+        }
+    }
+
+    func observeRemove(_ handle: StoreHandle) -> Observation {
+        Observation { table.remove(table.`self`, handle.pointer, $1) }
+    }
+
+    /// Applies changes as one batch.
+    func apply(_ changes: [StorageChange<StoreHandle>]) throws {
+        guard let batch = abilities.batch else { throw StorageError(.unsupported, "the store has no batches") }
+        try Lent.lend(changes) { operations, count in
+            try Observation { batch.apply(table.`self`, operations, count, $1) }.succeeded()
+        }
+    }
+
+    /// The ability's table as the store gives it.
+    func ability(_ id: String) -> UnsafeRawPointer? { id.withBytes { table.extension?(table.`self`, $0) } }
+}
+
+/// Memory that is lent to a component for one call.
+private enum Lent {
+    static func lend(
+        _ changes: [StorageChange<StoreHandle>],
+        _ body: (UnsafePointer<UnsafePointer<ld_operation>?>?, Int) throws -> Void
+    ) rethrows {
+        let values = changes.map { change in
+            let value = change.value ?? Data()
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, value.count), alignment: 16)
+            bytes.copyBytes(from: value)
+            return ld_bytes(data: bytes.baseAddress, count: value.count)
+        }
+        let texts = changes.map { LentAttributes($0.attributes) }
+        let operations = UnsafeMutableBufferPointer<ld_operation>.allocate(capacity: max(1, changes.count))
+        let pointers = UnsafeMutableBufferPointer<UnsafePointer<ld_operation>?>.allocate(
+            capacity: max(1, changes.count))
+        defer {
+            for value in values { UnsafeMutableRawPointer(mutating: value.data)?.deallocate() }
+            for text in texts { text.free() }
+            operations.deallocate()
+            pointers.deallocate()
+        }
+        for (index, change) in changes.enumerated() {
+            operations.initializeElement(
+                at: index,
+                to: ld_operation(
+                    size: UInt32(MemoryLayout<ld_operation>.size), remove: change.value == nil ? 1 : 0,
+                    handle: change.key.pointer, value: values[index], attributes: texts[index].pointer))
+            pointers.initializeElement(at: index, to: operations.baseAddress.map { UnsafePointer($0 + index) })
+        }
+        try body(pointers.baseAddress.map { UnsafePointer($0) }, changes.count)
+    }
+}

@@ -1,0 +1,76 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    static let boundary: [ConformanceCheck] = [
+        ConformanceCheck("boundary.one-write", "get hands over the whole value in one call, and none if absent") {
+            store in
+            let open = try store.store
+            let absent = try open.observeGet(store.handle("absent"))
+            try expect(
+                absent.pieces.isEmpty && absent.status == LD_ABSENT,
+                "an absent value: expected status 1 and no call, found status \(absent.status) "
+                    + "and \(absent.pieces.count) calls")
+            for size in [1, 100, 100_000] {
+                try store.set("value", to: Pattern.data(1, size))
+                let found = try open.observeGet(store.handle("value"))
+                try expect(
+                    found.pieces.count == 1 && found.status == LD_OK,
+                    "a value of \(size) bytes: expected status 0 and one call, found status \(found.status) "
+                        + "and \(found.pieces.count) calls")
+            }
+        },
+        ConformanceCheck("boundary.reports", "a failure is reported exactly once, and nothing else is") { store in
+            let open = try store.store
+            let handle = try store.handle("value")
+            let small = Data("value".utf8)
+            var calls: [(String, Observation)] = [
+                ("get of an absent value", open.observeGet(handle)),
+                ("exists of an absent value", open.observeExists(handle)),
+                ("remove of an absent value", open.observeRemove(handle)),
+                ("set", small.withUnsafeBytes { open.observeSet(handle, to: $0) }),
+                ("get", open.observeGet(handle)), ("exists", open.observeExists(handle)),
+                ("set over a value", small.withUnsafeBytes { open.observeSet(handle, to: $0) }),
+                ("remove", open.observeRemove(handle)),
+            ]
+            if let largest = store.properties.largestValue, largest <= 64 << 20 {
+                let large = Data(count: Int(largest) + 1)
+                calls.append(
+                    ("set of a value above the limit", large.withUnsafeBytes { open.observeSet(handle, to: $0) }))
+            }
+            for (call, observed) in calls {
+                let expected = observed.status == LD_FAILED ? 1 : 0
+                try expect(
+                    observed.reports.count == expected && observed.status >= LD_FAILED,
+                    "\(call) returned \(observed.status) with \(observed.reports.count) reports; expected \(expected)")
+            }
+        },
+        ConformanceCheck("boundary.abilities", "an ability is the same table each time, and an unknown one is none") {
+            store in
+            let open = try store.store
+            for id in open.abilityIDs {
+                try expect(open.ability(id) == open.ability(id), "the ability \(id) has another table the second time")
+            }
+            for id in ["localdata.store.unknown/1", "localdata.store.enumeration/999", "", "x"] {
+                try expect(open.ability(id) == nil, "the store claims the ability '\(id)', which does not exist")
+            }
+        },
+        ConformanceCheck("boundary.no-lock", "no lock that others need is held while a value is handed over") { store in
+            try store.set("value", to: "value")
+            try store.set("other", to: "other")
+            let open = try store.store
+            let (handle, other) = (try store.handle("value"), try store.handle("other"))
+            try open.observeGet(handle) { _ in
+                let isDone = try store.elsewhere {
+                    try open.set(handle, to: Data("new".utf8), attributes: nil)
+                    _ = try open.get(handle)
+                    _ = try open.remove(other)
+                }
+                try expect(isDone, "while get hands over a value, another thread cannot set it")
+                return true
+            }.succeeded()
+        },
+    ]
+}

@@ -1,0 +1,67 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    static let threads: [ConformanceCheck] = [
+        ConformanceCheck("order.threads", "after set or remove returned, every thread reads that state") { store in
+            for round in 0..<4 {
+                let value = Pattern.data(UInt64(round), 64)
+                try store.set("value", to: value)
+                try Worker { try store.expect("value", holds: value, "read by another thread after set returned") }
+                    .join()
+            }
+            try store.remove("value")
+            try Worker { try store.expect("value", holds: nil, "read by another thread after remove returned") }.join()
+        },
+        ConformanceCheck("threads.own-names", "eight threads lose nothing under names of their own") { store in
+            try Worker.run(8) { thread in
+                for round in 0..<12 {
+                    let name = "thread \(thread) round \(round % 4)"
+                    let value = Pattern.data(UInt64(thread * 100 + round), 200 + thread)
+                    try store.set(name, to: value)
+                    try store.expect(name, holds: value, "just set by the only thread that uses the name")
+                    if round % 3 == 2 {
+                        try expect(store.remove(name), "'\(name)': remove says that there was no value")
+                        try store.expect(name, holds: nil, "just removed by the only thread that uses the name")
+                    }
+                }
+            }
+        },
+        ConformanceCheck("threads.one-name", "of one name, readers see whole values while eight threads use it") {
+            store in
+            let size = Int(min(store.properties.largestValue ?? .max, 20_000))
+            try expect(size >= Pattern.smallest, "the store's largest value is below \(Pattern.smallest) bytes")
+            try store.set("value", to: Pattern.data(0, size))
+            _ = try store.get("value")
+            try Worker.run(8) { thread in
+                for round in 0..<20 {
+                    if thread < 4 {
+                        try store.set("value", to: Pattern.data(UInt64(thread * 1000 + round), size))
+                    } else if let found = try store.get("value") {
+                        try expect(
+                            Pattern.seed(of: found) != nil && found.count == size,
+                            "a reader saw \(found.count) bytes that nobody stored as one value")
+                    }
+                }
+            }
+        },
+        ConformanceCheck("threads.replace", "while a value is replaced there is never none") { store in
+            try store.set("value", to: Pattern.data(0, 2000))
+            let isDone = Flag()
+            try Worker.run(4) { thread in
+                if thread == 0 {
+                    defer { isDone.raise() }
+                    for round in 0..<60 { try store.set("value", to: Pattern.data(UInt64(round), 2000 + round)) }
+                    return
+                }
+                let (open, handle) = (try store.store, try store.handle("value"))
+                while !isDone.isRaised {
+                    let observed = open.observeGet(handle)
+                    try observed.succeeded()
+                    try expect(observed.status == 0, "a reader saw no value while one was replaced by another")
+                }
+            }
+        },
+    ]
+}

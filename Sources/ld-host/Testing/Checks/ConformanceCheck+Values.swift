@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    static let values: [ConformanceCheck] = [
+        ConformanceCheck("value.empty", "an empty value is stored and is not the same as none") { store in
+            try store.set("empty", to: Data())
+            try store.expect("empty", holds: Data())
+            try expect(store.store.exists(store.handle("empty")), "exists says that an empty value is not there")
+            try store.set("emptied", to: "something")
+            try store.set("emptied", to: Data())
+            try store.expect("emptied", holds: Data(), "that replaced another value")
+        },
+        ConformanceCheck("value.bytes", "every byte comes back as it was") { store in
+            let ascending = Data((0...255).map { UInt8($0) })
+            for (name, value) in [
+                ("ascending", ascending), ("descending", Data(ascending.reversed())), ("nul", Data([0])),
+                ("line-feed", Data([10])), ("high", Data([255])), ("crlf", Data([13, 10, 13, 10])),
+                ("not-utf8", Data([0xc3, 0x28, 0xa0, 0xff])), ("zeros", Data(count: 100)),
+            ] {
+                try store.set(name, to: value)
+                try store.expect(name, holds: value)
+            }
+        },
+        ConformanceCheck("value.sizes", "values from one byte to 1 MiB come back whole") { store in
+            let largest = store.properties.largestValue ?? .max
+            for power in [0, 8, 12, 14, 16, 20] {
+                for size in [(1 << power) - 1, 1 << power, (1 << power) + 1] where size > 0 && size <= largest {
+                    let value = Pattern.data(UInt64(size), size)
+                    try store.set("size", to: value)
+                    try store.expect("size", holds: value)
+                }
+            }
+        },
+        ConformanceCheck("value.large", "a value of 16 MiB, or of the largest size if that is less, comes back whole") {
+            store in
+            let size = Int(min(store.properties.largestValue ?? .max, 16 << 20))
+            let value = Pattern.data(16, size)
+            try store.set("large", to: value)
+            try store.expect("large", holds: value)
+        },
+        ConformanceCheck(
+            "value.too-large", "a value above the limit is refused as too large, and the old one stands", if: .limit
+        ) { store in
+            guard let largest = store.properties.largestValue else { return }
+            let old = Data("old".utf8)
+            try store.set("value", to: old)
+            // Not through the host's own refusal: a store is also called by others.
+            let observed = try Pattern.data(1, Int(largest) + 1).withUnsafeBytes {
+                try store.store.observeSet(store.handle("value"), to: $0)
+            }
+            try expect(observed.status < 0, "a value of \(largest + 1) bytes was taken; the limit is \(largest)")
+            let code = observed.reports.first?.code.rawValue ?? 0
+            try expect(
+                code == StorageError.Code.valueTooLarge.rawValue,
+                "a value above the limit: expected an error of code 33 (value too large), found code \(code)")
+            try store.expect("value", holds: old, "after a refused set")
+        },
+        ConformanceCheck("value.borrowed", "a value is copied before set returns") { store in
+            let value = Pattern.data(3, 4099)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: value.count, alignment: 16)
+            defer {
+                // Not before the value has been replaced, if a store really kept the pointer.
+                try? store.set("lent", to: "other")
+                buffer.deallocate()
+            }
+            buffer.copyBytes(from: value)
+            try store.store.observeSet(store.handle("lent"), to: UnsafeRawBufferPointer(buffer)).succeeded()
+            buffer.initializeMemory(as: UInt8.self, repeating: 0xee)
+            try store.expect("lent", holds: value, "after the caller's buffer was used again")
+        },
+        ConformanceCheck("value.secret", "no value appears in an error or a log") { store in
+            let marks = ["9b1dc3a7-secret-mark", "OWIxZGMzYTctc2VjcmV0LW1hcms"]
+            let value = Data((marks[0] + marks[1]).utf8)
+            let handle = try store.handle("secret")
+            try store.set("secret", to: value)
+            try store.set("secret", to: value, attributes: ValueAttributes(owner: "someone"))
+            _ = try store.get("secret")
+            var reports: [StorageError] = []
+            if let largest = store.properties.largestValue, largest < 64 << 20 {
+                let copies = Int(largest) / value.count + 1
+                let large = (0..<copies).reduce(into: Data(capacity: copies * value.count)) { data, _ in
+                    data.append(value)
+                }
+                reports += try large.withUnsafeBytes { try store.store.observeSet(handle, to: $0) }.reports
+            }
+            try store.remove("secret")
+            let texts = store.subject.log.messages + reports.flatMap { [$0.message, $0.hint] }
+            for text in texts where marks.contains(where: { text.contains($0) }) {
+                throw ConformanceFailure("a log message or an error holds the value that was stored")
+            }
+        },
+    ]
+}

@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// What an ``InMemoryStore`` holds.
+package final class InMemoryContents: Sendable {
+    struct Entry: Sendable {
+        let data: Data
+        let attributes: ValueAttributes
+    }
+    private struct State {
+        var entries: [StorageAddress: Entry] = [:]
+        /// Counted up by each change of an address; the entry stays when the value goes.
+        var versions: [StorageAddress: UInt64] = [:]
+    }
+    private struct Watcher {
+        let place: StorageNamespace
+        let prefix: String
+        let changed: @Sendable (String?) -> Void
+    }
+    private let state = Mutex(State())
+    /// Held while watchers are told, so that none is when its watch has ended.
+    private let watchers = Mutex((next: 0, list: [Int: Watcher]()))
+
+    package init() {}
+
+    func entry(_ key: StorageAddress) -> Entry? { state.withLock { $0.entries[key] } }
+
+    /// A value with the number of the change that made it so.
+    func versioned(_ key: StorageAddress) -> (entry: Entry?, version: UInt64) {
+        state.withLock { ($0.entries[key], $0.versions[key, default: 0]) }
+    }
+
+    var keys: [StorageAddress] { state.withLock { Array($0.entries.keys) } }
+
+    /// Makes changes as one step, unless one of the versions is no longer what it was; returns whether each key had a
+    /// value before.
+    func change(
+        _ changes: [(key: StorageAddress, entry: Entry?)], ifUnchanged versions: [StorageAddress: UInt64] = [:]
+    ) throws -> [Bool] {
+        let had = try state.withLock { state in
+            for (key, version) in versions where state.versions[key, default: 0] != version {
+                throw StorageError(.busy, "'\(key)' was changed by another while the transaction was under way")
+            }
+            return changes.map { key, entry in
+                state.versions[key, default: 0] += 1
+                defer { state.entries[key] = entry }
+                return state.entries[key] != nil
+            }
+        }
+        watchers.withLock { watchers in
+            for watcher in watchers.list.values {
+                for (key, _) in changes
+                where key.place == watcher.place && key.name.utf8.starts(with: watcher.prefix.utf8) {
+                    watcher.changed(key.name)
+                }
+            }
+        }
+        return had
+    }
+
+    func watch(_ place: StorageNamespace, _ prefix: String, _ changed: @escaping @Sendable (String?) -> Void) -> Int {
+        watchers.withLock { watchers in
+            watchers.next += 1
+            watchers.list[watchers.next] = Watcher(place: place, prefix: prefix, changed: changed)
+            return watchers.next
+        }
+    }
+
+    func unwatch(_ watch: Int) { watchers.withLock { _ = $0.list.removeValue(forKey: watch) } }
+}
+
+extension InMemoryContents.Entry {
+    /// A value as it is stored now.
+    init(_ data: Data, _ attributes: ValueAttributes?) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var attributes = attributes ?? ValueAttributes()
+        attributes.size = UInt64(data.count)
+        attributes.modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        self.init(data: data, attributes: attributes)
+    }
+}

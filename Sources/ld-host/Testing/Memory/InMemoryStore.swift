@@ -1,0 +1,164 @@
+internal import FoundationEssentials
+public import LocalDataAPI
+internal import Synchronization
+
+/// A store in memory with every ability, for tests of what uses a store. Every instance has values of its own.
+///
+/// It is open: override a method to have a store that misbehaves in just one way.
+open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend, BatchBackend, WatchableBackend,
+    TransactionalBackend, @unchecked Sendable
+{
+    // Unchecked because it is open: its own state is constant and guards itself, and subclasses have to see to theirs.
+    private let contents: InMemoryContents
+
+    /// The component's id is `in-memory`.
+    open class var component: ComponentInfo {
+        ComponentInfo(id: "in-memory", summary: "keeps values in memory, with every ability, for tests")
+    }
+
+    /// In memory, neither durable nor shared, with no limit.
+    open var properties: StoreProperties { StoreProperties(latency: .memory, isDurable: false, isShared: false) }
+
+    /// Creates an empty store.
+    public init() { contents = InMemoryContents() }
+
+    /// Creates an empty store; there are no options.
+    public required init(options: ComponentOptions, host: HostServices) throws { contents = InMemoryContents() }
+
+    /// Creates a store of contents that others have too.
+    package init(sharing contents: InMemoryContents) { self.contents = contents }
+
+    // What each method does is said where the protocols declare it.
+
+    /// Uses the address as it is.
+    open func resolve(_ address: StorageAddress) throws -> StorageAddress { address }
+
+    /// Hands over the value.
+    open func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
+        guard let data = contents.entry(key)?.data else { return false }
+        deliver(data.bytes)
+        return true
+    }
+
+    /// Whether there is a value.
+    open func exists(_ key: StorageAddress) throws -> Bool { contents.entry(key) != nil }
+
+    /// Stores a value.
+    open func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+        try refuse(value.byteCount, key)
+        _ = try contents.change([(key, .init(value.withUnsafeBytes { Data($0) }, attributes))])
+    }
+
+    /// Removes the value.
+    open func remove(_ key: StorageAddress) throws -> Bool {
+        guard contents.entry(key) != nil else { return false }
+        return try contents.change([(key, nil)])[0]
+    }
+
+    /// Hands out the names of a place.
+    open func forEachName(
+        in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+    ) throws {
+        let names = contents.keys.lazy.filter { $0.place == place && $0.name.utf8.starts(with: prefix.utf8) }
+            .map(\.name).filter { name in after.map { $0.utf8.lexicographicallyPrecedes(name.utf8) } ?? true }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for name in names.prefix(limit ?? names.count) where !body(name) { return }
+    }
+
+    /// Hands out the places that hold a value.
+    open func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+        for place in Set(contents.keys.map(\.place)) where !body(place) { return }
+    }
+
+    /// The attributes of a value.
+    open func attributes(of key: StorageAddress) throws -> ValueAttributes? { contents.entry(key)?.attributes }
+
+    /// Hands out the value in pieces of 64 KiB.
+    open func read(_ key: StorageAddress, _ body: (RawSpan) -> Bool) throws -> Bool {
+        guard let data = contents.entry(key)?.data else { return false }
+        for start in stride(from: 0, to: data.count, by: 65_536) {
+            guard body(data[start..<min(start + 65_536, data.count)].bytes) else { return true }
+        }
+        return true
+    }
+
+    /// Stores a value that comes in pieces.
+    open func write(
+        _ key: StorageAddress, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
+    ) throws {
+        var data = Data()
+        try source { piece in
+            piece.withUnsafeBytes { data.append(contentsOf: $0) }
+            try refuse(data.count, key)
+        }
+        _ = try contents.change([(key, .init(data, attributes))])
+    }
+
+    /// Applies changes as one step.
+    open func apply(_ changes: [StorageChange<StorageAddress>]) throws {
+        for change in changes { try refuse(change.value?.count ?? 0, change.key) }
+        _ = try contents.change(
+            changes.map { change in (change.key, change.value.map { .init($0, change.attributes) }) })
+    }
+
+    /// Tells of changes, on the thread that makes them.
+    open func watch(
+        _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+    ) throws -> Int { contents.watch(place, prefix, changed) }
+
+    /// Ends a watch.
+    open func unwatch(_ watch: Int) { contents.unwatch(watch) }
+
+    /// Begins a transaction.
+    open func begin() throws -> InMemoryTransaction { InMemoryTransaction() }
+
+    /// The value as the transaction has it.
+    open func get(
+        _ key: StorageAddress, in transaction: InMemoryTransaction, _ deliver: (RawSpan) -> Void
+    ) throws -> Bool {
+        guard let data = value(of: key, in: transaction)?.data else { return false }
+        deliver(data.bytes)
+        return true
+    }
+
+    /// Stores a value when the transaction commits.
+    open func set(
+        _ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?, in transaction: InMemoryTransaction
+    ) throws {
+        try refuse(value.byteCount, key)
+        _ = self.value(of: key, in: transaction)
+        let entry = InMemoryContents.Entry(value.withUnsafeBytes { Data($0) }, attributes)
+        transaction.state.withLock { $0.changes[key] = .some(entry) }
+    }
+
+    /// Removes a value when the transaction commits.
+    open func remove(_ key: StorageAddress, in transaction: InMemoryTransaction) throws -> Bool {
+        let had = value(of: key, in: transaction) != nil
+        transaction.state.withLock { $0.changes[key] = .some(nil) }
+        return had
+    }
+
+    /// Makes the changes as one step.
+    open func commit(_ transaction: InMemoryTransaction) throws {
+        let state = transaction.state.withLock { $0 }
+        _ = try contents.change(state.changes.map { ($0.key, $0.value) }, ifUnchanged: state.seen)
+    }
+
+    /// Forgets the changes.
+    open func rollback(_ transaction: InMemoryTransaction) {}
+
+    private func value(of key: StorageAddress, in transaction: InMemoryTransaction) -> InMemoryContents.Entry? {
+        let now = contents.versioned(key)
+        return transaction.state.withLock { state in
+            if let change = state.changes[key] { return change }
+            if state.seen[key] == nil { state.seen[key] = now.version }
+            return now.entry
+        }
+    }
+
+    private func refuse(_ size: Int, _ key: StorageAddress) throws {
+        guard let largest = properties.largestValue, size > largest else { return }
+        throw StorageError(
+            .valueTooLarge, "'\(key)': the value has \(size) bytes; the store takes at most \(largest)")
+    }
+}

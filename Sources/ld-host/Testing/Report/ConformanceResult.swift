@@ -1,0 +1,42 @@
+/// What came of one check.
+public struct ConformanceResult: Codable, Hashable, Sendable {
+    /// How a check can end.
+    public enum Outcome: String, Codable, CaseIterable, Hashable, Sendable {
+        /// The store keeps the promise.
+        case passed
+        /// It does not; the reason says what was expected and what was found.
+        case failed
+        /// The check does not apply, or cannot be made here; the reason says why.
+        case skipped
+    }
+
+    /// The check's id, e.g. `value.empty`.
+    public let id: String
+    /// The promise, as a sentence.
+    public let sentence: String
+    /// How the check ended.
+    public let outcome: Outcome
+    /// Why it failed or was skipped; `nil` if it passed.
+    public let reason: String?
+
+    package init(_ check: ConformanceCheck, _ outcome: Outcome, _ reason: String? = nil) {
+        id = check.id
+        sentence = check.sentence
+        self.outcome = outcome
+        self.reason = reason
+    }
+}
+
+extension ConformanceResult: CustomStringConvertible {
+    /// One line: `ok`, `FAIL` or `skip`, the id, the sentence, and the reason if there is one.
+    public var description: String {
+        let word =
+            switch outcome {
+            case .passed: "ok  "
+            case .failed: "FAIL"
+            case .skipped: "skip"
+            }
+        let padding = String(repeating: " ", count: max(0, 28 - id.count))
+        return "\(word)  \(id)\(padding)  \(sentence)" + (reason.map { ": \($0)" } ?? "")
+    }
+}

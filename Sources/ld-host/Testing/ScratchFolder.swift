@@ -1,0 +1,23 @@
+internal import FoundationEssentials
+internal import Glibc
+package import LocalDataAPI
+
+/// A folder in the system's place for temporary ones, for the stores of one run.
+package struct ScratchFolder: Sendable {
+    package let path: String
+
+    /// Makes the folder; nobody else may look into it.
+    package init() throws(StorageError) {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/localdata-conformance.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StorageError(
+                .fileError, "no folder can be made in '\(base)': \(String(cString: strerror(errno)))",
+                hint: "set TMPDIR to a folder that can be written")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes it with all that is in it.
+    package func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,60 @@
+public import LocalDataAPI
+internal import LocalDataHost
+
+/// Tries every promise of ``StorageBackend`` and of the abilities that a store claims.
+///
+/// ```swift
+/// @Test func conforms() async throws {
+///     let report = try await StorageConformance.run(MyStore.self, options: ["path": .string("${data}/values")])
+///     #expect(report.failures.isEmpty, "\(report)")
+/// }
+/// ```
+///
+/// The store is called through the same C tables as a host calls a plugin. What needs a second process is skipped here;
+/// `ld-host plugins test FILE` does that too, and survives a store that crashes or hangs.
+public enum StorageConformance {
+    /// Tries a Swift type in this process. Each check opens a store of its own; folders that options name by `${data}`
+    /// and the like are below a temporary one, which is removed.
+    ///
+    /// - Parameters:
+    ///   - backend: The type.
+    ///   - options: What a configuration would give.
+    ///   - only: The ids of the checks to make; `nil` for all.
+    /// - Throws: `invalidOptions` for an id of no check; `fileError` if there is no place for temporary files. What is
+    ///   wrong with the store is in the report.
+    public static func run<Backend: StorageBackend>(
+        _ backend: Backend.Type, options: [String: ComponentOption.Value] = [:], only: Set<String>? = nil
+    ) async throws -> ConformanceReport {
+        let checks = try checks(only)
+        let name = String(reflecting: backend)
+        let table = Plugin.export(name, version: "0", .storage(backend))
+        let image = try PluginImage(linked: table, name: name)
+        let subject = try ConformanceSubject(image: image, component: backend.component.id, options: options)
+        let folder = try ScratchFolder()
+        defer { folder.remove() }
+        return await withTaskExecutorPreference(IOExecutor.shared) {
+            await report(subject, checks, in: folder.path)
+        }
+    }
+
+    /// The checks with these ids, in the order of the report.
+    package static func checks(_ only: Set<String>?) throws(StorageError) -> [ConformanceCheck] {
+        guard let only else { return ConformanceCheck.all }
+        let unknown = only.subtracting(ConformanceCheck.all.map(\.id)).sorted()
+        guard unknown.isEmpty else {
+            throw StorageError(
+                .invalidOptions, "there is no check '\(unknown.joined(separator: "', '"))'",
+                hint: "a report without a choice names them all")
+        }
+        return ConformanceCheck.all.filter { only.contains($0.id) }
+    }
+
+    @concurrent
+    private static func report(
+        _ subject: ConformanceSubject, _ checks: [ConformanceCheck], in folder: String
+    ) async -> ConformanceReport {
+        var results: [ConformanceResult] = []
+        ConformanceRun(subject, folder: folder)(checks) { results.append($0) }
+        return ConformanceReport(component: subject.component.id, source: subject.image.path, results: results)
+    }
+}
