@@ -68,8 +68,14 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             swiftSettings: settings),
         .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["LocalDataHost"],
+            exclude: ["Sessions"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ExamplesTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Expected"],
             swiftSettings: settings),
     ]
         + backends.map {

@@ -38,7 +38,7 @@ extension Command {
                 throw StorageError(.fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            try await router.writeData(for: key) { try Input.read(descriptor, into: $0) }
+            try await router.writeData(for: key) { try Input.read(descriptor, named: "'\(path)'", into: $0) }
         } else {
             guard let value = try Input.secret(prompt: "value for \(Printable(arguments.operands[0])): ") else {
                 throw UsageError(
