@@ -76,19 +76,6 @@ extension HostConfiguration {
     }
 }
 
-extension HostConfiguration {
-    /// The built-in defaults with one linked component for every domain: no file, no variable and no folder of plugins
-    /// counts.
-    package static func linked(_ component: String) throws(StorageError) -> HostConfiguration {
-        let locations = ConfigurationLocations(environment: [:])
-        var configuration = HostConfiguration(
-            layered: LayeredConfiguration(layers: [defaults(locations)]), locations: locations)
-        configuration.looksForPlugins = false
-        for domain in StorageDomain.standardNames { try configuration.set("domains.\(domain)", .string(component)) }
-        return configuration
-    }
-}
-
 extension ConfigurationLayer.Name {
     fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -107,7 +107,7 @@ extension ConformanceCheck {
                     isStuck =
                         !((try? store.elsewhere {
                             for name in passing { try store.remove(name) }
-                            for name in ["name00", "name125", "name31"] { try store.set(name, to: "value") }
+                            for name in ["name125", "name31"] { try store.set(name, to: "value") }
                         }) ?? false)
                 }
                 return !isStuck
