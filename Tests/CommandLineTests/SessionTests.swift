@@ -35,19 +35,24 @@ struct SessionTests {
     @Test("there are sessions")
     func sessionsAreFound() { #expect(Self.sessions.count >= 10) }
 
-    @Test("a session fails on any line that differs, is missing or is too many", arguments: [
-        ("a\n", "b"), ("a\n", ""), ("a\nb\n", "a"), ("a", "a"), ("a\n", ". a"), ("a\n", "a\na"), ("ab\n", "~ a"),
-        ("", "a"), ("a\nb\n", "...\na"),
-    ])
+    @Test(
+        "a session fails on any line that differs, is missing or is too many",
+        arguments: [
+            ("a\n", "b"), ("a\n", ""), ("a\nb\n", "a"), ("a", "a"), ("a\n", ". a"), ("a\n", "a\na"), ("ab\n", "~ a"),
+            ("", "a"), ("a\nb\n", "...\na"),
+        ])
     func mismatch(_ output: String, _ expected: String) throws {
         let script = try SessionScript("$ true\n\(expected)\n")
         #expect(try !SessionScript.Pattern.match(output, script.steps[0].output))
     }
 
-    @Test("a session takes lines, expressions and gaps", arguments: [
-        ("a\n", "a"), ("", ""), ("a", ". a"), ("a1\n", "~ a[0-9]"), ("a\nb\nc\n", "a\n...\nc"), ("a\n", "...\na\n..."),
-        ("\n", "~ "), ("a\n\nb\n", "a\n~ \nb"),
-    ])
+    @Test(
+        "a session takes lines, expressions and gaps",
+        arguments: [
+            ("a\n", "a"), ("", ""), ("a", ". a"), ("a1\n", "~ a[0-9]"), ("a\nb\nc\n", "a\n...\nc"),
+            ("a\n", "...\na\n..."),
+            ("\n", "~ "), ("a\n\nb\n", "a\n~ \nb"),
+        ])
     func match(_ output: String, _ expected: String) throws {
         let script = try SessionScript("$ true\n\(expected)\n")
         #expect(try SessionScript.Pattern.match(output, script.steps[0].output))

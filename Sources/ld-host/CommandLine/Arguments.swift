@@ -35,7 +35,8 @@ struct Arguments: Sendable {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = word.hasPrefix("--") ? parts[0] : word
         guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
-            let near = name.hasPrefix("--")
+            let near =
+                name.hasPrefix("--")
                 ? EditDistance.nearest(to: name, in: options.map(\.name), within: 2) : nil
             throw UsageError(
                 "unknown option '\(name)'",

@@ -21,7 +21,9 @@ struct Program {
     private static func words() -> [String]? {
         var words: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else { return nil }
+            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                return nil
+            }
             words.append(word)
         }
         return words
@@ -50,7 +52,10 @@ struct Program {
             return ExitStatus.usage.code
         } catch {
             let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
-            Output.complain(error.message, hint: error.hint)
+            // Several problems of a configuration stand on lines of their own.
+            let message =
+                error.code == .invalidConfiguration ? error.message.replacing("\n", with: "; ") : error.message
+            Output.complain(message, hint: error.hint)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
     }

@@ -30,7 +30,8 @@ struct FaultOperation: Sendable, CustomTestStringConvertible {
             name: "first set in an empty home", address: short, words: ["set", short, text], new: Array(text.utf8),
             isHomeEmpty: true),
         FaultOperation(name: "set", address: short, words: ["set", short, text], new: Array(text.utf8)),
-        FaultOperation(name: "overwrite", address: short, words: ["set", short, text], old: old, new: Array(text.utf8)),
+        FaultOperation(
+            name: "overwrite", address: short, words: ["set", short, text], old: old, new: Array(text.utf8)),
         FaultOperation(name: "set, long name", address: long, words: ["set", long, text], new: Array(text.utf8)),
         FaultOperation(
             name: "overwrite, long name", address: long, words: ["set", long, text], old: old, new: Array(text.utf8)),

@@ -15,7 +15,8 @@ struct LargeValueTests {
     func streaming() throws {
         let home = try Home()
         let mebibytes = BuiltProducts.isTorture ? 1024 : 64
-        let ending = try home.shell("""
+        let ending = try home.shell(
+            """
             head -c \(mebibytes)M /dev/urandom > value
             \(Self.measured) ld-host set fileSystem/large --stdin < value || exit 1
             \(Self.measured) ld-host get fileSystem/large > back || exit 1

@@ -15,7 +15,8 @@ struct ProcessCrowdTests {
             expected.merge(values) { $1 }
             try JSONEncoder().encode(values).write(to: URL(filePath: "\(home.path)/\(process).json"))
         }
-        let ending = try home.shell("""
+        let ending = try home.shell(
+            """
             for i in $(seq \(Self.processes)); do
                 ld-host import userDefaults:crowd $i.json & pids="$pids $!"
             done
@@ -39,7 +40,8 @@ struct ProcessCrowdTests {
             let value = String(repeating: "the value of process \(process)\n", count: 100 * 1024 / 25)
             try Data(value.utf8).write(to: URL(filePath: "\(home.path)/value.\(process)"))
         }
-        let ending = try home.shell("""
+        let ending = try home.shell(
+            """
             ld-host set userDefaults/one --file value.1
             for i in $(seq \(Self.processes)); do
                 (for n in $(seq \(rounds)); do ld-host set userDefaults/one --file value.$i || echo failed $i; done) &
@@ -84,7 +86,8 @@ struct ProcessCrowdTests {
         for writer in 1...4 {
             // Every fifth is left alone, which 0 means to timeout(1).
             let delays = (0..<rounds).map { $0.isMultiple(of: 5) ? 0 : Int.random(in: 1...40, using: &generator) }
-            lines.append("""
+            lines.append(
+                """
                 (n=0; for delay in \(delays.map { "0.\($0 < 10 ? "00" : "0")\($0)" }.joined(separator: " ")); do
                     n=$((n + 1)); yes \(writer).$n | head -c 20000 > in.\(writer)
                     timeout -s KILL $delay ld-host set userDefaults/k\(writer).$n --file in.\(writer) &&

@@ -15,7 +15,8 @@ final class PseudoTerminal {
     init(_ home: Home, _ words: String...) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
-        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0, ioctl(controller, Self.getNumber, &number) == 0
+        guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
+            ioctl(controller, Self.getNumber, &number) == 0
         else { throw Home.Failure(description: "there is no pseudo-terminal: \(errno)") }
         let name = "/dev/pts/\(number)"
         var actions = posix_spawn_file_actions_t()
@@ -66,6 +67,7 @@ final class PseudoTerminal {
     }
 
     /// Reads until the program has ended, and returns its exit status; 128 and the number of a signal that ended it.
+    /// A program that writes nothing for a minute is killed.
     func end() -> Int32 {
         while readOnce() {}
         var status: Int32 = 0
@@ -75,7 +77,10 @@ final class PseudoTerminal {
 
     private func readOnce() -> Bool {
         var interest = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
-        guard poll(&interest, 1, 60_000) > 0 else { return false }
+        guard poll(&interest, 1, 60_000) > 0 else {
+            kill(process, SIGKILL)
+            return false
+        }
         var buffer = [UInt8](repeating: 0, count: 4096)
         // EIO when the last program that had the terminal open has ended, see pty(7).
         let count = read(controller, &buffer, buffer.count)

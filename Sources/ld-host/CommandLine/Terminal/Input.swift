@@ -33,17 +33,33 @@ enum Input {
             if count < 0, errno == EINTR { continue }
             guard count == 1 else {
                 _ = write(terminal, "\n", 1)
-                throw UsageError("no value was typed", hint: "an empty value is an empty line, or '' as VALUE")
+                throw nothingTyped
             }
             if byte == UInt8(ascii: "\n") { break }
             if byte == interrupt {
                 tcsetattr(terminal, TCSAFLUSH, &settings)
-                raise(SIGINT)
+                interruptProgram()
+                // Still here: whoever started the program has it ignore the interrupt.
+                throw nothingTyped
             }
             line.append(byte)
         }
         _ = write(terminal, "\n", 1)
         return line
+    }
+
+    private static var nothingTyped: UsageError {
+        UsageError("no value was typed", hint: "an empty value is an empty line, or '' as VALUE")
+    }
+
+    /// Ends the program as the interrupt character does, unless SIGINT is ignored.
+    private static func interruptProgram() {
+        // Threads of the runtime's pool have all signals blocked; the signal would wait for ever.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGINT)
     }
 
     /// Fills a buffer from a descriptor; 0 at the end.
