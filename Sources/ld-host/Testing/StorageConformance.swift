@@ -32,9 +32,13 @@ public enum StorageConformance {
         let subject = try ConformanceSubject(image: image, component: backend.component.id, options: options)
         let folder = try ScratchFolder()
         defer { folder.remove() }
-        return await withTaskExecutorPreference(IOExecutor.shared) {
-            await report(subject, checks, in: folder.path)
+        // Checks block, and hold many threads: neither Swift's pool nor the host's own threads are for that.
+        let results = try await Worker.result {
+            var results: [ConformanceResult] = []
+            ConformanceRun(subject, folder: folder.path)(checks) { results.append($0) }
+            return results
         }
+        return ConformanceReport(component: subject.component.id, source: name, results: results)
     }
 
     /// The checks with these ids, in the order of the report.
@@ -47,14 +51,5 @@ public enum StorageConformance {
                 hint: "a report without a choice names them all")
         }
         return ConformanceCheck.all.filter { only.contains($0.id) }
-    }
-
-    @concurrent
-    private static func report(
-        _ subject: ConformanceSubject, _ checks: [ConformanceCheck], in folder: String
-    ) async -> ConformanceReport {
-        var results: [ConformanceResult] = []
-        ConformanceRun(subject, folder: folder)(checks) { results.append($0) }
-        return ConformanceReport(component: subject.component.id, source: subject.image.path, results: results)
     }
 }

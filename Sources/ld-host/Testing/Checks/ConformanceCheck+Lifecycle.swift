@@ -45,7 +45,7 @@ extension ConformanceCheck {
             try store.set("old", to: "old")
             try store.close()
             _ = try store.peer([
-                .set(name: "new", seed: 7, size: 10_000), .set(name: "old", seed: 8, size: 100), .remove(name: "gone"),
+                .remove(name: "gone"), .set(name: "new", seed: 7, size: 10_000), .set(name: "old", seed: 8, size: 100),
                 .die,
             ])
             try store.open()

@@ -46,6 +46,18 @@ final class Worker: Sendable {
         try state.withLock { $0.result }?.get()
     }
 
+    /// What `body` returns, made on a new thread.
+    static func result<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                _ = try Worker {
+                    pthread_detach(pthread_self())
+                    continuation.resume(with: Result { try body() })
+                }
+            } catch { continuation.resume(throwing: error) }
+        }
+    }
+
     /// Runs `body` on so many threads at once, with their numbers, and throws the first error.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let start = Gate()

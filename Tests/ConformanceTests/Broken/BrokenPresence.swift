@@ -1,0 +1,150 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataTesting
+import Synchronization
+
+enum BrokenPresence {
+    /// Finds a value by the beginning of its name.
+    final class FindsByPrefix: CorrectStore, @unchecked Sendable {
+        override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
+            if try super.get(key, deliver) { return true }
+            guard (8...20).contains(key.name.utf8.count) else { return false }
+            var longer: String?
+            try forEachName(in: key.place, prefix: key.name, after: nil, limit: 1) { name in
+                longer = name.utf8.count == key.name.utf8.count + 1 ? name : nil
+                return false
+            }
+            return try longer.map { try super.get(StorageAddress(key.place, name: $0), deliver) } ?? false
+        }
+    }
+
+    final class SaysYes: CorrectStore, @unchecked Sendable {
+        override func exists(_ key: StorageAddress) -> Bool { true }
+    }
+
+    /// Writes a short value over the beginning of a longer one.
+    final class KeepsTheTail: CorrectStore, @unchecked Sendable {
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            var data = value.withUnsafeBytes { Data($0) }
+            _ = try super.get(key) { old in
+                guard (1..<8).contains(data.count), old.byteCount > data.count else { return }
+                old.extracting(droppingFirst: data.count).withUnsafeBytes { data.append(contentsOf: $0) }
+            }
+            try super.set(key, to: data.bytes, attributes: attributes)
+        }
+    }
+
+    /// Takes values of seven bytes for something else.
+    final class KeepsSomeRemoved: CorrectStore, @unchecked Sendable {
+        override func remove(_ key: StorageAddress) throws -> Bool {
+            if try attributes(of: key)?.size == 7 { return true }
+            return try super.remove(key)
+        }
+    }
+
+    final class FailsOnAbsent: CorrectStore, @unchecked Sendable {
+        override func remove(_ key: StorageAddress) throws -> Bool {
+            guard try super.remove(key) else { throw StorageError(.notFound, "'\(key)' is not stored") }
+            return true
+        }
+    }
+
+    /// Takes a handle for dead when its value has gone twice.
+    final class LetsHandlesDie: CorrectStore, @unchecked Sendable {
+        private let removals = Mutex<[StorageAddress: Int]>([:])
+
+        override func resolve(_ address: StorageAddress) -> StorageAddress {
+            removals.withLock { $0[address] = 0 }
+            return address
+        }
+
+        override func remove(_ key: StorageAddress) throws -> Bool {
+            guard try super.remove(key) else { return false }
+            removals.withLock { $0[key, default: 0] += 1 }
+            return true
+        }
+
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            if removals.withLock({ $0[key, default: 0] }) < 2 { try super.set(key, to: value, attributes: attributes) }
+        }
+    }
+
+    /// Keeps with each handle what was last read or written by it.
+    final class CachesByHandle: CorrectStore, @unchecked Sendable {
+        private let state = Mutex((handles: 0, values: [String: Data]()))
+
+        /// A handle is told apart by its place's directory, which means nothing to a store in memory.
+        override func resolve(_ address: StorageAddress) -> StorageAddress {
+            let number = state.withLock { state in
+                state.handles += 1
+                return state.handles
+            }
+            let place = StorageNamespace(
+                domain: address.place.domain, scope: address.place.scope, directory: "/\(number)")
+            return StorageAddress(place, name: address.name)
+        }
+
+        private func keep(_ data: Data?, _ key: StorageAddress) {
+            state.withLock { $0.values[key.place.directory ?? ""] = data }
+        }
+
+        override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
+            if let data = state.withLock({ $0.values[key.place.directory ?? ""] }) {
+                deliver(data.bytes)
+                return true
+            }
+            return try super.get(key) { value in
+                keep(value.withUnsafeBytes { Data($0) }, key)
+                deliver(value)
+            }
+        }
+
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            try super.set(key, to: value, attributes: attributes)
+            keep(value.withUnsafeBytes { Data($0) }, key)
+        }
+
+        override func remove(_ key: StorageAddress) throws -> Bool {
+            keep(nil, key)
+            return try super.remove(key)
+        }
+
+        override func apply(_ changes: [StorageChange<StorageAddress>]) throws {
+            defer { state.withLock { $0.values = [:] } }
+            try super.apply(changes)
+        }
+
+        override func write(
+            _ key: StorageAddress, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
+        ) throws {
+            defer { keep(nil, key) }
+            try super.write(key, attributes: attributes, from: source)
+        }
+
+        override func commit(_ transaction: InMemoryTransaction) throws {
+            defer { state.withLock { $0.values = [:] } }
+            try super.commit(transaction)
+        }
+    }
+
+    final class DeliversTwice: CorrectStore, @unchecked Sendable {
+        override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
+            try super.get(key) { value in
+                deliver(value)
+                deliver(value)
+            }
+        }
+    }
+
+    final class HoldsALock: CorrectStore, @unchecked Sendable {
+        private let lock = Mutex(())
+
+        override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
+            try lock.withLock { _ in try super.get(key, deliver) }
+        }
+
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            try lock.withLock { _ in try super.set(key, to: value, attributes: attributes) }
+        }
+    }
+}

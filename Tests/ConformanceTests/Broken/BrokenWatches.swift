@@ -1,0 +1,42 @@
+import LocalDataAPI
+import LocalDataTesting
+import Synchronization
+
+enum BrokenWatches {
+    typealias Changed = @Sendable (String?) -> Void
+
+    final class ForgetsRemoves: CorrectStore, @unchecked Sendable {
+        override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
+            try super.watch(place, prefix: prefix) { [self] name in
+                let isThere = name.map { try? exists(StorageAddress(place, name: $0)) } ?? true
+                if isThere ?? true { changed(name) }
+            }
+        }
+    }
+
+    final class ForgetsBatches: CorrectStore, @unchecked Sendable {
+        private let isInBatch = Atomic<Bool>(false)
+
+        override func apply(_ changes: [StorageChange<StorageAddress>]) throws {
+            isInBatch.store(true, ordering: .relaxed)
+            defer { isInBatch.store(false, ordering: .relaxed) }
+            try super.apply(changes)
+        }
+
+        override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
+            try super.watch(place, prefix: prefix) { [self] name in
+                if !isInBatch.load(ordering: .relaxed) { changed(name) }
+            }
+        }
+    }
+
+    final class IgnoresPrefix: CorrectStore, @unchecked Sendable {
+        override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
+            try super.watch(place, prefix: "", changed: changed)
+        }
+    }
+
+    final class NeverEnds: CorrectStore, @unchecked Sendable {
+        override func unwatch(_ watch: Int) {}
+    }
+}

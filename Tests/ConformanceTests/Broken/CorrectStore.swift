@@ -1,0 +1,33 @@
+import LocalDataAPI
+import LocalDataTesting
+import Synchronization
+
+/// A correct store that claims as much as one in a single process can: durable (for as long as the process lives), with
+/// a limit and every ability. The broken ones each override a little of it.
+class CorrectStore: InMemoryStore, @unchecked Sendable {
+    static let limit: UInt64 = 17 << 20
+    static let root = ComponentOption.path("root", default: "${data}/values", help: "what names the values' place")
+
+    override class var component: ComponentInfo {
+        ComponentInfo(id: "correct", summary: "keeps every promise", options: [root])
+    }
+
+    override var properties: StoreProperties {
+        StoreProperties(latency: .disk, isDurable: true, isShared: false, largestValue: Self.limit)
+    }
+
+    /// What stays when a store is closed.
+    private static let kept = Mutex<[String: InMemoryContents]>([:])
+
+    required init(options: ComponentOptions, host: HostServices) throws {
+        let root = try options.string("root")
+        super.init(
+            sharing: Self.kept.withLock { kept in
+                let contents = kept[root] ?? InMemoryContents()
+                kept[root] = contents
+                return contents
+            })
+    }
+
+    override init(sharing contents: InMemoryContents) { super.init(sharing: contents) }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+import Testing
+
+/// What is built beside these tests, and what they build themselves.
+enum Built {
+    /// The folder of this test bundle, which is the one of `ld-host` and the plugins.
+    static let folder: String = {
+        // The bundle is a library of the program that runs the tests; the kernel knows where it was loaded from.
+        let maps = (try? String(contentsOf: URL(filePath: "/proc/self/maps"), encoding: .utf8)) ?? ""
+        let bundle = maps.split(separator: "\n").first { $0.hasSuffix(".xctest") }.flatMap {
+            $0.split(separator: " ").last
+        }
+        return URL(filePath: bundle.map(String.init) ?? "/").deletingLastPathComponent().path(percentEncoded: false)
+    }()
+
+    static var host: String { "\(folder)/ld-host" }
+
+    typealias End = (status: Int32, output: String, errors: String)
+
+    /// Runs `ld-host plugins test` and gives its exit status with both outputs.
+    static func testPlugin(_ file: String, _ arguments: String...) throws -> End { try run(file, arguments) }
+
+    static func run(_ file: String, _ arguments: [String]) throws -> End {
+        let end = try ChildProcess(
+            host, arguments: ["plugins", "test", file] + arguments, environment: ["PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(300))
+        guard case .exited(let status) = end.outcome else {
+            throw Failure(description: "ld-host \(end.outcome): \(end.errorText)")
+        }
+        return (status, String(decoding: end.output, as: UTF8.self), end.errorText)
+    }
+
+    /// Builds a variant of `PluginFixtures/shared.c` in a folder of its own, which the caller removes.
+    static func fixture(_ variant: String?) throws -> (folder: String, file: String) {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let sources = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")
+        // Below the home of this package, since a plugin's folders must belong to one who is trusted.
+        var template = Array("\(folder)/conformance.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "no folder in \(folder)") }
+        let made = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        let file = "\(made)/libShared.so"
+        let end = try ChildProcess(
+            "/usr/bin/cc",
+            arguments: [
+                "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-I",
+                sources.path(percentEncoded: false),
+            ] + (variant.map { ["-D\($0)"] } ?? []) + [
+                tests.appending(path: "PluginFixtures/shared.c").path(percentEncoded: false), "-o", file,
+            ], environment: ["PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(60))
+        guard end.outcome == .exited(code: 0) else { throw Failure(description: end.errorText) }
+        return (made, file)
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+}

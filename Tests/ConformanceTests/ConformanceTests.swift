@@ -1,0 +1,67 @@
+import LocalDataAPI
+import LocalDataTesting
+import Testing
+
+@Suite("The conformance kit")
+struct ConformanceTests {
+    @Test("finds nothing in a correct store, and skips only what needs a second process or a plugin's file")
+    func correctStorePasses() async throws {
+        let report = try await StorageConformance.run(CorrectStore.self)
+        #expect(report.failures.isEmpty, "\(report)")
+        let skipped = report.results(.skipped).map(\.id)
+        #expect(skipped == ["durable.kill", "shared.sees", "shared.whole", "shared.writers", "shared.watch"])
+    }
+
+    @Test("finds nothing in the store in memory that it brings")
+    func inMemoryStorePasses() async throws {
+        let report = try await StorageConformance.run(InMemoryStore.self)
+        #expect(report.failures.isEmpty, "\(report)")
+    }
+
+    @Test("fails exactly the check whose promise a store breaks", .serialized, arguments: BrokenStore.all)
+    func brokenStoreFails(_ broken: BrokenStore) async throws {
+        let report = try await broken.run()
+        #expect(report.failures.map(\.id) == [broken.check], "\(report.failures)")
+    }
+
+    @Test("has a broken store for every check")
+    func everyCheckIsProven() {
+        let proven = BrokenStore.all.map(\.check) + BrokenPlugin.all.map(\.check)
+        #expect(Set(proven).count == proven.count)
+        #expect(Set(proven) == Set(ConformanceCheck.all.map(\.id)))
+    }
+
+    @Test("has checks with ids of their own and sentences without a final period")
+    func checksAreWellNamed() {
+        let ids = ConformanceCheck.all.map(\.id)
+        #expect(Set(ids).count == ids.count)
+        for check in ConformanceCheck.all {
+            #expect(check.id.wholeMatch(of: /[a-z]+\.[a-z]+(-[a-z]+)*/) != nil, "\(check.id)")
+            #expect(!check.sentence.hasSuffix("."), "\(check.id)")
+        }
+    }
+
+    @Test("makes only the checks that are asked for, and refuses the id of none")
+    func onlySome() async throws {
+        let report = try await StorageConformance.run(CorrectStore.self, only: ["value.empty", "name.any"])
+        #expect(report.results.map(\.id) == ["value.empty", "name.any"])
+        await #expect(throws: StorageError.invalidOptions) {
+            try await StorageConformance.run(CorrectStore.self, only: ["value.emty"])
+        }
+    }
+
+    @Test("says what was expected and found, and counts")
+    func reportIsReadable() async throws {
+        let report = try await StorageConformance.run(
+            BrokenValues.DropsEmptyValues.self, only: ["value.empty", "value.bytes", "shared.sees"])
+        let lines = "\(report)".split(separator: "\n")
+        #expect(lines[0].hasPrefix("correct  "))
+        #expect(
+            lines[1]
+                == "FAIL  value.empty                   an empty value is stored and is not the same as none: "
+                + "'empty': expected an empty value, found none")
+        #expect(lines[2] == "ok    value.bytes                   every byte comes back as it was")
+        #expect(lines[3].hasPrefix("skip  shared.sees "))
+        #expect(lines[4] == "1 passed, 1 failed, 1 skipped")
+    }
+}

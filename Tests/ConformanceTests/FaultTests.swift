@@ -1,0 +1,95 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import LocalDataTesting
+import Testing
+
+@Suite("Stores that misbehave on demand, behind a router in memory")
+struct FaultTests {
+    private static func key(_ name: String = "theme") -> StorageKey<String> {
+        StorageKey(
+            name: name, domain: .userDefaults(), security: .none, owner: "Tests", description: "A key of these tests.")
+    }
+
+    @Test("a router in memory serves keys, and two share nothing")
+    func routersInMemory() async throws {
+        let (first, second) = (try await StorageRouter.inMemory(), try await StorageRouter.inMemory())
+        try await first.set("dark", for: Self.key())
+        #expect(try await first.get(Self.key()) == "dark")
+        await #expect(throws: StorageError.notFound) { try await second.get(Self.key()) }
+        try await first.remove(Self.key())
+        #expect(try await !first.exists(Self.key()))
+    }
+
+    @Test("a failing store fails every nth call with the error that it was given, and recovers")
+    func failingStore() async throws {
+        let store = FailingStore(InMemoryStore())
+        let router = try await StorageRouter.serving(store)
+        try await router.set("light", for: Self.key())
+        store.fail(with: .noSpace, calls: [.set], every: 2)
+        try await router.set("1", for: Self.key())
+        await #expect(throws: StorageError.noSpace) { try await router.set("2", for: Self.key()) }
+        #expect(try await router.get(Self.key()) == "1")
+        try await router.set("3", for: Self.key())
+        await #expect(throws: StorageError.noSpace) { try await router.set("4", for: Self.key()) }
+        store.recover()
+        for text in ["5", "6", "7"] { try await router.set(text, for: Self.key()) }
+        #expect(try await router.get(Self.key()) == "7")
+    }
+
+    @Test("a failing store fails as often as it was told, and only the calls that it was told")
+    func failingStoreEnds() async throws {
+        let store = FailingStore(InMemoryStore())
+        let router = try await StorageRouter.serving(store)
+        store.fail(with: .storeUnavailable, calls: [.get], times: 1)
+        try await router.set("light", for: Self.key())
+        await #expect(throws: StorageError.storeUnavailable) { try await router.get(Self.key()) }
+        #expect(try await router.get(Self.key()) == "light")
+    }
+
+    @Test("a torn store leaves half of a value, with an error or without")
+    func tornStore() async throws {
+        let store = TornStore(InMemoryStore())
+        let router = try await StorageRouter.serving(store)
+        let key = AnyStorageKey(Self.key())
+        store.tear()
+        await #expect(throws: StorageError.fileError) { try await router.setData(Data("12345678".utf8), for: key) }
+        #expect(try await router.data(for: key) == Data("1234".utf8))
+        store.tear(error: nil)
+        try await router.setData(Data("abcdefgh".utf8), for: key)
+        #expect(try await router.data(for: key) == Data("abcd".utf8))
+        try await router.setData(Data("abcdefgh".utf8), for: key)
+        #expect(try await router.data(for: key) == Data("abcdefgh".utf8))
+    }
+
+    @Test("a delaying store holds a call for at least the delay, and only the calls that it was told")
+    func delayingStore() async throws {
+        let store = DelayingStore(InMemoryStore(), by: .milliseconds(30), calls: [.set], declaring: .network)
+        #expect(store.properties.latency == .network)
+        let router = try await StorageRouter.serving(store)
+        let clock = ContinuousClock()
+        let time = try await clock.measure { try await router.set("dark", for: Self.key()) }
+        #expect(time >= .milliseconds(30))
+        #expect(try await router.get(Self.key()) == "dark")
+    }
+
+    @Test("stores around a store keep every promise while nothing is asked of them")
+    func wrappersConform() async throws {
+        for report in [
+            try await StorageConformance.run(FailingStore<CorrectStore>.self),
+            try await StorageConformance.run(DelayingStore<CorrectStore>.self),
+            try await StorageConformance.run(TornStore<CorrectStore>.self),
+        ] { #expect(report.failures.isEmpty, "\(report)") }
+    }
+
+    @Test("a failing store fails the kit: its checks really ask the store")
+    func failuresShow() async throws {
+        #expect(try await StorageConformance.run(AlwaysFailing.self, only: ["value.empty"]).failures.count == 1)
+    }
+
+    private final class AlwaysFailing: CorrectStore, @unchecked Sendable {
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            throw StorageError(.noSpace, "'\(key)': no space")
+        }
+    }
+}

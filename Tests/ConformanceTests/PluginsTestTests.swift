@@ -1,0 +1,76 @@
+import FoundationEssentials
+import LocalDataTesting
+import Testing
+
+@Suite("ld-host plugins test", .serialized)
+struct PluginsTestTests {
+    @Test("finds nothing in the plugins of this package", arguments: ["libMemoryStore.so", "libFileStore.so"])
+    func ownPluginsPass(_ name: String) throws {
+        let end = try Built.testPlugin("\(Built.folder)/\(name)")
+        #expect(end.status == 0, "\(end.output)\(end.errors)")
+        #expect(end.output.contains(" passed, 0 failed, "))
+    }
+
+    @Test("finds nothing in a correct store in C that processes share")
+    func fixturePasses() throws {
+        let results = try results(nil)
+        #expect(results.filter { $0.outcome == .failed } == [])
+        let passed = results.filter { $0.outcome == .passed }.map(\.id)
+        #expect(Set(passed).isSuperset(of: BrokenPlugin.all.map(\.check)))
+    }
+
+    @Test("fails exactly the check whose promise a plugin breaks", arguments: BrokenPlugin.all)
+    func brokenPluginFails(_ broken: BrokenPlugin) throws {
+        let failed = try results(broken.variant).filter { $0.outcome == .failed }
+        #expect(failed.map(\.id) == [broken.check], "\(failed)")
+    }
+
+    @Test("takes a crash for the result of the check under way, and goes on with the next")
+    func crashIsAResult() throws {
+        let results = try results(
+            "CRASHES", "--only", "value.empty", "--only", "remove.absent", "--only", "set.replaces")
+        #expect(results.map(\.id) == ["value.empty", "set.replaces", "remove.absent"])
+        // What was stored is removed when a check is over, and there it crashes too.
+        #expect(results.allSatisfy { $0.outcome == .failed })
+        #expect(results.allSatisfy { $0.reason?.contains("crashed the process with signal 6 (SIGABRT)") ?? false })
+    }
+
+    @Test("takes a hang for the result of the check under way, and skips what there is no time for")
+    func hangIsAResult() throws {
+        let results = try results("HANGS", "--timeout", "2", "--only", "remove.absent", "--only", "boundary.reports")
+        #expect(results.map(\.outcome) == [.failed, .skipped])
+        #expect(results.first?.reason?.contains("did not end before") ?? false)
+        #expect(results.last?.reason?.contains("was up") ?? false)
+    }
+
+    @Test("refuses options that the component does not have, as a failure to open")
+    func unknownOption() throws {
+        let end = try Built.testPlugin(
+            "\(Built.folder)/libMemoryStore.so", "--options", #"{"colour": "blue"}"#, "--only", "lifecycle.open")
+        #expect(end.status == 2)
+        #expect(end.output.contains("unknown option 'colour'"))
+    }
+
+    @Test(
+        "tells misuse apart from failure",
+        arguments: [
+            (["--options", "[]"], 64), (["--timeout", "0"], 64), (["--only", "no.such"], 2),
+            (["--component", "no-such"], 2),
+        ] as [([String], Int32)])
+    func misuse(_ arguments: [String], _ status: Int32) throws {
+        let end = try Built.testPlugin("\(Built.folder)/libMemoryStore.so", arguments[0], arguments[1])
+        #expect(end.status == status)
+        #expect(end.output.isEmpty)
+        #expect(end.errors.contains("ld-host: error: "))
+    }
+
+    private func results(_ variant: String?, _ arguments: String...) throws -> [ConformanceResult] {
+        let (folder, file) = try Built.fixture(variant)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let end = try Built.run(file, ["--json"] + arguments)
+        let reports = try JSONDecoder().decode([ConformanceReport].self, from: Data(end.output.utf8))
+        let report = try #require(reports.first, "\(end.errors)")
+        #expect(end.status == (report.failures.isEmpty ? 0 : 2))
+        return report.results
+    }
+}
