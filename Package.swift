@@ -60,13 +60,17 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
         .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AuthoringTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
+            swiftSettings: settings),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: ["LocalDataHost"],
             exclude: ["Sessions"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ConformanceTests",
-            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
