@@ -58,7 +58,9 @@ import Testing
             }
             #expect(alive.count == 2000)
             for task in UInt(1)...8 {
-                for round in UInt(0)..<250 { #expect(slot.resolution(for: task * 1000 + round)?.takeUnretainedValue() != nil) }
+                for round in UInt(0)..<250 {
+                    #expect(slot.resolution(for: task * 1000 + round)?.takeUnretainedValue() != nil)
+                }
             }
         }
         #expect(alive.count == 0)
