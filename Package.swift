@@ -64,8 +64,18 @@ let package = Package(
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
         .testTarget(
+            name: "AuthoringTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["LocalDataHost"],
+            exclude: ["Sessions"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ExamplesTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Expected"],
             swiftSettings: settings),
     ]
         + backends.map {

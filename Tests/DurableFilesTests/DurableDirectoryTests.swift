@@ -146,10 +146,11 @@ struct DurableDirectoryTests {
         #expect(folder.content("root/place/a") == Array("again".utf8))
     }
 
-    @Test("writes and removes in the folder that has the path now")
-    func writesToTheCurrentFolder() throws {
+    @Test("writes and removes in the folder that has the path now", arguments: [true, false])
+    func writesToTheCurrentFolder(isMadeAnew: Bool) throws {
         try directory.replace("a", "old")
         #expect(rename(folder.path + "/root/place", folder.path + "/away") == 0)
+        if isMadeAnew { #expect(mkdir(folder.path + "/root/place", 0o700) == 0) }
         try directory.replace("a", "new")
         #expect(folder.content("away/a") == Array("old".utf8))
         #expect(folder.content("root/place/a") == Array("new".utf8))

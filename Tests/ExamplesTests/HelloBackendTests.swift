@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 import Testing
@@ -7,22 +6,12 @@ import Testing
 struct HelloBackendTests {
     @Test("is built as a package of its own and serves a key through a host that was built elsewhere")
     func servesAKey() async throws {
-        let scratch = URL(filePath: "/tmp/localdata-hello-\(UInt64.random(in: 0 ... .max))")
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let build = try ChildProcess(
-            "/usr/bin/env",
-            arguments: [
-                "swift", "build", "--package-path", "\(Repository.root)/Examples/HelloBackend", "--scratch-path",
-                scratch.path(percentEncoded: false),
-            ], environment: ProcessInfo.processInfo.environment
-        ).run(deadline: .seconds(900))
-        try #require(build.outcome == .exited(code: 0), "\(String(decoding: build.output.suffix(4000), as: UTF8.self))")
-
+        let example = try BuiltExample("HelloBackend")
+        defer { example.remove() }
         let configuration = try HostConfiguration(
             text: """
-                { plugins: { path: ["\(scratch.path(percentEncoded: false))/debug/libHelloBackend.so"] },
-                  domains: { userDefaults: "hello" },
-                  directories: { cache: "\(scratch.path(percentEncoded: false))/cache" } }
+                { plugins: { path: ["\(example.products)/libHelloBackend.so"] },
+                  domains: { userDefaults: "hello" }, directories: { cache: "\(example.folder)/cache" } }
                 """)
         let router = StorageRouter(configuration: configuration)
         await #expect(throws: StorageError.notFound) { try await router.get(.theme) }

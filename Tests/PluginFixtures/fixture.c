@@ -5,6 +5,7 @@
  *
  * Without a -DFIXTURE_ it is a correct, small store in memory. -DCOMPONENT_ID="\"name\"" names its component.
  */
+#define _GNU_SOURCE
 #include <localdata/plugin.h>
 
 #include <pthread.h>
@@ -87,6 +88,11 @@ static ld_status get(void *self, void *handle, const ld_sink *sink, const ld_err
 #ifdef FIXTURE_SLOW
     sleep_ms(FIXTURE_SLOW);
 #endif
+#ifdef FIXTURE_ANSWER
+    /* Holds nothing, and answers always the same: for tests that ask which store a call ended on. */
+    (void)handle;
+    return sink->write(sink->context, (ld_bytes)TEXT(FIXTURE_ANSWER)) == 0 ? LD_OK : LD_STOPPED;
+#endif
 #ifdef FIXTURE_GET_ERROR
     (void)handle, (void)sink;
     return fail(error, FIXTURE_GET_ERROR, "reported by the fixture, with \xff a byte that is no UTF-8", "try again");
@@ -96,6 +102,9 @@ static ld_status get(void *self, void *handle, const ld_sink *sink, const ld_err
 #elif defined FIXTURE_GET_NOTHING
     (void)handle, (void)sink;
     return LD_OK;
+#elif defined FIXTURE_STATUS
+    (void)handle, (void)sink;
+    return FIXTURE_STATUS;
 #else
     entry *entry = handle;
     pthread_mutex_lock(&lock);
@@ -112,6 +121,10 @@ static ld_status get(void *self, void *handle, const ld_sink *sink, const ld_err
 
 static ld_status exists(void *self, void *handle, const ld_error_sink *error) {
     (void)self, (void)error;
+#ifdef FIXTURE_STATUS
+    (void)handle;
+    return FIXTURE_STATUS;
+#endif
     pthread_mutex_lock(&lock);
     bool is_stored = ((entry *)handle)->is_stored;
     pthread_mutex_unlock(&lock);
@@ -121,6 +134,10 @@ static ld_status exists(void *self, void *handle, const ld_error_sink *error) {
 static ld_status set(
     void *self, void *handle, ld_bytes value, const ld_attributes *attributes, const ld_error_sink *error) {
     (void)self, (void)attributes;
+#ifdef FIXTURE_STATUS
+    (void)handle, (void)value;
+    return FIXTURE_STATUS;
+#endif
     void *copy = malloc(value.count + 1);
     if (copy == NULL) return fail(error, LD_ERROR_NO_SPACE, "out of memory", "");
     if (value.count > 0) memcpy(copy, value.data, value.count);
@@ -135,6 +152,10 @@ static ld_status set(
 
 static ld_status remove_value(void *self, void *handle, const ld_error_sink *error) {
     (void)self, (void)error;
+#ifdef FIXTURE_STATUS
+    (void)handle;
+    return FIXTURE_STATUS;
+#endif
     entry *entry = handle;
     pthread_mutex_lock(&lock);
     bool was_stored = entry->is_stored;
@@ -144,6 +165,73 @@ static ld_status remove_value(void *self, void *handle, const ld_error_sink *err
     free(old);
     return was_stored ? LD_OK : LD_ABSENT;
 }
+
+/* ------------------------------------------------------------------ abilities that break a rule ---------------- */
+
+#ifdef FIXTURE_NULL_ABILITIES
+/* Tables of the right size without a function in them. */
+static const struct {
+    uint32_t size;
+    void *functions[8];
+} null_ability = {
+#ifdef FIXTURE_SHORT_ABILITIES
+    .size = 8,
+#else
+    .size = sizeof(ld_store_transactions),
+#endif
+};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self, (void)id;
+    return &null_ability;
+}
+#elif defined FIXTURE_BAD_NAMES
+/* Lists a name that is no UTF-8. */
+static ld_status names(
+    void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t limit, const ld_sink *sink,
+    const ld_error_sink *error) {
+    (void)self, (void)place, (void)prefix, (void)after, (void)limit, (void)error;
+    if (sink->write(sink->context, (ld_bytes)TEXT("good")) != 0) return LD_STOPPED;
+    return sink->write(sink->context, (ld_bytes)TEXT("bad\xff")) == 0 ? LD_OK : LD_STOPPED;
+}
+
+static ld_status places(void *self, const ld_sink *sink, const ld_error_sink *error) {
+    (void)self, (void)sink, (void)error;
+    return LD_OK;
+}
+
+static const ld_store_enumeration enumeration = {sizeof(enumeration), names, places};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self;
+    bool is_asked = id.count == strlen(LD_STORE_ENUMERATION) && memcmp(id.data, LD_STORE_ENUMERATION, id.count) == 0;
+    return is_asked ? &enumeration : NULL;
+}
+#elif defined FIXTURE_SPITEFUL_SOURCE
+/* Reports an error of its own where the rule is to return LD_STOPPED because the source gave up. */
+static ld_status write_pieces(
+    void *self, void *handle, const ld_source *source, const ld_attributes *attributes, const ld_error_sink *error) {
+    (void)self, (void)handle, (void)attributes;
+    char buffer[64];
+    int64_t count;
+    while ((count = source->read(source->context, buffer, sizeof buffer)) > 0) {
+    }
+    return count == 0 ? LD_OK : fail(error, LD_ERROR_FILE, "the fixture blames a file", "");
+}
+
+static ld_status read_pieces(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error) {
+    (void)self, (void)handle, (void)sink, (void)error;
+    return LD_ABSENT;
+}
+
+static const ld_store_streaming streaming = {sizeof(streaming), read_pieces, write_pieces};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self;
+    bool is_asked = id.count == strlen(LD_STORE_STREAMING) && memcmp(id.data, LD_STORE_STREAMING, id.count) == 0;
+    return is_asked ? &streaming : NULL;
+}
+#endif
 
 /* ------------------------------------------------------------------ tables, larger and smaller than the host's -- */
 
@@ -171,6 +259,9 @@ static const struct {
         .close = (void (*)(void *))16,
 #else
         .size = sizeof(store),
+#endif
+#if defined FIXTURE_NULL_ABILITIES || defined FIXTURE_BAD_NAMES || defined FIXTURE_SPITEFUL_SOURCE
+        .extension = extension,
 #endif
 #ifdef FIXTURE_LATENCY
         .latency = FIXTURE_LATENCY,
@@ -211,7 +302,11 @@ static const struct {
     LATER
 } component = {
     .table = {
+#ifdef FIXTURE_SHORT_COMPONENT
+        .size = 12,
+#else
         .size = sizeof(component),
+#endif
         .kind = LD_KIND_STORAGE,
 #ifdef FIXTURE_BAD_ID
         .id = TEXT("Not An Id"),
@@ -228,12 +323,17 @@ static const struct {
 #else
         .options = TEXT("[]"),
 #endif
+#ifndef FIXTURE_NO_OPEN
         .open = open_store,
+#endif
     },
     LATER_VALUE
 };
 
 static const ld_component *const components[] = {
+#ifdef FIXTURE_NULL_COMPONENT
+    NULL,
+#endif
     &component.table,
 #ifdef FIXTURE_TWICE
     &component.table,
@@ -267,7 +367,12 @@ static const struct {
 #else
         .abi_minor = LD_ABI_MINOR,
 #endif
-        .name = TEXT("Fixture"), .version = TEXT("1.0.0"),
+#ifdef FIXTURE_BAD_NAME
+        .name = TEXT("Fixt\xffre"),
+#else
+        .name = TEXT("Fixture"),
+#endif
+        .version = TEXT("1.0.0"),
         .components = components,
 #ifdef FIXTURE_LYING_COUNT
         .component_count = (size_t)1 << 60,
@@ -278,19 +383,28 @@ static const struct {
     LATER_VALUE
 };
 
+__attribute__((constructor)) static void begin(void) {
+#ifdef FIXTURE_MARK
+    /* Leaves the process' number in a file if any of this library's code runs. */
+    FILE *file = fopen(FIXTURE_MARK, "w");
+    if (file != NULL) {
+        fprintf(file, "%ld", (long)getpid());
+        fclose(file);
+    }
+#endif
+#ifdef FIXTURE_SLOW_START
+    sleep_ms(FIXTURE_SLOW_START);
+#endif
 #ifdef FIXTURE_ABORT
-__attribute__((constructor)) static void begin(void) { abort(); }
+    abort();
+#endif
+#ifdef FIXTURE_EXIT
+    _exit(7);
 #endif
 #ifdef FIXTURE_HANG
-__attribute__((constructor)) static void begin(void) { for (;;) pause(); }
+    for (;;) pause();
 #endif
-#ifdef FIXTURE_MARK
-/* Leaves a file behind if any of this library's code runs. */
-__attribute__((constructor)) static void begin(void) {
-    FILE *file = fopen(FIXTURE_MARK, "w");
-    if (file != NULL) fclose(file);
 }
-#endif
 
 #ifdef FIXTURE_NO_ENTRY
 const void *fixture_unrelated(void);
@@ -304,6 +418,14 @@ const void *localdata_plugin_v1(void) { return NULL; }
 #elif defined FIXTURE_CRASH
 LD_EXPORT const void *localdata_plugin_v1(void);
 const void *localdata_plugin_v1(void) { return *(const void *volatile *)8; }
+#elif defined FIXTURE_MISALIGNED
+LD_EXPORT const void *localdata_plugin_v1(void);
+const void *localdata_plugin_v1(void) { return (const char *)&plugin + 1; }
+#elif defined FIXTURE_MISSING_LIBRARY_FUNCTION
+/* Needs a function that no library has: the loader finds out before any of this code runs. */
+LD_EXPORT const void *localdata_plugin_v1(void);
+extern const void *fixture_function_of_no_library(void);
+const void *localdata_plugin_v1(void) { return fixture_function_of_no_library(); }
 #else
 LD_EXPORT const void *localdata_plugin_v1(void);
 const void *localdata_plugin_v1(void) { return &plugin; }

@@ -1,3 +1,5 @@
+internal import LocalDataHost
+
 /// The words behind a command, sorted into options and operands.
 struct Arguments: Sendable {
     private(set) var operands: [String] = []
@@ -33,9 +35,13 @@ struct Arguments: Sendable {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = word.hasPrefix("--") ? parts[0] : word
         guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
+            let near =
+                name.hasPrefix("--")
+                ? EditDistance.nearest(to: name, in: options.map(\.name), within: 2) : nil
             throw UsageError(
                 "unknown option '\(name)'",
-                hint: "put -- before an argument that starts with a dash; see: ld-host help")
+                hint: (near.map { "did you mean '\($0)'? " } ?? "")
+                    + "put -- before an argument that starts with a dash; see: ld-host help")
         }
         guard option.value != nil else {
             guard parts.count == 1 || !word.hasPrefix("--") else {

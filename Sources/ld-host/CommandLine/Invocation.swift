@@ -36,10 +36,12 @@ struct Invocation {
             return
         }
         guard command.count.contains(arguments.operands.count) else {
+            // What is too many is not repeated: it may be part of a value.
             throw UsageError(
                 arguments.operands.count < command.count.lowerBound
                     ? "'\(command.name)' needs \(command.operands)"
-                    : "'\(command.name)' takes no argument '\(arguments.operands[command.count.upperBound])'",
+                    : "'\(command.name)' takes \(command.operands.isEmpty ? "no arguments" : command.operands); "
+                        + "found \(arguments.operands.count) arguments",
                 hint: "run: ld-host help \(command.name)")
         }
         self.command = command

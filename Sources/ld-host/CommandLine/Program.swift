@@ -8,7 +8,35 @@ internal import LocalDataTesting
 struct Program {
     static func main() async {
         leaveNoTrace()
-        exit(await run(Array(CommandLine.arguments.dropFirst())))
+        occupyStandardDescriptors()
+        guard let words = words() else {
+            Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
+            exit(ExitStatus.usage.code)
+        }
+        exit(await run(words))
+    }
+
+    /// The words behind the program's own name; `nil` if one is not UTF-8, which `CommandLine.arguments` would replace
+    /// by other text without a word.
+    private static func words() -> [String]? {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let word = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                return nil
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    /// A program may be started with a standard descriptor closed. The next file that is opened, perhaps a value's,
+    /// would get its number and then what is said on standard error. So each is taken, in a way in which it fails.
+    private static func occupyStandardDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is this one, as those below it are taken.
+            _ = open("/dev/null", mode)
+        }
     }
 
     /// Runs one command line and returns its exit status.
@@ -24,7 +52,10 @@ struct Program {
             return ExitStatus.usage.code
         } catch {
             let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
-            Output.complain(error.message, hint: error.hint)
+            // Several problems of a configuration stand on lines of their own.
+            let message =
+                error.code == .invalidConfiguration ? error.message.replacing("\n", with: "; ") : error.message
+            Output.complain(message, hint: error.hint)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
     }

@@ -16,35 +16,37 @@ enum ValueDocument {
         return .object(["$base64": .string(data.base64EncodedString())])
     }
 
-    /// The names and values in a document.
+    /// The names, with `prefix` in front, and values in a document.
     ///
     /// - Throws: `invalidAddress` or `deserializationFailed`, naming the file and the entry, before anything is stored.
     static func entries(
-        in data: Data, from file: String, each path: String?, name field: String?
+        in data: Data, from file: String, each path: String?, name field: String?, prefix: String = ""
     ) throws(StorageError) -> [(name: String, value: Data)] {
-        let document: JSONValue
-        do { document = try JSONDecoder().decode(JSONValue.self, from: data) } catch {
-            throw StorageError(.deserializationFailed, "'\(file)' is not JSON: \(JSONFailure.text(error))")
+        guard String(validating: data, as: UTF8.self) != nil else {
+            throw StorageError(
+                .deserializationFailed, "'\(file)' is not UTF-8, as JSON is",
+                hint: "write bytes that are no text as {\"$base64\": \"...\"}")
         }
+        let document = try decoded(JSONValue.self, data, from: file)
         let entries: [(name: String, value: JSONValue)]
         if let path, let field {
             entries = try elements(of: document, at: path, named: field, in: file)
         } else {
-            guard case .object(let members) = document else {
+            guard case .object = document else {
                 throw StorageError(
                     .deserializationFailed, "'\(file)' holds \(document.kind); expected an object",
                     hint: "for an array use --each PATH --name FIELD")
             }
-            entries = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            entries = try members(of: data, from: file)
         }
         var names: Set<[UInt8]> = []
         var result: [(name: String, value: Data)] = []
         for entry in entries {
-            guard !entry.name.isEmpty, entry.name.utf8.count <= StorageAddress.longestName,
-                !entry.name.utf8.contains(0)
-            else {
+            let name = prefix + entry.name
+            guard !entry.name.isEmpty, name.utf8.count <= StorageAddress.longestName, !name.utf8.contains(0) else {
                 throw StorageError(
-                    .invalidAddress, "'\(file)': the name '\(entry.name.prefix(80))' is empty, too long or has a NUL",
+                    .invalidAddress,
+                    "'\(file)': the name '\(name.prefix(80))' is empty, too long or has a NUL; nothing was imported",
                     hint: "names have 1 to \(StorageAddress.longestName) bytes")
             }
             guard names.insert(Array(entry.name.utf8)).inserted else {
@@ -52,9 +54,42 @@ enum ValueDocument {
                     .invalidAddress, "'\(file)': two entries are named '\(entry.name)'; nothing was imported",
                     hint: "name entries by a member that differs in each")
             }
-            result.append((entry.name, try bytes(of: entry.value)))
+            do { result.append((name, try bytes(of: entry.value))) } catch {
+                throw StorageError(
+                    error.code, "'\(file)': the entry '\(entry.name)' \(error.message); nothing was imported",
+                    hint: error.hint)
+            }
         }
         return result
+    }
+
+    /// The members of the object that a document is, by their text: a name that is given twice is there twice.
+    private static func members(
+        of data: Data, from file: String
+    ) throws(StorageError) -> [(name: String, value: JSONValue)] {
+        var members: [(name: String, value: JSONValue)] = []
+        for member in JSONMembers(object: data).members {
+            members.append(
+                (
+                    try decoded(String.self, member.name, from: file),
+                    try decoded(JSONValue.self, member.value, from: file)
+                ))
+        }
+        return members
+    }
+
+    private static func decoded<Value: Decodable>(
+        _ type: Value.Type, _ data: Data, from file: String
+    ) throws(StorageError) -> Value {
+        do { return try JSONDecoder().decode(type, from: data) } catch DecodingError.dataCorrupted {
+            throw StorageError(
+                .deserializationFailed, "'\(file)' is not valid JSON", hint: "run: python3 -m json.tool FILE")
+        } catch {
+            // JSON itself sets numbers no limit; a text may have half of a character in an escape.
+            throw StorageError(
+                .deserializationFailed, "'\(file)' has a number that is too large, or a text that is not Unicode",
+                hint: "write such values as text or base64: {\"$base64\": \"...\"}")
+        }
     }
 
     private static func elements(
@@ -89,14 +124,14 @@ enum ValueDocument {
             if case .string(let text)? = members["$text"] { return Data(text.utf8) }
             if case .string(let text)? = members["$base64"] {
                 guard let data = Data(base64Encoded: text) else {
-                    throw StorageError(.deserializationFailed, "the text of a $base64 entry is not base64")
+                    throw StorageError(.deserializationFailed, "is marked $base64 and its text is not base64")
                 }
                 return data
             }
         }
         guard value.isExact else {
             throw StorageError(
-                .deserializationFailed, "an entry has a whole number beyond 2^53, which would not be kept exactly",
+                .deserializationFailed, "has a whole number beyond 2^53, which would not be kept exactly",
                 hint: "write it as text")
         }
         return Data(try value.serialized().utf8)

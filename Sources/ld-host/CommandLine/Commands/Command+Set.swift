@@ -38,7 +38,7 @@ extension Command {
                 throw StorageError(.fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            try await router.writeData(for: key) { try Input.read(descriptor, into: $0) }
+            try await router.writeData(for: key) { try Input.read(descriptor, named: "'\(path)'", into: $0) }
         } else {
             guard let value = try Input.secret(prompt: "value for \(Printable(arguments.operands[0])): ") else {
                 throw UsageError(
@@ -52,7 +52,9 @@ extension Command {
 
     /// Says so if what was just stored ends with this program.
     static func warnIfLost(_ domain: StorageDomain, _ router: StorageRouter) async throws {
-        guard try await !router.properties(of: domain).isDurable else { return }
+        let properties = try await router.properties(of: domain)
+        // A store that is not durable may still outlive the program; only one in memory is known not to.
+        guard !properties.isDurable, properties.latency == .memory else { return }
         Output.remark(
             "ld-host: warning: the store of '\(domain.name)' keeps values only while a program runs; this one ends now")
     }

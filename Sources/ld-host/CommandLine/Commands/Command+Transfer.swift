@@ -23,11 +23,11 @@ extension Command {
         let file = arguments.operands[1]
         let entries = try ValueDocument.entries(
             in: try Input.contents(of: file), from: file, each: arguments.value("--each"),
-            name: arguments.value("--name"))
+            name: arguments.value("--name"), prefix: prefix)
         let router = try session.router()
         let bar = ProgressBar("importing", total: entries.count)
         try await router.setData(
-            entries.map { (key(domain, prefix + $0.name), $0.value) }, progress: { bar.advance() })
+            entries.map { (key(domain, $0.name), $0.value) }, progress: { bar.advance() })
         bar.finish()
         try await warnIfLost(domain, router)
         if session.json {
@@ -40,16 +40,19 @@ extension Command {
 
     static let exportValues = Command(
         name: "export", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1, summary: "print what is stored as JSON",
-        details: "Prints a JSON object that import takes back, to the same bytes.", options: []
+        details: "Prints a JSON object, one entry a line, that import takes back, to the same bytes.", options: []
     ) { arguments, session in
         let (domain, prefix) = try Address.domain(arguments.operands[0])
         let router = try session.router()
-        var object: [String: JSONValue] = [:]
+        var separator = "{\n"
+        // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
         for name in try await router.names(in: domain, prefix: prefix) {
             guard let data = try await router.data(for: key(domain, name)) else { continue }
-            object[name] = ValueDocument.entry(for: data)
+            let value = try ValueDocument.entry(for: data).serialized()
+            Output.write(Data("\(separator)  \(try JSONValue.string(name).serialized()): \(value)".utf8))
+            separator = ",\n"
         }
-        try Output.json(JSONValue.object(object))
+        Output.line(separator == "{\n" ? "{}" : "\n}")
         return .done
     }
 }

@@ -12,7 +12,8 @@ struct Table {
                 widths[column] = max(widths[column], cell.count)
             }
         }
-        for row in rows {
+        for var row in rows {
+            while row.last?.isEmpty == true { row.removeLast() }
             var line = ""
             for (column, cell) in row.enumerated() {
                 line += cell

@@ -54,11 +54,13 @@ struct AuditPage {
     private func row(_ entry: AuditEntry) -> String {
         let reason = entry.reason.map { "<p class=\"reason\">\(Self.escaped($0))</p>" } ?? ""
         let type = entry.type.isEmpty ? "" : "\(Self.escaped(entry.type)) as "
+        let tag = entry.enforcement == .none ? "plain" : entry.enforcement.rawValue
+        let policy = entry.enforcement == .none ? "" : " \(Self.escaped(entry.policy))"
+        let protection = "<span class=\"tag \(tag)\">\(tag)</span>\(policy)"
         return """
             <tr>
             <td><code>\(Self.escaped(entry.address))</code><p>\(Self.escaped(entry.description))</p></td>
-            <td><span class="tag \(entry.enforcement.rawValue)">\(entry.enforcement.rawValue)</span> \
-            \(Self.escaped(entry.policy))\(reason)</td>
+            <td>\(protection)\(reason)</td>
             <td>\(Self.escaped(AuditText.state(of: entry)))<p>\(type)\(Self.escaped(entry.serializer)); \
             sync \(entry.sync); \(entry.availability)</p></td>
             <td>\(Self.escaped(entry.store ?? "none"))<p>chosen by \(Self.escaped(entry.why ?? "nobody"))</p></td>
@@ -92,11 +94,12 @@ struct AuditPage {
           max-width: 70rem; padding: 0 1rem; }
         h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
         .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
+        th:nth-child(1) { width: 27%; } th:nth-child(2) { width: 33%; } th:nth-child(3) { width: 20%; }
         th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid var(--line); }
         th { font-weight: 600; color: var(--soft); } td p { margin: .15rem 0 0; color: var(--soft); font-size: .87rem; }
         code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere; }
         .tag { font-size: .8rem; font-weight: 600; padding: .05rem .45rem; border-radius: .6rem; border: 1px solid; }
-        .none { color: var(--soft); } .enforced { color: var(--good); } .advisory { color: var(--warn); }
+        .plain { color: var(--soft); } .enforced { color: var(--good); } .advisory { color: var(--warn); }
         .refused { color: var(--bad); }
         svg { max-width: 100%; height: auto; margin: 1rem 0; } svg text { fill: var(--text); font-size: 13px; }
         svg .head { fill: var(--soft); font-weight: 600; } svg .small { fill: var(--soft); font-size: 11px; }

@@ -46,7 +46,8 @@ enum AuditText {
         if !entry.description.isEmpty { lines.append("  \(safe(entry.description))") }
         let owner = entry.owner.isEmpty ? "" : "owner \(safe(entry.owner)), "
         let type = entry.type.isEmpty ? "" : "\(safe(entry.type)) as "
-        lines.append("  \(owner)\(type)\(entry.serializer), security \(entry.policy): \(entry.enforcement.rawValue)")
+        let enforcement = entry.enforcement == .none ? "" : ", \(entry.enforcement.rawValue)"
+        lines.append("  \(owner)\(type)\(entry.serializer), security \(entry.policy)\(enforcement)")
         lines.append("  sync \(entry.sync), availability \(entry.availability)")
         if let store = entry.store { lines.append("  in store \(safe(store)), chosen by \(safe(entry.why ?? ""))") }
         lines.append("  \(state(of: entry))")

@@ -10,7 +10,8 @@ struct ReportSink {
 
     /// Makes a call with an error sink and returns its status.
     ///
-    /// - Throws: What the component reported, or `unknown` if it failed without a report.
+    /// - Throws: What the component reported, or `unknown` if it failed without a report or with a status that there
+    ///   is none.
     @inline(__always)
     static func call(_ body: (UnsafePointer<ld_error_sink>) -> Int32) throws(StorageError) -> Int32 {
         var report = ReportSink()
@@ -19,7 +20,12 @@ struct ReportSink {
                 size: UInt32(MemoryLayout<ld_error_sink>.size), context: report, report: takeReport)
             return body(&sink)
         }
-        if status >= LD_OK { return status }
+        if (LD_OK...LD_STOPPED).contains(status) { return status }
+        guard status < LD_OK else {
+            throw StorageError(
+                .unknown, "the component answered with the status \(status), which has no meaning",
+                hint: "report this to the plugin's author")
+        }
         throw report.error ?? StorageError(.unknown, "the component failed (\(status)) without saying why")
     }
 

@@ -11,12 +11,19 @@ package struct LoadedAbilities: Sendable {
     package let transactions: ld_store_transactions?
 
     init(of store: ld_store) {
-        enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration())
-        attributes = Self.find(LD_STORE_ATTRIBUTES, in: store, ld_store_attributes())
-        streaming = Self.find(LD_STORE_STREAMING, in: store, ld_store_streaming())
-        batch = Self.find(LD_STORE_BATCH, in: store, ld_store_batch())
-        watch = Self.find(LD_STORE_WATCH, in: store, ld_store_watch())
-        transactions = Self.find(LD_STORE_TRANSACTIONS, in: store, ld_store_transactions())
+        enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration()) {
+            $0.names != nil && $0.places != nil
+        }
+        attributes = Self.find(LD_STORE_ATTRIBUTES, in: store, ld_store_attributes()) { $0.attributes != nil }
+        streaming = Self.find(LD_STORE_STREAMING, in: store, ld_store_streaming()) {
+            $0.read != nil && $0.write != nil
+        }
+        batch = Self.find(LD_STORE_BATCH, in: store, ld_store_batch()) { $0.apply != nil }
+        watch = Self.find(LD_STORE_WATCH, in: store, ld_store_watch()) { $0.watch != nil && $0.unwatch != nil }
+        transactions = Self.find(LD_STORE_TRANSACTIONS, in: store, ld_store_transactions()) {
+            $0.begin != nil && $0.get != nil && $0.set != nil && $0.remove != nil && $0.commit != nil
+                && $0.rollback != nil
+        }
     }
 
     /// The ids of the abilities that the store has.
@@ -28,11 +35,14 @@ package struct LoadedAbilities: Sendable {
         ].filter(\.1).map(\.0)
     }
 
-    /// An ability's table, if it is there and complete: every revision so far has all of its functions.
-    private static func find<Table>(_ id: String, in store: ld_store, _ empty: Table) -> Table? {
+    /// An ability's table, if it is there and complete: every revision so far has all of its functions, and calling one
+    /// that is `NULL` would end the process.
+    private static func find<Table>(
+        _ id: String, in store: ld_store, _ empty: Table, isComplete: (Table) -> Bool
+    ) -> Table? {
         let pointer = id.withBytes { store.extension?(store.`self`, $0) }
         var table = empty
         guard let pointer, copyTable(pointer, into: &table, required: MemoryLayout<Table>.size) else { return nil }
-        return table
+        return isComplete(table) ? table : nil
     }
 }

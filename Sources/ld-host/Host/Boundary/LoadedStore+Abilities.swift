@@ -6,11 +6,6 @@ extension LoadedStore {
     /// The ids of the optional abilities that the store has.
     package var abilityIDs: [String] { abilities.ids }
 
-    private func lacks(_ ability: String) -> StorageError {
-        StorageError(
-            .unsupported, "the store does not offer \(ability)", hint: "map the domain to a store that does")
-    }
-
     /// Hands out names as ``EnumerableBackend`` promises.
     package func forEachName(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, limit: Int? = nil,
@@ -70,7 +65,9 @@ extension LoadedStore {
     ) throws(StorageError) -> Bool {
         guard let streaming = abilities.streaming else {
             guard let data = try get(handle) else { return false }
-            return data.withUnsafeBytes { body($0) } || true
+            // As with stores that stream, an empty value has no pieces.
+            if !data.isEmpty { _ = data.withUnsafeBytes { body($0) } }
+            return true
         }
         return try PieceSink.forEach(body) { (sink) throws(StorageError) in
             try ReportSink.call { streaming.read(table.`self`, handle.pointer, sink, $0) }
@@ -86,11 +83,11 @@ extension LoadedStore {
         guard let streaming = abilities.streaming else {
             return try set(handle, to: collect(from: fill), attributes: attributes)
         }
-        let failure: (any Error)? = try withoutActuallyEscaping(fill) { fill in
+        try withoutActuallyEscaping(fill) { fill in
             var source = PieceSource(fill: fill)
-            try withUnsafeMutablePointer(to: &source) { source in
+            let status: Result<Int32, StorageError> = withUnsafeMutablePointer(to: &source) { source in
                 var table = ld_source(size: UInt32(MemoryLayout<ld_source>.size), context: source, read: givePiece)
-                _ = try ReportSink.call { error in
+                let call = { (error: UnsafePointer<ld_error_sink>) in
                     guard let attributes else {
                         return streaming.write(self.table.`self`, handle.pointer, &table, nil, error)
                     }
@@ -98,19 +95,32 @@ extension LoadedStore {
                         streaming.write(self.table.`self`, handle.pointer, &table, $0, error)
                     }
                 }
+                return Result { () throws(StorageError) in try ReportSink.call(call) }
             }
-            return source.failure
+            // Why the caller's own source gave up says more than what the store made of it.
+            if let failure = source.failure { throw failure }
+            guard try status.get() == LD_OK else { throw stopped("writing a value") }
         }
-        if let failure { throw failure }
     }
 
     private func collect(from fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> Data {
         var data = Data()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { buffer.deallocate() }
-        while case let count = try fill(buffer), count > 0 { data.append(contentsOf: buffer[..<count]) }
+        while case let count = try piece(fill, buffer), count > 0 { data.append(contentsOf: buffer[..<count]) }
         return data
     }
+}
+
+/// Asks for one piece; a count that the buffer cannot hold is the source's mistake and must not become a short value.
+private func piece(
+    _ fill: (UnsafeMutableRawBufferPointer) throws -> Int, _ buffer: UnsafeMutableRawBufferPointer
+) throws -> Int {
+    let count = try fill(buffer)
+    guard (0...buffer.count).contains(count) else {
+        throw StorageError(.unknown, "the source of a value gave \(count) bytes; expected 0 to \(buffer.count)")
+    }
+    return count
 }
 
 /// Gives a value piece by piece, and remembers why it gave up.
@@ -122,7 +132,7 @@ private struct PieceSource {
 private func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, capacity: Int) -> Int64 {
     guard let source = context?.assumingMemoryBound(to: PieceSource.self), let buffer else { return -1 }
     do {
-        return Int64(try source.pointee.fill(UnsafeMutableRawBufferPointer(start: buffer, count: capacity)))
+        return Int64(try piece(source.pointee.fill, UnsafeMutableRawBufferPointer(start: buffer, count: capacity)))
     } catch {
         source.pointee.failure = error
         return -1

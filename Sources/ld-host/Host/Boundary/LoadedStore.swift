@@ -56,9 +56,10 @@ package final class LoadedStore: Sendable {
     /// Resolves an address; each handle is to be released.
     package func resolve(_ address: StorageAddress) throws(StorageError) -> StoreHandle {
         var handle: UnsafeMutableRawPointer?
-        _ = try ReportSink.call { error in
+        let status = try ReportSink.call { error in
             address.withBoundary { table.resolve(table.`self`, $0, &handle, error) }
         }
+        guard status == LD_OK else { throw stopped("resolving '\(address)'") }
         return StoreHandle(pointer: handle)
     }
 
@@ -73,28 +74,25 @@ package final class LoadedStore: Sendable {
 
     /// Whether a value is stored.
     package func exists(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try ReportSink.call { table.exists(table.`self`, handle.pointer, $0) } == LD_OK
+        try found(ReportSink.call { table.exists(table.`self`, handle.pointer, $0) }, "looking for a value")
     }
 
     /// Stores a value.
     package func set(_ handle: StoreHandle, to value: Data, attributes: ValueAttributes?) throws(StorageError) {
-        if let largest = properties.largestValue, value.count > largest {
-            throw StorageError(
-                .valueTooLarge, "the value has \(value.count) bytes; the store takes at most \(largest)",
-                hint: "map the domain to a store for large values")
-        }
-        _ = try ReportSink.call { error in
+        try checkSize(value.count)
+        let status = try ReportSink.call { error in
             value.withUnsafeBytes { buffer in
                 let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
                 guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
                 return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
             }
         }
+        guard status == LD_OK else { throw stopped("writing a value") }
     }
 
     /// Removes the value; `false` if there was none.
     package func remove(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try ReportSink.call { table.remove(table.`self`, handle.pointer, $0) } == LD_OK
+        try found(ReportSink.call { table.remove(table.`self`, handle.pointer, $0) }, "removing a value")
     }
 
     /// Ends the store. Only for callers that know that no call is in flight and no handle is held.

@@ -39,27 +39,24 @@ final class CallLane: Sendable {
         let pending = PendingCall<Value>()
         let clock = Task.detached {
             try await Task.sleep(for: timeout)
-            pending.finish(.failure(StorageError(.timedOut)))
+            pending.finish(.timedOut)
         }
-        let result = await withTaskCancellationHandler {
+        let end = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard pending.start(continuation) else { return }
-                submit { if pending.isWaiting { pending.finish(outcome(of: call)) } }
+                submit { if pending.isWaiting { pending.finish(.ended(outcome(of: call))) } }
             }
         } onCancel: {
-            pending.finish(.failure(StorageError(.cancelled)))
+            pending.finish(.cancelled)
         }
         clock.cancel()
-        do { return try result.get() } catch {
-            guard error.message == error.code.summary else { throw error }
-            switch error.code {
-            case .timedOut:
-                throw StorageError(
-                    .timedOut, "\(what()) did not end within \(timeout); it was abandoned",
-                    hint: "see whether the store answers at all, or raise stores.<name>.timeout")
-            case .cancelled: throw StorageError(.cancelled, "\(what()) was cancelled by its caller")
-            default: throw error
-            }
+        switch end {
+        case .ended(let result): return try result.get()
+        case .timedOut:
+            throw StorageError(
+                .timedOut, "\(what()) did not end within \(timeout); it was abandoned",
+                hint: "see whether the store answers at all, or raise stores.<name>.timeout")
+        case .cancelled: throw StorageError(.cancelled, "\(what()) was cancelled by its caller")
         }
     }
 
@@ -92,23 +89,30 @@ private func outcome<Value>(of call: () throws(StorageError) -> Value) -> Result
 
 /// A call whose caller may give up before it ends. Whoever finishes first decides; the rest is ignored.
 private final class PendingCall<Value: Sendable>: Sendable {
-    private typealias Continuation = CheckedContinuation<Result<Value, StorageError>, Never>
+    /// How it came to an end, the store's own errors apart from the host's.
+    enum End: Sendable {
+        case ended(Result<Value, StorageError>)
+        case timedOut
+        case cancelled
+    }
+
+    private typealias Continuation = CheckedContinuation<End, Never>
 
     private enum State {
         case new
         case waiting(Continuation)
-        case finished(Result<Value, StorageError>)
+        case finished(End)
         case done
     }
 
     private let state = Mutex(State.new)
 
     /// Takes the caller's continuation; `false` if the call was given up before it began, and is answered.
-    func start(_ continuation: CheckedContinuation<Result<Value, StorageError>, Never>) -> Bool {
-        let early: Result<Value, StorageError>? = state.withLock { state in
-            if case .finished(let result) = state {
+    func start(_ continuation: CheckedContinuation<End, Never>) -> Bool {
+        let early: End? = state.withLock { state in
+            if case .finished(let end) = state {
                 state = .done
-                return result
+                return end
             }
             state = .waiting(continuation)
             return nil
@@ -121,11 +125,11 @@ private final class PendingCall<Value: Sendable>: Sendable {
         state.withLock { if case .waiting = $0 { true } else { false } }
     }
 
-    func finish(_ result: Result<Value, StorageError>) {
+    func finish(_ end: End) {
         let continuation: Continuation? = state.withLock { state in
             switch state {
             case .new:
-                state = .finished(result)
+                state = .finished(end)
                 return nil
             case .waiting(let continuation):
                 state = .done
@@ -133,6 +137,6 @@ private final class PendingCall<Value: Sendable>: Sendable {
             case .finished, .done: return nil
             }
         }
-        continuation?.resume(returning: result)
+        continuation?.resume(returning: end)
     }
 }

@@ -77,6 +77,8 @@ package final class PluginImage: Sendable {
                     error)
             }
         }
-        return try LoadedStore(table: table, component: id)
+        do throws(StorageError) { return try LoadedStore(table: table, component: id) } catch {
+            throw StorageError(error.code, "plugin '\(path)': \(error.message)", hint: error.hint)
+        }
     }
 }

@@ -48,8 +48,10 @@ package final class PluginRegistry: Sendable {
             if !fresh, let known = index.result(for: file) { return known }
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             if symbols.isEmpty && !candidate.isNamed { return nil }
+            let start = SuspendingClock.now
             let result = Result { () throws(StorageError) in try inspector.inspect(file.path) }
-            index.remember(result, for: file)
+            // A time-out says something of the machine at that moment and of plugins.timeout, not of the file.
+            if SuspendingClock.now - start < inspector.timeout { index.remember(result, for: file) }
             return result
         } catch {
             return .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)"))

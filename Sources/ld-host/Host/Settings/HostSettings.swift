@@ -18,6 +18,19 @@ package struct HostSettings: Sendable {
         package let timeout: Duration
         /// Whether values are to be sealed before the store gets them.
         package let isSealed: Bool
+
+        /// Two are the same store, whoever named it: what an open one is found again by.
+        package static func == (left: Store, right: Store) -> Bool {
+            left.name == right.name && left.component == right.component && left.options == right.options
+                && left.concurrency == right.concurrency && left.timeout == right.timeout
+                && left.isSealed == right.isSealed
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(component)
+            hasher.combine(options)
+        }
     }
 
     /// Which store serves a domain.

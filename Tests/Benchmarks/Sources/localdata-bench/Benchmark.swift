@@ -23,6 +23,7 @@ struct Benchmark {
         if wants("boundary") { try await BoundaryCost(setting: setting).run() }
         if wants("serializers") { try await SerializerCost(setting: setting).run() }
         if wants("scaling") { try await Scaling(setting: setting).run() }
+        if wants("files") { try await FileCost(setting: setting).run() }
         if wants("latency") { try await PoolLatency(setting: setting).run() }
     }
 

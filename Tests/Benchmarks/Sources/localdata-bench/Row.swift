@@ -5,12 +5,12 @@ struct Row: Sendable {
     let baseline: String
     let ratio: String
     var aim = ""
-    /// `nil` where there is no aim.
+    /// `nil` where there is no aim, or where this machine cannot tell now.
     var isMet: Bool?
 
     /// Prints the line as Markdown.
     func print() {
-        let met = isMet.map { $0 ? "met" : "**not met**" } ?? ""
+        let met = isMet.map { $0 ? "met" : "**not met**" } ?? (aim.isEmpty ? "" : "cannot tell: machine is busy")
         Swift.print("| \(what) | \(ours) | \(baseline) | \(ratio) | \(aim) | \(met) |")
     }
 

@@ -21,7 +21,9 @@ struct Scaling {
         Row(
             what: "two tasks on two cores, `get` of two keys through the router, against one task; two direct stores",
             ours: "\(decimal(times.ours, 2))x", baseline: "\(decimal(times.baseline, 2))x",
-            ratio: decimal(times.ratio, 2), aim: ">= 1.70x", isMet: times.ours >= 1.7
+            ratio: decimal(times.ratio, 2), aim: ">= 1.70x",
+            // Where two stores that share nothing do not scale, other programs have the cores, and nothing is shown.
+            isMet: times.ours >= 1.7 ? true : times.baseline >= 1.7 ? false : nil
         ).print()
     }
 

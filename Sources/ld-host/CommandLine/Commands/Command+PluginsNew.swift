@@ -1,0 +1,62 @@
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let pluginsNew = Command(
+        name: "plugins new", operands: "NAME", count: 1...1,
+        summary: "write the package of a new plugin into a new folder NAME",
+        details: """
+            NAME is in upper camel case, e.g. MyStore; it becomes the library libMyStore.so with the component my-store.
+            The package builds as it is, has a test of its own and keeps the promises of a store; its README.md says how
+            to go on. A package in Swift depends on LocalData's source, one in C on nothing: the header is in it.
+            """,
+        options: [
+            Option(name: "--kind", value: "KIND", help: "storage (the default), crypto, sync or migration"),
+            Option(name: "--language", value: "LANGUAGE", help: "swift (the default) or c"),
+            Option(
+                name: "--localdata", value: "PATH",
+                help: "the folder of LocalData's source, if this ld-host does not lie in it"),
+        ]
+    ) { arguments, _ in
+        let name = try PluginName(arguments.operands[0])
+        try requireStorage(arguments.value("--kind") ?? "storage")
+        let template: PluginTemplate
+        let next: String
+        switch arguments.value("--language") ?? "swift" {
+        case "swift":
+            let checkout = try arguments.value("--localdata").map(Checkout.init(at:)) ?? .running()
+            template = .swift(name, checkout: checkout)
+            next = "swift build && swift test"
+        case "c":
+            guard arguments.value("--localdata") == nil else {
+                throw UsageError("a plugin in C needs no --localdata: the header is part of its package")
+            }
+            template = .c(name)
+            next = "make && make test"
+        case let other:
+            throw UsageError(
+                "there is no template in the language '\(other)'",
+                hint: "use --language swift or --language c; from C++, Rust or Zig start with c: the header is plain C")
+        }
+        try template.write(to: name.text)
+        for path in template.files.keys.sorted() { Output.line("\(name.text)/\(path)") }
+        Output.remark("ld-host: folder \(name.text) has component '\(name.component)'; its README.md says how to go on")
+        Output.remark("ld-host: next: cd \(name.text) && \(next)")
+        return .done
+    }
+
+    /// What a plugin of another kind would export is not in the header yet, so that no host could load it.
+    private static func requireStorage(_ kind: String) throws {
+        switch kind {
+        case "storage": return
+        case "crypto", "sync", "migration":
+            throw StorageError(
+                .unsupported,
+                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has a table for storage only",
+                hint: "use --kind storage, or wait for a version of LocalData whose header has a table for \(kind)")
+        default:
+            throw UsageError(
+                "there is no kind of plugin '\(kind)'", hint: "there are: storage, crypto, sync and migration")
+        }
+    }
+}

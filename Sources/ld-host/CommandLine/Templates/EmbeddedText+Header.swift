@@ -1,0 +1,390 @@
+// A copy of Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h, made by .ci/embed-templates.
+// swift-format-ignore-file
+extension EmbeddedText {
+    static let header = #"""
+/*
+ * The LocalData plugin ABI, major 1.
+ *
+ * STATUS: provisional, which minor 0 stands for. Until storage, crypto, sync and migration plugins have all been built
+ * against it, a struct may still change; minor 1 will be the first frozen one, and hosts then refuse minor 0.
+ *
+ * A plugin is a shared library that exports one C function:
+ *
+ *     const void *localdata_plugin_v1(void);      -> a const ld_plugin *
+ *
+ * The major version is part of the name: a library built for another major lacks the symbol and is refused before any
+ * of its code runs. The function may be called more than once and from any thread; it returns the same pointer each
+ * time, never fails, does no work that may block, and what it points to stays valid until the process ends.
+ * A library is never unloaded.
+ *
+ * How to read this header
+ *
+ *   bytes and strings   are (pointer, count), not terminated. Strings are UTF-8. They are borrowed: valid until the
+ *                       call that carries them returns, unless said otherwise. A count of 0 makes the pointer
+ *                       meaningless (it may be NULL).
+ *   structs             that cross the boundary by pointer start with `size`, the number of bytes their writer knows.
+ *                       A reader copies min(size, its own sizeof) bytes into a zeroed struct of its own, once, and looks
+ *                       at nothing behind that. A function pointer that is NULL or lies behind `size` is not offered.
+ *   tags                carry a revision (`struct ld_store_r1`): two layouts never share a tag, because an importer such
+ *                       as Swift's knows one type per tag in a process. A new revision only adds members at the end.
+ *   threads             a component's functions may be called from any thread, many at once, unless said otherwise.
+ *                       A call runs on the thread that makes it and is done when it returns. There are no completions.
+ *   blocking            "may wait" marks functions that may wait for the disk, a lock, the network or a person; a host
+ *                       calls those on a thread of its own. The others return without waiting.
+ *   results             go to a sink: a function of the caller's that copies what it needs before it returns. A sink
+ *                       never calls back into the component, and a component holds no lock that its other functions
+ *                       need while it calls one.
+ *   status              functions return an ld_status. Only LD_FAILED comes with a report, made exactly once, through
+ *                       the ld_error_sink, before the function returns. An error sink may be NULL.
+ *   secrets             values may be secrets: they must not appear in messages or logs, and buffers of the component's
+ *                       own that held one are cleared before they are freed.
+ */
+#ifndef LOCALDATA_PLUGIN_H
+#define LOCALDATA_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LD_ABI_MAJOR 1
+#define LD_ABI_MINOR 0 /* provisional */
+
+/* "LDPL", as a little-endian number. */
+#define LD_MAGIC 0x4c50444cu
+
+#ifdef __swift__
+#define LD_SENDABLE __attribute__((swift_attr("@Sendable")))
+#else
+#define LD_SENDABLE
+#endif
+
+/* The one exported symbol of a C or C++ plugin:  LD_EXPORT const void *localdata_plugin_v1(void) { ... } */
+#if defined(__GNUC__)
+#define LD_VISIBLE __attribute__((visibility("default")))
+#else
+#define LD_VISIBLE
+#endif
+#ifdef __cplusplus
+#define LD_EXPORT extern "C" LD_VISIBLE
+#else
+#define LD_EXPORT LD_VISIBLE
+#endif
+
+/* ---------------------------------------------------------------- bytes, status, errors ------------------------- */
+
+typedef struct ld_bytes_r1 {
+    const void *data;
+    size_t count;
+} ld_bytes;
+
+typedef int32_t ld_status;
+#define LD_OK 0      /* done */
+#define LD_ABSENT 1  /* done; there is nothing stored under the key. Not a failure: nothing is reported. */
+#define LD_STOPPED 2 /* the caller's sink or source asked to stop; what was done so far is without effect */
+#define LD_FAILED (-1) /* not done; the error sink has been told why */
+
+/* One number per StorageError code. Numbers are never reused; a reader keeps a number it does not know. */
+typedef int32_t ld_error_code;
+#define LD_ERROR_NOT_FOUND 1
+#define LD_ERROR_SERIALIZATION 2
+#define LD_ERROR_DESERIALIZATION 3
+#define LD_ERROR_SECURITY 4
+#define LD_ERROR_KEYCHAIN 5
+#define LD_ERROR_FILE 6
+#define LD_ERROR_INVALID_SUITE 7
+#define LD_ERROR_INVALID_APP_GROUP 8
+#define LD_ERROR_TOO_LARGE_FOR_SYNC 9
+#define LD_ERROR_UNREGISTERED_KEY 10
+#define LD_ERROR_DUPLICATE_KEYS 11
+#define LD_ERROR_MISSING_DESCRIPTION 12
+#define LD_ERROR_PHONE_ONLY 13
+#define LD_ERROR_WATCH_ONLY 14
+#define LD_ERROR_UNKNOWN 15
+#define LD_ERROR_INVALID_ADDRESS 32
+#define LD_ERROR_VALUE_TOO_LARGE 33
+#define LD_ERROR_STORE_UNAVAILABLE 34
+#define LD_ERROR_BUSY 35
+#define LD_ERROR_TIMED_OUT 36
+#define LD_ERROR_CANCELLED 37
+#define LD_ERROR_CORRUPT 38
+#define LD_ERROR_UNSUPPORTED 39
+#define LD_ERROR_INVALID_CONFIGURATION 40
+#define LD_ERROR_INVALID_OPTIONS 41
+#define LD_ERROR_PLUGIN_REFUSED 42
+#define LD_ERROR_COMPONENT_NOT_FOUND 43
+#define LD_ERROR_COMPONENT_AMBIGUOUS 44
+#define LD_ERROR_PERMISSION_DENIED 45
+#define LD_ERROR_NO_SPACE 46
+#define LD_ERROR_DURABILITY_UNKNOWN 47
+
+/* Takes the report of a failure. `message` names what failed and on which object, `hint` what to do next (may be
+ * empty). Both are borrowed for the call. Never waits. */
+typedef struct LD_SENDABLE ld_error_sink_r1 {
+    uint32_t size;
+    void *context;
+    void(LD_SENDABLE *report)(void *context, ld_error_code code, ld_bytes message, ld_bytes hint);
+} ld_error_sink;
+
+/* Takes results. `write` is called on the calling thread, as often as the function that got the sink says. It returns
+ * 0 to go on; anything else asks the component to stop and return LD_STOPPED. Never waits. */
+typedef struct LD_SENDABLE ld_sink_r1 {
+    uint32_t size;
+    void *context;
+    int32_t(LD_SENDABLE *write)(void *context, ld_bytes bytes);
+} ld_sink;
+
+/* Gives a value in pieces. `read` fills at most `capacity` bytes and returns how many, 0 at the end, or a negative
+ * number to give up (the component then returns LD_STOPPED and the old value stands). May wait. */
+typedef struct LD_SENDABLE ld_source_r1 {
+    uint32_t size;
+    void *context;
+    int64_t(LD_SENDABLE *read)(void *context, void *buffer, size_t capacity);
+} ld_source;
+
+/* ---------------------------------------------------------------- the host, as a plugin sees it ----------------- */
+
+/* Given to `open`; valid until the process ends. */
+typedef struct LD_SENDABLE ld_host_r1 {
+    uint32_t size;
+    void *context;
+    ld_bytes name;    /* "ld-host", or the app's name; valid until the process ends */
+    ld_bytes version; /* likewise */
+    /* A service by id, or NULL. Never waits. Ids: see below. */
+    const void *(LD_SENDABLE *extension)(void *context, ld_bytes id);
+} ld_host;
+
+/* Service: the host's log. `level`: 0 debug, 1 info, 2 warning, 3 error. Names, never values. Never waits. */
+#define LD_HOST_LOG "localdata.host.log/1"
+typedef struct LD_SENDABLE ld_host_log_r1 {
+    uint32_t size;
+    void *context;
+    /* The least level that is kept; a message below it need not be made. */
+    int32_t(LD_SENDABLE *threshold)(void *context);
+    void(LD_SENDABLE *log)(void *context, int32_t level, ld_bytes label, ld_bytes message);
+} ld_host_log;
+
+/* ---------------------------------------------------------------- plugin and components ------------------------- */
+
+typedef int32_t ld_kind;
+#define LD_KIND_STORAGE 1
+#define LD_KIND_CRYPTO 2    /* its table arrives with the first crypto provider */
+#define LD_KIND_SYNC 3      /* its table arrives with the first sync transport */
+#define LD_KIND_MIGRATION 4 /* its table arrives with the first migration pack */
+
+/* One thing that a plugin offers. All members stay valid until the process ends. */
+typedef struct LD_SENDABLE ld_component_r1 {
+    uint32_t size;
+    ld_kind kind;
+    ld_bytes id;      /* lower case letters, digits, '-' and '.', at most 64 bytes: "file", "org.example.cloud" */
+    ld_bytes summary; /* one line for people */
+    /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}, where
+     * type is "string", "integer", "number", "boolean" or "path". A host refuses what is not listed before `open`.
+     * Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
+    ld_bytes options;
+    void *context; /* handed to `open` */
+    /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
+     * `*table`: a const ld_store * for LD_KIND_STORAGE. Called once per configured store. May wait. */
+    ld_status(LD_SENDABLE *open)(
+        void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error);
+} ld_component;
+
+typedef struct LD_SENDABLE ld_plugin_r1 {
+    uint32_t size;
+    uint32_t magic;     /* LD_MAGIC */
+    uint16_t abi_major; /* LD_ABI_MAJOR */
+    uint16_t abi_minor; /* LD_ABI_MINOR; told to people, never compared: sizes say what is there */
+    ld_bytes name;      /* "FileStore" */
+    ld_bytes version;   /* the plugin's own, semantic */
+    /* Pointers, not structs, so that each component has a size of its own. At most 64. */
+    const ld_component *const *components;
+    size_t component_count;
+} ld_plugin;
+
+/* ---------------------------------------------------------------- storage --------------------------------------- */
+
+/* A place for names. Two values are the same place if domain and scope are equal byte for byte. */
+typedef struct ld_namespace_r1 {
+    uint32_t size;
+    ld_bytes domain; /* "userDefaults"; letters, digits, '.', '_' and '-', at most 64 bytes */
+    ld_bytes scope;  /* suite, service, group or folder; any UTF-8 without NUL, at most 1024 bytes, may be empty */
+    /* Where a store that keeps files should keep this place: an absolute path, or empty for the store's own choice.
+     * Other stores ignore it. */
+    ld_bytes directory;
+} ld_namespace;
+
+/* A key's full address. */
+typedef struct ld_address_r1 {
+    uint32_t size;
+    const ld_namespace *place;
+    ld_bytes name; /* any UTF-8 without NUL, 1 to 1024 bytes, compared byte for byte */
+} ld_address;
+
+/* What is kept beside a value. An empty string means unknown. */
+typedef struct ld_attributes_r1 {
+    uint32_t size;
+    ld_bytes content_type; /* "application/json" */
+    ld_bytes serializer;   /* "json", "plist", "data", "custom" */
+    ld_bytes version_tag;  /* of the value's type */
+    ld_bytes app_version;  /* of the app that wrote it */
+    ld_bytes owner;
+    uint64_t value_size;   /* bytes; reading only */
+    int64_t modified;      /* nanoseconds since 1970 UTC, 0 for unknown; reading only */
+} ld_attributes;
+
+#define LD_LATENCY_MEMORY 0      /* never waits */
+#define LD_LATENCY_DISK 1        /* get and exists read local files and do not wait for locks; the rest may wait */
+#define LD_LATENCY_NETWORK 2     /* everything may wait */
+#define LD_LATENCY_INTERACTIVE 3 /* everything may wait for a person */
+
+#define LD_STORE_DURABLE 1u /* LD_OK from set and remove means: survives a power loss */
+#define LD_STORE_SHARED 2u  /* other processes with the same options see the same values, safely */
+
+/*
+ * An open store.
+ *
+ * `handle` stands for one resolved address. Each successful `resolve` is paired with one `release`; a handle may be used
+ * by many threads at once until then. A handle names the address, not the value: it stays good when the value comes,
+ * changes or goes. All functions but `extension` and `close` are required.
+ *
+ * Consistency: after set returned LD_OK, get on any thread gives that value or a later one; a reader sees one whole
+ * value, never a mixture; a failed set leaves the old value, except with LD_ERROR_DURABILITY_UNKNOWN (the new value is
+ * in place) and LD_ERROR_TIMED_OUT (unknown which).
+ */
+typedef struct LD_SENDABLE ld_store_r1 {
+    uint32_t size;
+    uint32_t latency;         /* LD_LATENCY_... */
+    uint32_t flags;           /* LD_STORE_... */
+    uint32_t reserved;        /* 0 */
+    uint64_t largest_value;   /* bytes; 0 means no limit of the store's own */
+    void *self;               /* handed to every function */
+
+    /* Turns an address into a handle. Does not ask whether a value exists. Never waits. */
+    ld_status(LD_SENDABLE *resolve)(
+        void *self, const ld_address *address, void **handle, const ld_error_sink *error);
+    /* Gives a handle back. Never waits, never fails. */
+    void(LD_SENDABLE *release)(void *self, void *handle);
+    /* Writes the whole value to the sink in exactly one call, or returns LD_ABSENT without calling it. */
+    ld_status(LD_SENDABLE *get)(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error);
+    /* LD_OK if a value is stored, even an empty one; LD_ABSENT if not. */
+    ld_status(LD_SENDABLE *exists)(void *self, void *handle, const ld_error_sink *error);
+    /* Stores a value, replacing what is there. `attributes` may be NULL; a store that keeps none ignores them, one that
+     * keeps them replaces the old ones. May wait. */
+    ld_status(LD_SENDABLE *set)(
+        void *self, void *handle, ld_bytes value, const ld_attributes *attributes, const ld_error_sink *error);
+    /* Removes the value; LD_ABSENT if there was none. May wait. */
+    ld_status(LD_SENDABLE *remove)(void *self, void *handle, const ld_error_sink *error);
+    /* An optional ability by id, or NULL. The table stays valid as long as the store. Never waits. */
+    const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
+    /* Ends the store. Called at most once, with no call in flight and no handle held, by hosts that can know; others
+     * leave the store open until the process ends. May wait. */
+    void(LD_SENDABLE *close)(void *self);
+} ld_store;
+
+/* The part of ld_store that every revision has; a smaller `size` is refused. */
+#define LD_STORE_REQUIRED_SIZE offsetof(ld_store, extension)
+
+/* ---------------------------------------------------------------- abilities of a store -------------------------- */
+
+/* Enumeration with prefix and paging. */
+#define LD_STORE_ENUMERATION "localdata.store.enumeration/1"
+typedef struct LD_SENDABLE ld_store_enumeration_r1 {
+    uint32_t size;
+    /* Writes names of `place` that start with `prefix` and come after `after` (empty: from the start), one per call of
+     * the sink, ascending by bytes, at most `limit` (0: all). A name that is there all the while is given exactly once;
+     * one that comes or goes meanwhile may be given or not. May wait. */
+    ld_status(LD_SENDABLE *names)(
+        void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t limit, const ld_sink *sink,
+        const ld_error_sink *error);
+    /* Writes every place of the store's own choosing (no `directory`) that holds a value: domain, a zero byte, scope,
+     * one place per call of the sink, in any order. May wait. */
+    ld_status(LD_SENDABLE *places)(void *self, const ld_sink *sink, const ld_error_sink *error);
+} ld_store_enumeration;
+
+/* Attributes kept with values. A store that offers this keeps what `set` gets. */
+#define LD_STORE_ATTRIBUTES "localdata.store.attributes/1"
+typedef struct LD_SENDABLE ld_store_attributes_r1 {
+    uint32_t size;
+    /* Calls `take` once with the value's attributes (borrowed), or returns LD_ABSENT. May wait. */
+    ld_status(LD_SENDABLE *attributes)(
+        void *self, void *handle, void *context,
+        void(LD_SENDABLE *take)(void *context, const ld_attributes *attributes), const ld_error_sink *error);
+} ld_store_attributes;
+
+/* Values in pieces, for those that should not be in memory whole. */
+#define LD_STORE_STREAMING "localdata.store.streaming/1"
+typedef struct LD_SENDABLE ld_store_streaming_r1 {
+    uint32_t size;
+    /* Like get, with as many calls of the sink as it takes, none for an empty value. All pieces are of one value. */
+    ld_status(LD_SENDABLE *read)(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error);
+    /* Like set, with the value taken from the source until it ends. Nothing is visible before that. */
+    ld_status(LD_SENDABLE *write)(
+        void *self, void *handle, const ld_source *source, const ld_attributes *attributes,
+        const ld_error_sink *error);
+} ld_store_streaming;
+
+/* Many changes at once: all of them or none, also across a crash. */
+#define LD_STORE_BATCH "localdata.store.batch/1"
+typedef struct ld_operation_r1 {
+    uint32_t size;
+    uint32_t remove; /* 1: remove (an absent value is fine); 0: set */
+    void *handle;
+    ld_bytes value;
+    const ld_attributes *attributes; /* may be NULL */
+} ld_operation;
+typedef struct LD_SENDABLE ld_store_batch_r1 {
+    uint32_t size;
+    /* Applies the operations in order; a later one for the same handle wins. May wait. */
+    ld_status(LD_SENDABLE *apply)(
+        void *self, const ld_operation *const *operations, size_t count, const ld_error_sink *error);
+} ld_store_batch;
+
+/* Being told of changes, also those of other processes if the store is shared. */
+#define LD_STORE_WATCH "localdata.store.watch/1"
+typedef struct LD_SENDABLE ld_watcher_r1 {
+    uint32_t size;
+    void *context;
+    /* The value under `name` was set or removed; an empty name means: anything may have changed. Called on any thread,
+     * also during a set; never waits and never calls the store. Changes may be told together, none is left out. */
+    void(LD_SENDABLE *changed)(void *context, ld_bytes name);
+} ld_watcher;
+typedef struct LD_SENDABLE ld_store_watch_r1 {
+    uint32_t size;
+    /* Tells `watcher` of changes in `place` to names that start with `prefix`, from now on until `unwatch`. The watcher
+     * struct is copied. May wait. */
+    ld_status(LD_SENDABLE *watch)(
+        void *self, const ld_namespace *place, ld_bytes prefix, const ld_watcher *watcher, void **token,
+        const ld_error_sink *error);
+    /* Ends a watch; when it returns, `changed` is not running and will not run again. May wait. */
+    void(LD_SENDABLE *unwatch)(void *self, void *token);
+} ld_store_watch;
+
+/* Reads and changes that are one step: isolated until commit, all or nothing. */
+#define LD_STORE_TRANSACTIONS "localdata.store.transactions/1"
+typedef struct LD_SENDABLE ld_store_transactions_r1 {
+    uint32_t size;
+    /* Begins a transaction. It is used by one thread at a time and ended by exactly one of commit and rollback. */
+    ld_status(LD_SENDABLE *begin)(void *self, void **transaction, const ld_error_sink *error);
+    /* As of the store, within the transaction: it sees its own changes, nobody else does. */
+    ld_status(LD_SENDABLE *get)(
+        void *self, void *transaction, void *handle, const ld_sink *sink, const ld_error_sink *error);
+    ld_status(LD_SENDABLE *set)(
+        void *self, void *transaction, void *handle, ld_bytes value, const ld_attributes *attributes,
+        const ld_error_sink *error);
+    ld_status(LD_SENDABLE *remove)(void *self, void *transaction, void *handle, const ld_error_sink *error);
+    /* Makes the changes take effect; LD_ERROR_BUSY if a value that the transaction read or changed was changed by
+     * another meanwhile, and then nothing took effect. Ends the transaction in either case. */
+    ld_status(LD_SENDABLE *commit)(void *self, void *transaction, const ld_error_sink *error);
+    void(LD_SENDABLE *rollback)(void *self, void *transaction);
+} ld_store_transactions;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+
+"""#
+}

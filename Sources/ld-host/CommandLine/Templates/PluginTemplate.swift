@@ -1,0 +1,57 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// The files of a new plugin's package.
+struct PluginTemplate: Sendable {
+    /// By path inside the package's folder.
+    let files: [String: String]
+
+    /// Makes the folder with all the files, or nothing.
+    ///
+    /// The folder is made under another name and moved when it is complete, and the move succeeds only if there is
+    /// nothing, or an empty folder, in its place (rename(2)).
+    /// - Throws: `fileError` naming the folder.
+    func write(to folder: String) throws(StorageError) {
+        guard isFree(folder) else {
+            throw StorageError(
+                .fileError, "'\(folder)' is there already and is not an empty folder; nothing was written",
+                hint: "choose another name, or remove '\(folder)'")
+        }
+        var template = Array(".\(folder).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Self.failure("no folder can be made here") }
+        let draft = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        do {
+            try fill(draft)
+            guard rename(draft, folder) == 0 else { throw Self.failure("'\(folder)' cannot be made") }
+        } catch {
+            try? FileManager.default.removeItem(atPath: draft)
+            throw (error as? StorageError) ?? StorageError(.fileError, "'\(folder)' cannot be written: \(error)")
+        }
+    }
+
+    private func fill(_ draft: String) throws {
+        // mkdtemp(3) makes a folder for its owner alone; a package is as open as the user's other new folders.
+        let mask = umask(0)
+        umask(mask)
+        guard chmod(draft, 0o777 & ~mask) == 0 else { throw Self.failure("'\(draft)' cannot be opened to others") }
+        for (path, text) in files {
+            let file = "\(draft)/\(path)"
+            let parent = String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(filePath: file), options: .withoutOverwriting)
+        }
+    }
+
+    private func isFree(_ folder: String) -> Bool {
+        var status = stat()
+        guard lstat(folder, &status) == 0 else { return true }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return false }
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? false
+    }
+
+    private static func failure(_ what: String) -> StorageError {
+        let reason = String(cString: strerror(errno))
+        return StorageError(.fileError, "\(what): \(reason)", hint: "run it in a folder that you can write to")
+    }
+}

@@ -1,0 +1,81 @@
+internal import CLocalData
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// A transaction of an open store; used by one thread at a time, and ended once.
+package struct StoreTransaction: @unchecked Sendable {
+    // The pointer is opaque to the host; the caller keeps to one thread at a time.
+    let pointer: UnsafeMutableRawPointer?
+}
+
+extension LoadedStore {
+    /// Begins a transaction, which exactly one of ``commit(_:)`` and ``rollback(_:)`` ends.
+    ///
+    /// - Throws: `unsupported` if the store has no transactions, and whatever the store reports.
+    package func begin() throws(StorageError) -> StoreTransaction {
+        var pointer: UnsafeMutableRawPointer?
+        let transactions = try transactions
+        let status = try ReportSink.call { transactions.begin(table.`self`, &pointer, $0) }
+        guard status == LD_OK else { throw stopped("beginning a transaction") }
+        return StoreTransaction(pointer: pointer)
+    }
+
+    /// The value with the transaction's own changes, or `nil` if there is none.
+    package func get(
+        _ handle: StoreHandle, in transaction: StoreTransaction
+    ) throws(StorageError) -> Data? {
+        let transactions = try transactions
+        let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
+            try ReportSink.call { transactions.get(table.`self`, transaction.pointer, handle.pointer, sink, $0) }
+        }
+        return try value(data, status)
+    }
+
+    /// Stores a value, visible only to the transaction until it commits.
+    package func set(
+        _ handle: StoreHandle, to value: Data, attributes: ValueAttributes? = nil, in transaction: StoreTransaction
+    ) throws(StorageError) {
+        let transactions = try transactions
+        try checkSize(value.count)
+        let status = try ReportSink.call { error in
+            value.withUnsafeBytes { buffer in
+                let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
+                func call(_ attributes: UnsafePointer<ld_attributes>?) -> Int32 {
+                    transactions.set(
+                        table.`self`, transaction.pointer, handle.pointer, bytes, attributes, error)
+                }
+                return attributes.map { $0.withBoundary { call($0) } } ?? call(nil)
+            }
+        }
+        guard status == LD_OK else { throw stopped("writing in a transaction") }
+    }
+
+    /// Removes the value for the transaction; `false` if there was none.
+    package func remove(_ handle: StoreHandle, in transaction: StoreTransaction) throws(StorageError) -> Bool {
+        let transactions = try transactions
+        return try found(
+            ReportSink.call { transactions.remove(table.`self`, transaction.pointer, handle.pointer, $0) },
+            "removing in a transaction")
+    }
+
+    /// Makes the changes take effect, all or none, and ends the transaction in either case.
+    ///
+    /// - Throws: `busy` if a value that the transaction read or changed was changed by another meanwhile.
+    package func commit(_ transaction: StoreTransaction) throws(StorageError) {
+        let transactions = try transactions
+        let status = try ReportSink.call { transactions.commit(table.`self`, transaction.pointer, $0) }
+        guard status == LD_OK else { throw stopped("committing a transaction") }
+    }
+
+    /// Ends the transaction without effect.
+    package func rollback(_ transaction: StoreTransaction) {
+        abilities.transactions?.rollback(table.`self`, transaction.pointer)
+    }
+
+    private var transactions: ld_store_transactions {
+        get throws(StorageError) {
+            guard let transactions = abilities.transactions else { throw lacks("transactions") }
+            return transactions
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+import Testing
+
+@Suite("plugins new")
+struct PluginsNewTests {
+    @Test(
+        "makes the component's id out of the name",
+        arguments: [
+            ("MyStore", "my-store"), ("HTTP2Store", "http2-store"), ("S3", "s3"), ("SQLiteKV", "sq-lite-kv"),
+            ("Notes", "notes"), ("A", "a"), ("AStore", "a-store"),
+        ])
+    func component(name: String, id: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let outcome = try workspace.host("plugins", "new", name, "--language", "c")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("component '\(id)'"))
+        #expect(try workspace.text("\(name)/\(name.lowercased()).c").contains(".id = TEXT(\"\(id)\")"))
+    }
+
+    @Test(
+        "refuses a name that is no upper camel case, or taken, and writes nothing",
+        arguments: [
+            ("my-store", "upper camel case", "plugins new MyStore"), ("myStore", "upper camel case", "MyStore"),
+            ("", "upper camel case", "MyStore"), ("9Lives", "upper camel case", "MyStore"),
+            ("My Store", "upper camel case", "MyStore"), ("../Up", "upper camel case", "Up"),
+            ("Größe", "upper camel case", "plugins new"), ("My_Store", "upper camel case", "MyStore"),
+            ("Data", "is taken", "MyData"), ("FileStore", "is taken", "MyFileStore"),
+            ("Memory", "is taken", "MyMemory"),
+            (String(repeating: "Ab", count: 22), "has 65 bytes", "shorter"),
+        ])
+    func names(name: String, message: String, hint: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let outcome = try workspace.host("plugins", "new", name, "--language", "c")
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(outcome.status == 64)
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(message) == true && lines.last?.contains(hint) == true, "\(outcome.errors)")
+        #expect(try workspace.names() == ["home"])
+    }
+
+    @Test(
+        "says of kinds that have no table in the header yet that it cannot make them",
+        arguments: ["crypto", "sync", "migration"])
+    func kinds(kind: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let outcome = try workspace.host("plugins", "new", "MyStore", "--kind", kind)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("a \(kind) plugin cannot be made yet"))
+        #expect(outcome.errors.contains("hint: use --kind storage"))
+        #expect(try workspace.names() == ["home"])
+    }
+
+    @Test(
+        "refuses options that make no sense, and writes nothing",
+        arguments: [
+            (["--kind", "shop"], Int32(64), "there is no kind of plugin 'shop'"),
+            (["--language", "rust"], 64, "there is no template in the language 'rust'"),
+            (["--language", "c", "--localdata", "/"], 64, "needs no --localdata"),
+            (["--localdata", "/usr"], 2, "'/usr' is not LocalData's package"),
+        ])
+    func options(options: [String], status: Int32, message: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let outcome = try workspace.run("ld-host", ["plugins", "new", "MyStore"] + options)
+        #expect(outcome.status == status)
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+        #expect(try workspace.names() == ["home"])
+    }
+
+    @Test("overwrites nothing: neither a folder with something in it, nor a file, nor a symbolic link")
+    func overwritesNothing() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        try workspace.write("mine", to: "Full/Makefile")
+        try workspace.write("mine", to: "Afile")
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/Empty", withIntermediateDirectories: true)
+        #expect(symlink("Empty", "\(workspace.path)/Link") == 0)
+        for name in ["Full", "Afile", "Link"] {
+            let outcome = try workspace.host("plugins", "new", name, "--language", "c")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("'\(name)' is there already"), "\(outcome.errors)")
+        }
+        #expect(try workspace.names() == ["home", "Full", "Afile", "Empty", "Link"])
+        #expect(try workspace.names(in: "Full") == ["Makefile"])
+        #expect(try workspace.text("Full/Makefile") == "mine" && workspace.text("Afile") == "mine")
+        #expect(try workspace.names(in: "Empty").isEmpty)
+        #expect(try workspace.host("plugins", "new", "Empty", "--language", "c").status == 0)
+        #expect(try workspace.names(in: "Empty").contains("empty.c"))
+    }
+
+    @Test("finds LocalData's source where ld-host was built, and asks for it elsewhere; C needs none")
+    func findsTheCheckout() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let tools = try #require(PluginSearchPath.executable).split(separator: "/").dropLast().joined(separator: "/")
+        try FileManager.default.copyItem(atPath: "/\(tools)/ld-host", toPath: "\(workspace.path)/ld-host")
+        let moved = "\(workspace.path)/ld-host"
+
+        let outcome = try workspace.run(moved, ["plugins", "new", "MyStore"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("hint: give its folder: --localdata PATH"), "\(outcome.errors)")
+        #expect(try workspace.run(moved, ["plugins", "new", "MyCStore", "--language", "c"]).status == 0)
+        let root = Repository.root
+        #expect(try workspace.run(moved, ["plugins", "new", "MyStore", "--localdata", root]).status == 0)
+        #expect(try workspace.host("plugins", "new", "Other").status == 0)
+        let named = try workspace.text("MyStore/Package.swift")
+        let found = try workspace.text("Other/Package.swift")
+        #expect(named.replacing("MyStore", with: "Other") == found)
+    }
+}

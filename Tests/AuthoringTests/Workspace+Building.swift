@@ -1,0 +1,22 @@
+import FoundationEssentials
+
+extension Repository {
+    /// The folder of today's header.
+    static let header = "\(root)/Sources/LocalDataAPI/CLocalData/include"
+}
+
+extension Workspace {
+    /// Builds a plugin in C and gives its library's path.
+    func build(_ source: String, header: String) throws -> String {
+        let library = "\(path)/libBuilt.so"
+        let outcome = try run(
+            "cc",
+            ["-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-pthread", "-I", header, source, "-o", library])
+        guard outcome.status == 0 else { throw CompilerFailure(description: outcome.errors) }
+        return library
+    }
+
+    private struct CompilerFailure: Error, CustomStringConvertible {
+        let description: String
+    }
+}

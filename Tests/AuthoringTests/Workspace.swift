@@ -1,0 +1,54 @@
+import FoundationEssentials
+import LocalDataHost
+import Testing
+
+/// An empty folder, and a home, as a new author has them; with the `ld-host` that was built with these tests.
+struct Workspace {
+    let path: String
+    var home: String { "\(path)/home" }
+
+    init() throws {
+        path = "/tmp/localdata-author-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: "\(path)/home", withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    func text(_ file: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(file)")), as: UTF8.self)
+    }
+
+    func write(_ text: String, to file: String) throws {
+        let url = URL(filePath: "\(path)/\(file)")
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    func names(in folder: String = "") throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)"))
+    }
+
+    /// Runs a program in the folder, with nothing of this process's environment but the search path.
+    func run(_ program: String, _ arguments: [String]) throws -> ConsoleSession.Outcome {
+        let tools = try #require(PluginSearchPath.executable).split(separator: "/").dropLast().joined(separator: "/")
+        let inherited = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let end = try ChildProcess(
+            "/usr/bin/env", arguments: ["--chdir=\(path)", program] + arguments,
+            environment: ["PATH": "/\(tools):\(inherited)", "HOME": home]
+        ).run(deadline: .seconds(900))
+        guard case .exited(let status) = end.outcome else {
+            throw EndedBadly(description: "\(program) \(arguments): \(end.outcome)")
+        }
+        return ConsoleSession.Outcome(
+            output: String(decoding: end.output, as: UTF8.self), errors: String(decoding: end.errorTail, as: UTF8.self),
+            status: status)
+    }
+
+    /// Runs `ld-host`.
+    func host(_ arguments: String...) throws -> ConsoleSession.Outcome { try run("ld-host", arguments) }
+
+    private struct EndedBadly: Error, CustomStringConvertible {
+        let description: String
+    }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataTesting
+import Testing
+
+@Suite("The article on writing a plugin")
+struct WritingAPluginTests {
+    private let article: String
+
+    init() throws {
+        article = try Repository.text("Sources/LocalDataAPI/LocalDataAPI.docc/WritingAPlugin.md")
+    }
+
+    @Test("runs as it is shown, from an empty folder, in Swift and in C")
+    func sessionsRun() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        var session = ConsoleSession(article: article)
+        // The second build is the one of the store with all that the article adds to it.
+        let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
+        try #require(builds.count == 2)
+        session.insert(
+            "cp '\(Repository.root)/Tests/AuthoringTests/Samples/MyStore.swift' Sources/MyStore/", before: builds[1])
+        try session.run(in: workspace, places: ["{home}": workspace.home, "{here}": workspace.path])
+    }
+
+    @Test("has no sample that is not, word for word, in what is compiled: the new packages and the store made of one")
+    func samplesAreCompiled() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MyStore").status == 0)
+        let sources = try [
+            workspace.text("MyStore/Sources/MyStore/MyStore.swift"),
+            workspace.text("MyStore/Sources/MyStore/MyStorePlugin.swift"),
+            Repository.text("Tests/AuthoringTests/Samples/MyStore.swift"),
+        ]
+        let blocks = Article.blocks(of: "swift", in: article)
+        #expect(blocks.count == 7)
+        for block in blocks { #expect(sources.contains { $0.contains(block) }, "not compiled anywhere:\n\(block)") }
+        let example = try Repository.text("Examples/CBackend/cbackend.c")
+        for block in Article.blocks(of: "c", in: article) {
+            #expect(example.contains(block), "not compiled:\n\(block)")
+        }
+    }
+
+    @Test("changes the new store only in the lines that it shows")
+    func sampleIsTheNewStore() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MyStore").status == 0)
+        let sample = try Repository.text("Tests/AuthoringTests/Samples/MyStore.swift").split(separator: "\n")
+        let replaced = try workspace.text("MyStore/Sources/MyStore/MyStore.swift").split(separator: "\n")
+            .filter { !sample.contains($0) }.map { $0.trimming(while: { $0 == " " }) }
+        #expect(
+            replaced == [
+                "final class MyStore: EnumerableBackend {",
+                #"options: [.path("file", default: "${data}/my-store.plist", help: "where the values are kept")])"#,
+            ])
+    }
+
+    @Test("ends with a store that keeps its promises, and refuses to open with options that make no sense")
+    func sampleConforms() async throws {
+        let report = try await StorageConformance.run(MyStore.self)
+        #expect(report.failures.isEmpty, "\(report)")
+        #expect(throws: StorageError(.invalidOptions)) {
+            try MyStore(
+                options: ComponentOptions(["file": .string("/tmp/unused.plist"), "capacity": .integer(0)]),
+                host: HostServices(name: "test", version: "1"))
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(while isLeading: (Character) -> Bool) -> String { String(drop(while: isLeading)) }
+}

@@ -1,0 +1,23 @@
+import FoundationEssentials
+import Testing
+
+@Suite("The demonstration")
+struct DemonstrationTests {
+    private static let hasLanguages = FileManager.default.fileExists(
+        atPath: "/usr/share/iso-codes/json/iso_639-3.json")
+
+    @Test("Examples/demo.sh stores Debian's languages through one plugin and then another", .enabled(if: hasLanguages))
+    func demo() throws {
+        let ending = try Home().run("/bin/sh", ["\(BuiltProducts.package)/Examples/demo.sh", BuiltProducts.folder])
+        #expect(ending.status == 0, "\(ending.errors)")
+        let lines = ending.text.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("imported 7910 values into userDefaults:languages") })
+        #expect(lines.contains("7910"))
+        let finnish = #"{"alpha_2":"fi","alpha_3":"fin","name":"Finnish","scope":"I","type":"L"}"#
+        // From the file store, after the way to the other one and back, and from both in one process.
+        #expect(lines.count { $0 == finnish } == 2, "\(ending.text)")
+        #expect(lines.count { $0.hasSuffix("fin: \(finnish)") } == 2, "\(ending.text)")
+        #expect(lines.contains("7910 languages are in store 'file'"))
+        #expect(lines.contains("7910 languages are in store 'memory'"))
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Testing
+
+/// A change that the campaigns disturb, with what was there before and is to be there afterwards.
+struct FaultOperation: Sendable, CustomTestStringConvertible {
+    let name: String
+    let address: String
+    let words: [String]
+    var input: [UInt8]?
+    /// The value before; `nil` if there is none.
+    var old: [UInt8]?
+    /// The value afterwards; `nil` if there is none.
+    var new: [UInt8]?
+    /// Whether anything is in the home before.
+    var isHomeEmpty = false
+
+    var testDescription: String { name }
+
+    static let sibling = "userDefaults:place/sibling"
+    private static let short = "userDefaults:place/key"
+    /// So long that its file lies in folders of its own.
+    private static let long = "userDefaults:place/" + String(repeating: "Long", count: 100)
+    private static let text = "the new value"
+    private static let old = Array("the old value, which is longer than the new one".utf8)
+    /// More than one piece of a streaming write, and no multiple of one.
+    private static let large = (0..<300 * 1024 + 7).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+
+    static let all = [
+        FaultOperation(
+            name: "first set in an empty home", address: short, words: ["set", short, text], new: Array(text.utf8),
+            isHomeEmpty: true),
+        FaultOperation(name: "set", address: short, words: ["set", short, text], new: Array(text.utf8)),
+        FaultOperation(
+            name: "overwrite", address: short, words: ["set", short, text], old: old, new: Array(text.utf8)),
+        FaultOperation(name: "set, long name", address: long, words: ["set", long, text], new: Array(text.utf8)),
+        FaultOperation(
+            name: "overwrite, long name", address: long, words: ["set", long, text], old: old, new: Array(text.utf8)),
+        FaultOperation(
+            name: "streaming write", address: short, words: ["set", short, "--stdin"], input: large, old: old,
+            new: large),
+        FaultOperation(name: "remove", address: short, words: ["rm", short], old: old),
+        FaultOperation(name: "remove, long name", address: long, words: ["rm", long], old: old),
+    ]
+
+    /// Makes the state before, in a home.
+    func prepare(_ home: Home) throws {
+        if isHomeEmpty {
+            // The plugins are looked at now, so that a point is about the store alone.
+            try home.done("doctor")
+            return
+        }
+        try home.done("set", Self.sibling, "sibling")
+        if let old { try home.done("set", address, "--stdin", input: old) }
+    }
+}

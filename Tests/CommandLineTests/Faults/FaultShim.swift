@@ -1,0 +1,54 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+
+/// The fault injector of `Tests/FaultInjection`, built once for a run of the tests.
+enum FaultShim {
+    /// A call that the injector counted.
+    struct Call {
+        let name: String
+        let path: String
+        /// Where a rename goes to.
+        let target: String?
+        let result: String
+
+        /// The folder that `path` is in.
+        var folder: String { Self.folder(of: path) }
+
+        static func folder(of path: String) -> String {
+            String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        }
+    }
+
+    /// The library, beside the programs under test. Its name keeps it from being taken for a plugin.
+    static let library = Result { try build() }
+
+    private static func build() throws -> String {
+        let sources = "\(BuiltProducts.package)/Tests/FaultInjection"
+        let names = try FileManager.default.contentsOfDirectory(atPath: sources)
+            .filter { $0.hasPrefix("fault") && $0.hasSuffix(".c") }.sorted()
+        let library = "\(BuiltProducts.folder)/faultshim.so"
+        // Another run of the tests may be building it too.
+        let fresh = "\(library).\(getpid())"
+        let home = try Home()
+        let ending = try home.run(
+            "/usr/bin/cc", ["-std=c11", "-O2", "-shared", "-fPIC", "-o", fresh] + names.map { "\(sources)/\($0)" })
+        guard ending.status == 0, rename(fresh, library) == 0 else {
+            throw Home.Failure(description: "the fault injector cannot be built: \(ending.errors)")
+        }
+        return library
+    }
+
+    /// Reads the calls from a log.
+    static func calls(in log: String) throws -> [Call] {
+        try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map { line in
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 4 || fields.count == 5 else {
+                throw Home.Failure(description: "the fault injector wrote a line '\(line)'")
+            }
+            return Call(
+                name: fields[1], path: fields[2], target: fields.count == 5 ? fields[3] : nil,
+                result: fields[fields.count - 1])
+        }
+    }
+}

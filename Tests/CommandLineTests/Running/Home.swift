@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+import Testing
+
+/// A home folder of one test's own, with its own XDG folders, in which programs run. It is removed with the object.
+final class Home: Sendable {
+    /// How a program ended, and what it wrote.
+    struct Ending {
+        /// The exit status; 128 and the signal's number if a signal ended it, as a shell says it.
+        let status: Int32
+        let output: [UInt8]
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    /// A home could not be made, or a program in it did not end in time.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// No program in these tests takes this long, however busy the machine is.
+    private static let deadline: Duration = .seconds(600)
+
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/localdata-cli.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp: \(errno)") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Where the file store keeps a domain's values.
+    func files(_ place: String = "") -> String { "\(path)/data/localdata/files\(place.isEmpty ? "" : "/\(place)")" }
+
+    /// The whole environment of programs that run here.
+    var environment: [String: String] {
+        [
+            "HOME": path, "PATH": "\(BuiltProducts.folder):/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+            "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data", "XDG_CACHE_HOME": "\(path)/cache",
+            "XDG_STATE_HOME": "\(path)/state", "BIN": BuiltProducts.folder, "PACKAGE": BuiltProducts.package,
+        ]
+    }
+
+    /// Runs `ld-host`.
+    func run(
+        _ words: String..., input: [UInt8]? = nil, adding variables: [String: String] = [:]
+    ) throws -> Ending {
+        try run(BuiltProducts.program, words, input: input, adding: variables)
+    }
+
+    /// Runs a command line with sh, in this folder.
+    func shell(_ line: String, adding variables: [String: String] = [:]) throws -> Ending {
+        try run("/bin/sh", ["-c", "cd \"$HOME\" || exit\n\(line)"], adding: variables)
+    }
+
+    /// Runs any program.
+    func run(
+        _ program: String, _ words: [String], input: [UInt8]? = nil, adding variables: [String: String] = [:]
+    ) throws -> Ending {
+        let completion = try ChildProcess(
+            program, arguments: words, environment: environment.merging(variables) { $1 }, input: input
+        ).run(deadline: Self.deadline)
+        let status: Int32
+        switch completion.outcome {
+        case .exited(let code): status = code
+        case .signalled(let signal, _): status = 128 + signal
+        case .timedOut: throw Failure(description: "\(program) \(words) \(completion.outcome)")
+        }
+        return Ending(status: status, output: completion.output, errors: completion.errorText)
+    }
+}
+
+extension Home {
+    /// Runs `ld-host`, which must succeed.
+    @discardableResult
+    func done(_ words: String..., input: [UInt8]? = nil, location: SourceLocation = #_sourceLocation) throws -> Ending {
+        let ending = try run(BuiltProducts.program, words, input: input)
+        #expect(ending.status == 0, "\(words.first ?? ""): \(ending.errors)", sourceLocation: location)
+        return ending
+    }
+}

@@ -1,0 +1,78 @@
+import LocalDataAPI
+import Synchronization
+import Testing
+
+@Suite struct KeyResolutionSlotTests {
+    /// A resolution that tells when it goes.
+    private final class Counted: KeyResolution, @unchecked Sendable {
+        // Immutable; unchecked because the superclass is.
+        private let alive: Alive
+
+        init(_ snapshot: UInt, _ alive: Alive) {
+            self.alive = alive
+            alive.add(1)
+            super.init(snapshot: snapshot)
+        }
+
+        deinit { alive.add(-1) }
+    }
+
+    private final class Alive: Sendable {
+        private let number = Atomic<Int>(0)
+        var count: Int { number.load(ordering: .relaxed) }
+        func add(_ change: Int) { number.add(change, ordering: .relaxed) }
+    }
+
+    @Test("the newest resolution of a snapshot is found, and none of a snapshot that was never added")
+    func finds() {
+        let (slot, alive) = (KeyResolutionSlot(), Alive())
+        #expect(slot.resolution(for: 0)?.takeUnretainedValue() == nil)
+        let (one, two, newer) = (Counted(1, alive), Counted(2, alive), Counted(1, alive))
+        slot.add(one)
+        slot.add(two)
+        #expect(slot.resolution(for: 1)?.takeUnretainedValue() === one)
+        slot.add(newer)
+        #expect(slot.resolution(for: 1)?.takeUnretainedValue() === newer)
+        #expect(slot.resolution(for: 2)?.takeUnretainedValue() === two)
+        #expect(slot.resolution(for: 3)?.takeUnretainedValue() == nil)
+    }
+
+    @Test(
+        "eight tasks add and find at once; nothing is lost, and all of it goes with the slot", .timeLimit(.minutes(1)))
+    func concurrent() async {
+        let alive = Alive()
+        do {
+            let slot = KeyResolutionSlot()
+            await withTaskGroup(of: Void.self) { group in
+                for task in UInt(1)...8 {
+                    group.addTask {
+                        for round in UInt(0)..<250 {
+                            let resolution = Counted(task * 1000 + round, alive)
+                            slot.add(resolution)
+                            #expect(slot.resolution(for: resolution.snapshot)?.takeUnretainedValue() === resolution)
+                            let other = slot.resolution(for: (task % 8 + 1) * 1000 + round)?.takeUnretainedValue()
+                            #expect(other == nil || other?.snapshot == (task % 8 + 1) * 1000 + round)
+                        }
+                    }
+                }
+            }
+            #expect(alive.count == 2000)
+            for task in UInt(1)...8 {
+                for round in UInt(0)..<250 {
+                    #expect(slot.resolution(for: task * 1000 + round)?.takeUnretainedValue() != nil)
+                }
+            }
+        }
+        #expect(alive.count == 0)
+    }
+
+    @Test("a key, its copies and its untyped form share one slot; another key has its own")
+    func sharing() {
+        let key = StorageKey<Int>(name: "k", domain: .userDefaults(), owner: "tests", description: "a key")
+        let copy = key
+        #expect(copy.slot === key.slot)
+        #expect(AnyStorageKey(key).slot === key.slot)
+        let twin = StorageKey<Int>(name: "k", domain: .userDefaults(), owner: "tests", description: "a key")
+        #expect(twin.slot !== key.slot)
+    }
+}

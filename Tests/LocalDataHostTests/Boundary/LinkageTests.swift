@@ -1,0 +1,99 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+import Testing
+
+@Suite("what the built files link to and export", .waitsForPrograms) struct LinkageTests {
+    /// Libraries that belong to single plugins, or cost start-up time.
+    static let unwanted = [
+        "libsecret", "libcrypto", "libssl", "libsodium", "libsqlite3", "libnats", "libFoundation.so",
+        "libFoundationInternationalization", "lib_FoundationICU",
+    ]
+
+    private static var folder: String { (try? FixtureBuilder.host).map { String($0.dropLast("/ld-host".count)) } ?? "" }
+
+    /// The plugins that the package builds: one for each folder of backends that has come to more than a placeholder.
+    static let plugins: [String] = {
+        let backends = "\(FixtureBuilder.repository)/Sources/Backends"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: backends)) ?? []
+        return names.sorted().filter { name in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(backends)/\(name)")) ?? []
+            return files.contains { $0.hasSuffix(".swift") && $0 != "Placeholder.swift" }
+        }.map { "lib\($0).so" }
+    }()
+
+    private func run(_ program: String, _ arguments: String...) throws -> String {
+        let end = try ChildProcess(
+            program, arguments: arguments, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
+        )
+        .run(deadline: .seconds(60))
+        try #require(end.outcome == .exited(code: 0), "\(program) \(end.outcome): \(end.errorText)")
+        return String(decoding: end.output, as: UTF8.self)
+    }
+
+    @Test("there are plugins to look at")
+    func somethingToLookAt() { #expect(Self.plugins.contains("libMemoryStore.so")) }
+
+    @Test(
+        "neither the host nor a store of plain files needs a library that is another plugin's business",
+        arguments: ["ld-host", "libMemoryStore.so", "libFileStore.so"])
+    func needed(_ name: String) throws {
+        let dynamic = try run("/usr/bin/readelf", "-dW", "\(Self.folder)/\(name)")
+        let needed = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+        #expect(needed.contains { $0.contains("libc.so.6") }, "readelf was not understood")
+        for library in Self.unwanted { #expect(!needed.contains { $0.contains("[\(library)") }) }
+        let loaded = try run("/usr/bin/ldd", "\(Self.folder)/\(name)")
+        #expect(loaded.contains("libFoundationEssentials.so"), "ldd was not understood")
+        for library in Self.unwanted { #expect(!loaded.contains("\(library)")) }
+    }
+
+    @Test("a plugin exports one function besides Swift's own, its entry", arguments: plugins)
+    func exports(_ name: String) throws {
+        let table = try run("/usr/bin/nm", "-D", "--defined-only", "\(Self.folder)/\(name)")
+        var functions: [String] = []
+        for line in table.split(separator: "\n") {
+            let words = line.split(separator: " ").map { String($0) }
+            let isFunction = words.count == 3 && ["T", "W", "i"].contains(words[1])
+            if isFunction, !words[2].hasPrefix("$s") { functions.append(words[2]) }
+        }
+        #expect(functions == ["localdata_plugin_v1"])
+    }
+
+    /// Every compiler that is installed, with the language that it is asked for.
+    static let compilers: [[String]] = {
+        let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") + ["/usr/bin"]
+        func find(_ name: String) -> String? { folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 } }
+        return [
+            find("gcc").map { [$0, "-xc", "-std=c11"] }, find("g++").map { [$0, "-xc++", "-std=c++17"] },
+            find("clang").map { [$0, "-xc", "-std=c11"] }, find("clang++").map { [$0, "-xc++", "-std=c++17"] },
+        ].compactMap { $0 }
+    }()
+
+    @Test("the header compiles alone, as C11 and as C++17, without a warning", arguments: compilers)
+    func header(_ compiler: [String]) throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let source = try fixture.write(
+            """
+            #include <localdata/plugin.h>
+            #include <localdata/plugin.h>
+            LD_EXPORT const void *localdata_plugin_v1(void);
+            const void *localdata_plugin_v1(void) { return 0; }
+
+            """.utf8, to: "alone")
+        let end = try ChildProcess(
+            compiler[0],
+            arguments: compiler.dropFirst() + [
+                "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                "-I\(FixtureBuilder.repository)/Sources/LocalDataAPI/CLocalData/include", source,
+            ], environment: ["PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(60))
+        #expect(end.outcome == .exited(code: 0), "\(end.errorText)")
+    }
+
+    @Test("both languages of the header are tried")
+    func someCompilers() {
+        #expect(Self.compilers.contains { $0.contains("-std=c11") })
+        #expect(Self.compilers.contains { $0.contains("-std=c++17") })
+    }
+}

@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("calls to stores that keep one waiting", .timeLimit(.minutes(1))) struct CallLaneTests {
+    private func sleepyRouter(_ options: String, _ store: String = "") async throws -> StorageRouter {
+        let router = StorageRouter(
+            configuration: try HostConfiguration(
+                text: """
+                    {
+                      domains: { userDefaults: "slow" }, log: { level: "off" },
+                      stores: { slow: { component: "sleepy", options: { \(options) }, \(store) } },
+                    }
+                    """))
+        try await router.registerPlugin(
+            named: "Sleepy", Plugin.export("Sleepy", version: "1.0.0", .storage(SleepyStore.self)))
+        return router
+    }
+
+    private func number(_ name: String) -> StorageKey<UInt> {
+        StorageKey(name: name, domain: .userDefaults(), security: .none, owner: "tests", description: "a number")
+    }
+
+    @Test("64 calls that wait do not hold up tasks that do not")
+    func unrelatedTasks() async throws {
+        let router = try await sleepyRouter("milliseconds: 30000", "timeout: 60")
+        let key = textKey("k")
+        try await router.set("x", for: key)
+        let (begun, ended) = (Counter(), Counter())
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    begun.add()
+                    defer { ended.add() }
+                    return try await router.get(key)
+                }
+            }
+            // If each held a thread of Swift's pool, no more than there are cores would ever begin.
+            while begun.value < 64, ended.value == 0 { await Task.yield() }
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(begun.value == 64 && ended.value == 0)
+            _ = try await router.resolve(KeyReference(textKey("open")))
+            for try await value in group { #expect(value == "x") }
+        }
+    }
+
+    @Test("calls to a slow C store run beside each other")
+    func besideEachOther() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        _ = try await fixture.build("FIXTURE_SLOW=100", "FIXTURE_LATENCY=LD_LATENCY_NETWORK")
+        let router = StorageRouter(configuration: try fixture.configuration("domains: { userDefaults: \"fixture\" }"))
+        let key = textKey("k")
+        try await router.set("x", for: key)
+        let start = SuspendingClock.now
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<64 { group.addTask { try await router.get(key) } }
+            for try await value in group { #expect(value == "x") }
+        }
+        // One after the other they would take 6.4 s.
+        #expect(SuspendingClock.now - start < .seconds(5))
+    }
+
+    @Test("a store gets no more calls at a time than its configuration allows", arguments: [1, 3])
+    func concurrency(_ width: Int) async throws {
+        let router = try await sleepyRouter("milliseconds: 10", "concurrency: \(width)")
+        try await router.set("x", for: textKey("k"))
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<24 { group.addTask { try await router.get(textKey("k")) } }
+            try await group.waitForAll()
+        }
+        #expect(try await router.get(number("peak")) == UInt(width))
+    }
+
+    @Test("a call that does not end in time is abandoned, from whatever task it came", arguments: [false, true])
+    func deadline(_ onExecutor: Bool) async throws {
+        let router = try await sleepyRouter("milliseconds: 6000", "timeout: 0.05")
+        let start = SuspendingClock.now
+        let task = Task(executorPreference: onExecutor ? IOExecutor.shared : nil) {
+            try await router.get(textKey("k"))
+        }
+        let error = try await #require(throws: StorageError.self) { try await task.value }
+        #expect(SuspendingClock.now - start < .seconds(5))
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("reading 'userDefaults/k'") && error.message.contains("0.05 seconds"))
+        #expect(error.message.contains("abandoned") && error.hint.contains("timeout"))
+    }
+
+    @Test("a caller that gives up is let go at once, and told so")
+    func cancellation() async throws {
+        let router = try await sleepyRouter("milliseconds: 6000", "timeout: 60")
+        try await router.set("x", for: textKey("k"))
+        let start = SuspendingClock.now
+        let task = Task { try await router.get(textKey("k")) }
+        // Until the call is in the store, so that it is cancelled in flight.
+        while try await router.get(number("peak")) == 0 { await Task.yield() }
+        task.cancel()
+        let error = try await #require(throws: StorageError.self) { try await task.value }
+        #expect(error.code == .cancelled && error.message.contains("reading 'userDefaults/k'"))
+        #expect(SuspendingClock.now - start < .seconds(5))
+    }
+
+    @Test("a call of a task that is cancelled already does not begin")
+    func cancelledBefore() async throws {
+        let router = try await sleepyRouter("milliseconds: 0", "timeout: 60")
+        try await router.set("x", for: textKey("k"))
+        let cancelled = Counter()
+        let task = Task {
+            while cancelled.value == 0 { await Task.yield() }
+            return try await router.get(textKey("k"))
+        }
+        task.cancel()
+        cancelled.add()
+        await #expect(throws: StorageError.cancelled) { try await task.value }
+        #expect(try await router.get(number("peak")) == 0)
+    }
+
+    @Test(
+        "a store that says itself that it timed out is not said to have been abandoned",
+        arguments: [("times out", 36), ("is cancelled", 37)])
+    func ownTimeout(_ name: String, _ code: Int32) async throws {
+        let router = try await sleepyRouter("milliseconds: 0", "timeout: 60")
+        let error = try await #require(throws: StorageError.self) { try await router.get(textKey(name)) }
+        #expect(error.code.rawValue == code && error.message == error.code.summary)
+    }
+
+    @Test("a call on an executor's thread is made right there; a disk's read also elsewhere")
+    func inline() async throws {
+        let router = try await sleepyRouter("latency: 1")
+        let (own, writer) = try await Task(executorPreference: IOExecutor.shared) {
+            let own = UInt(pthread_self())
+            try await router.set("x", for: textKey("k"))
+            return (own, try await router.get(number("writer")))
+        }.value
+        #expect(own == writer)
+    }
+
+    @Test(
+        "the main actor's writes to a disk are made elsewhere, its reads and memory's calls where it is",
+        arguments: [0, 1, 2, 3])
+    @MainActor func mainActor(_ latency: Int) async throws {
+        let router = try await sleepyRouter("latency: \(latency)")
+        let main = UInt(pthread_self())
+        try await router.set("x", for: textKey("k"))
+        let writer = try await router.get(number("writer"))
+        let reader = try await router.get(number("reader"))
+        #expect((writer == main) == (latency == 0))
+        #expect((reader == main) == (latency <= 1))
+        #expect(UInt(pthread_self()) == main)
+    }
+}

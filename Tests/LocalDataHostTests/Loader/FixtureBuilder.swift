@@ -1,0 +1,101 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+/// A temporary folder in which variants of the C plugin in `Tests/PluginFixtures` are built.
+///
+/// A plugin is never unloaded and is known by its path, so every test has a folder of its own; it ends with ``remove()``.
+struct FixtureBuilder: Sendable {
+    /// The folder, writable by its owner only, as the host demands.
+    let folder: String
+
+    init() throws {
+        var template = Array("/tmp/localdata-fixture-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } != nil }
+        try #require(made, "no temporary folder below /tmp: error \(errno)")
+        folder = template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
+        try #require(chmod(folder, 0o755) == 0)
+    }
+
+    /// The folder that holds `Package.swift`.
+    static let repository = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" }
+
+    /// The `ld-host` that was built with the tests.
+    static var host: String {
+        get throws {
+            let host = PluginInspector.installedHost
+            return try #require(host, "ld-host is not beside the tests; run: swift build")
+        }
+    }
+
+    /// Compiles the fixture with `-D` for each word of `variant`, and returns the library's path.
+    func build(
+        _ variant: String..., component: String = "fixture", as name: String = "libFixture.so"
+    ) throws -> String {
+        try build(variant: variant, component: component, as: name)
+    }
+
+    /// As ``build(_:component:as:)``, with the words in a list.
+    func build(variant: [String], component: String = "fixture", as name: String = "libFixture.so") throws -> String {
+        let path = "\(folder)/\(name)"
+        let end = try ChildProcess(
+            "/usr/bin/cc",
+            arguments: ["-std=c11", "-shared", "-fPIC", "-o", path]
+                + ["-I", "\(Self.repository)/Sources/LocalDataAPI/CLocalData/include"]
+                + ["-DCOMPONENT_ID=\"\(component)\""] + variant.map { "-D\($0)" }
+                + ["\(Self.repository)/Tests/PluginFixtures/fixture.c"],
+            environment: ["PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(120))
+        try #require(end.outcome == .exited(code: 0), "cc \(end.outcome): \(end.errorText)")
+        try #require(chmod(path, 0o755) == 0)
+        return path
+    }
+
+    /// As the other, without holding a thread of Swift's pool while the compiler runs.
+    func build(_ variant: String..., component: String = "fixture") async throws -> String {
+        try await withTaskExecutorPreference(WaitingThreads.shared) {
+            try build(variant: variant, component: component)
+        }
+    }
+
+    /// Writes a file and returns its path.
+    func write(_ bytes: some Sequence<UInt8>, to name: String, mode: mode_t = 0o755) throws -> String {
+        let path = "\(folder)/\(name)"
+        try Data(bytes).write(to: URL(filePath: path))
+        try #require(chmod(path, mode) == 0)
+        return path
+    }
+
+    /// A configuration with all folders and plugins in this one, and what `text` says besides.
+    func configuration(_ text: String, timeout: Double = 20) throws -> HostConfiguration {
+        try HostConfiguration(
+            text: """
+                {
+                  directories: {
+                    data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config",
+                  },
+                  plugins: { path: ["\(folder)"], timeout: \(timeout) },
+                  log: { level: "off" },
+                  \(text)
+                }
+                """)
+    }
+
+    /// Runs the `ld-host` beside the tests with this folder as its home.
+    func runHost(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess.Completion {
+        let standard = [
+            "HOME": folder, "PATH": "/usr/bin:/bin", "XDG_DATA_HOME": "\(folder)/data",
+            "XDG_CONFIG_HOME": "\(folder)/config", "XDG_CACHE_HOME": "\(folder)/cache",
+            "XDG_STATE_HOME": "\(folder)/state", "LOCALDATA_PLUGIN_PATH": folder,
+        ]
+        return try ChildProcess(
+            try FixtureBuilder.host, arguments: arguments,
+            environment: standard.merging(environment) { $1 }
+        ).run(deadline: .seconds(60))
+    }
+
+    /// Removes the folder with all that is in it.
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite struct OptionResolverTests {
+    private func resolve(_ options: [String: ComponentOption.Value]) throws -> [String: ComponentOption.Value] {
+        let component = PluginDescription.Component(
+            kind: 1, id: "some", summary: "",
+            options: [
+                .string("mode", default: "fast", allowed: ["fast", "safe"], help: "how"),
+                .path("root", default: "${data}/x", help: "where"), .integer("count", required: true, help: "how many"),
+                .number("ratio", help: "how much"), .boolean("sync", default: true, help: "whether"),
+            ])
+        let folders = HostSettings.Folders(data: "/d", cache: "/c", state: "/s", config: "/f")
+        let store = HostSettings.Store(
+            name: "store", component: "some", options: options, origin: "file:3", concurrency: 1, timeout: .seconds(1),
+            isSealed: false)
+        let data = try OptionResolver(component: component, folders: folders).resolve(store)
+        return try JSONDecoder().decode([String: ComponentOption.Value].self, from: data)
+    }
+
+    @Test("defaults are filled in, and what has none stays absent")
+    func defaults() throws {
+        let resolved = try resolve(["count": .integer(3)])
+        #expect(
+            resolved == [
+                "mode": .string("fast"), "root": .string("/d/x"), "count": .integer(3), "sync": .boolean(true),
+            ])
+    }
+
+    @Test(
+        "folders stand where their placeholders stood",
+        arguments: [
+            ("${data}", "/d"), ("${cache}/a", "/c/a"), ("${state}/a", "/s/a"), ("${config}/a", "/f/a"),
+            ("/a/${data}", "/a/${data}"),
+        ])
+    func folders(_ text: String, _ expected: String) throws {
+        #expect(try resolve(["count": .integer(1), "root": .string(text)])["root"] == .string(expected))
+    }
+
+    @Test(
+        "a value that does not fit is refused by name",
+        arguments: [
+            ("mode", .string("slow"), "possible are fast, safe"), ("mode", .integer(1), "expected string"),
+            ("root", .string("relative"), "no absolute path"), ("root", .string("${home}/x"), "known are ${data}"),
+            ("root", .string(""), "no absolute path"), ("root", .string("/a\0b"), "no absolute path"),
+            ("count", .string("3"), "expected integer"), ("count", .number(3.5), "expected integer"),
+            ("ratio", .boolean(true), "expected number"), ("sync", .integer(1), "expected boolean"),
+        ] as [(String, ComponentOption.Value, String)])
+    func refuses(_ name: String, _ value: ComponentOption.Value, _ reason: String) throws {
+        var options: [String: ComponentOption.Value] = ["count": .integer(1)]
+        options[name] = value
+        let error = try #require(throws: StorageError.self) { try resolve(options) }
+        #expect(error.code == .invalidOptions)
+        #expect(error.message.contains("'\(name)'") && error.message.contains(reason))
+        #expect(error.message.contains("'store' (file:3)") && error.hint.contains("ld-host plugins inspect some"))
+    }
+
+    @Test("every problem is told at once, unknown and missing options too")
+    func everyProblem() throws {
+        let error = try #require(throws: StorageError.self) {
+            try resolve(["colour": .string("red"), "sync": .string("yes")])
+        }
+        #expect(error.message.contains("unknown option 'colour'; it has count, mode, ratio, root, sync"))
+        #expect(error.message.contains("'count' is missing: how many") && error.message.contains("'sync'"))
+    }
+
+    @Test("a whole number is also a number")
+    func wholeNumber() throws {
+        #expect(try resolve(["count": .integer(1), "ratio": .integer(2)])["ratio"] == .integer(2))
+        // JSON does not tell 2 from 2.0; the component that asks for a number gets one either way.
+        #expect(try ComponentOptions(["ratio": .integer(2)]).number("ratio") == 2)
+    }
+}

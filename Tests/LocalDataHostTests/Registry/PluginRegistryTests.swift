@@ -1,0 +1,140 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite(.waitsForPrograms) struct PluginRegistryTests {
+    private func registry(_ fixture: FixtureBuilder, _ places: [String], timeout: Duration = .seconds(20)) throws
+        -> PluginRegistry
+    {
+        PluginRegistry(
+            searchPath: PluginSearchPath(places: places.map { .init(path: $0, origin: "the test") }),
+            inspector: PluginInspector(host: try FixtureBuilder.host, timeout: timeout),
+            cacheFolder: "\(fixture.folder)/cache")
+    }
+
+    @Test("two plugins with one component are a tie that names both, in whichever order they are found")
+    func tie() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let first = try fixture.build(as: "libFirst.so")
+        let second = try fixture.build(as: "libSecond.so")
+        var messages: Set<String> = []
+        for places in [[first, second], [second, first], [fixture.folder], [fixture.folder, second]] {
+            let registry = try registry(fixture, places)
+            let error = try #require(throws: StorageError.self) {
+                try registry.plugin(offering: "fixture", kind: .storage)
+            }
+            #expect(error.code == .componentAmbiguous)
+            #expect(error.message.contains("'fixture'") && error.message.contains("'\(first)'"))
+            #expect(error.message.contains("'\(second)'"))
+            #expect(error.hint.contains("take all but one"))
+            messages.insert(error.message)
+        }
+        #expect(messages.count == 1)
+        try #require(unlink(second) == 0)
+        #expect(try registry(fixture, [fixture.folder]).plugin(offering: "fixture", kind: .storage).path == first)
+    }
+
+    @Test("one plugin that is found twice is no tie")
+    func oneFileTwice() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let path = try fixture.build()
+        try #require(symlink(path, "\(fixture.folder)/libLink.so") == 0)
+        let registry = try registry(fixture, [fixture.folder, path, "\(fixture.folder)/../\(fixture.folder)"])
+        #expect(try registry.plugin(offering: "fixture", kind: .storage).path == path)
+    }
+
+    @Test("a library that is no plugin is passed over in a folder, and refused when it is named")
+    func plainLibrary() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let path = try fixture.build("FIXTURE_NO_ENTRY", as: "libPlain.so")
+        #expect(try registry(fixture, [fixture.folder]).survey().isEmpty)
+        let named = try registry(fixture, [path]).survey()
+        #expect(named.count == 1)
+        #expect(named.first?.refusal?.code == .pluginRefused)
+        #expect(named.first?.refusal?.message.contains(path) == true)
+    }
+
+    @Test("a component that nobody offers is reported with those that there are, and the refusals")
+    func notFound() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        _ = try fixture.build(component: "present", as: "libPresent.so")
+        let refused = try fixture.build("FIXTURE_BAD_MAGIC", as: "libRefused.so")
+        let registry = try registry(fixture, [fixture.folder])
+        let error = try #require(throws: StorageError.self) { try registry.plugin(offering: "absent", kind: .storage) }
+        #expect(error.code == .componentNotFound)
+        #expect(error.message.contains("'absent'") && error.message.contains("'present'"))
+        #expect(error.message.contains(refused) && error.message.contains("0x12345678"))
+        #expect(error.hint.contains(fixture.folder) && error.hint.contains("LOCALDATA_PLUGIN_PATH"))
+        // A storage component is none of another kind.
+        #expect(throws: StorageError.componentNotFound) { try registry.plugin(offering: "present", kind: .crypto) }
+    }
+
+    @Test("what is known of a file counts only while it is that file")
+    func remembers() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let mark = "\(fixture.folder)/mark"
+        let path = try fixture.build("FIXTURE_MARK=\"\(mark)\"")
+        #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
+        try #require(unlink(mark) == 0)
+        // Another process with the same cache need not look again.
+        #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
+        #expect(access(mark, F_OK) != 0, "the plugin was loaded again although it is known")
+        try #require(unlink(path) == 0)
+        _ = try fixture.build(component: "other")
+        #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "other")
+    }
+
+    @Test(
+        "a cache that is damaged or open to others is not believed",
+        arguments: [
+            ("{", 0o644), ("", 0o644), ("null", 0o644), ("believed", 0o666),
+        ])
+    func distrusted(_ content: String, _ mode: Int) throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        _ = try fixture.build()
+        #expect(try registry(fixture, [fixture.folder]).survey().first?.description != nil)
+        let cache = "\(fixture.folder)/cache/plugins.json"
+        let good = try String(contentsOf: URL(filePath: cache), encoding: .utf8)
+        try #require(good.contains("\"fixture\""))
+        let forged = content == "believed" ? good.split(separator: "fixture\"").joined(separator: "forged\"") : content
+        try #require(chmod(cache, 0o644) == 0)
+        try Data(forged.utf8).write(to: URL(filePath: cache))
+        try #require(chmod(cache, mode_t(mode)) == 0)
+        #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
+    }
+
+    @Test("a plugin that was too slow once is asked again, so that a longer timeout helps")
+    func slowOnce() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        _ = try fixture.build("FIXTURE_SLOW_START=500")
+        let first = try registry(fixture, [fixture.folder], timeout: .milliseconds(100)).survey()
+        #expect(first.first?.refusal?.message.contains("did not end within") == true)
+        let second = try registry(fixture, [fixture.folder], timeout: .seconds(20)).survey()
+        #expect(second.first?.description?.components.first?.id == "fixture")
+    }
+
+    @Test("a plugin linked into the program ties with one of the same component in a file")
+    func linked() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let path = try fixture.build(component: "full")
+        let table = Plugin.export("Linked", version: "1.0.0", .storage(FullStore.self))
+        let registry = PluginRegistry(
+            searchPath: PluginSearchPath(places: [.init(path: fixture.folder, origin: "the test")]),
+            inspector: PluginInspector(host: try FixtureBuilder.host, timeout: .seconds(20)),
+            cacheFolder: "\(fixture.folder)/cache", linked: [try PluginImage(linked: table, name: "the program")])
+        let error = try #require(throws: StorageError.self) { try registry.plugin(offering: "full", kind: .storage) }
+        #expect(error.code == .componentAmbiguous)
+        #expect(error.message.contains("'the program'") && error.message.contains("'\(path)'"))
+    }
+}
