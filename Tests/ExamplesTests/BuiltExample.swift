@@ -30,7 +30,7 @@ struct BuiltExample {
             program, arguments: arguments,
             environment: [
                 "HOME": "\(folder)/home", "PATH": "/usr/bin:/bin", "LOCALDATA_PLUGIN_PATH": Self.binaries,
-                "LOCALDATA_CONFIG": "\(folder)/config.json",
+                "XDG_CONFIG_HOME": "\(folder)/config",
             ]
         ).run(deadline: .seconds(60))
         #expect(end.outcome == .exited(code: 0), "\(end.errorText)")

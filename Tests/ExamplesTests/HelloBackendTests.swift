@@ -4,10 +4,11 @@ import Testing
 
 @Suite("The hello example")
 struct HelloBackendTests {
-    @Test("is built as a package of its own and serves a key through a host that was built elsewhere")
+    @Test("is built as a package of its own, passes the kit, and serves a key through a host that was built elsewhere")
     func servesAKey() async throws {
         let example = try BuiltExample("HelloBackend")
         defer { example.remove() }
+        try conforms(example)
         let configuration = try HostConfiguration(
             text: """
                 { plugins: { path: ["\(example.products)/libHelloBackend.so"] },
@@ -18,5 +19,11 @@ struct HelloBackendTests {
         try await router.set("dark", for: .theme)
         #expect(try await router.get(.theme) == "dark")
         #expect(try await router.explanation(of: "userDefaults").contains("libHelloBackend.so"))
+    }
+
+    private func conforms(_ example: BuiltExample) throws {
+        let report = try example.run(
+            "\(BuiltExample.binaries)/ld-host", "plugins", "test", "\(example.products)/libHelloBackend.so")
+        #expect(report.contains(", 0 failed,"), "\(report)")
     }
 }

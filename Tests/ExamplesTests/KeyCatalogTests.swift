@@ -10,9 +10,12 @@ struct KeyCatalogTests {
         let example = try BuiltExample("KeyCatalog")
         defer { example.remove() }
         let manifest = "\(example.folder)/app.catalog.json"
+        try FileManager.default.createDirectory(
+            atPath: "\(example.folder)/config/localdata", withIntermediateDirectories: true)
         try """
         { catalogs: ["\(manifest)"], keychain: { service: "com.example.app" }, appGroups: { default: "group.com.example" } }
-        """.write(to: URL(filePath: "\(example.folder)/config.json"), atomically: true, encoding: .utf8)
+        """.write(
+            to: URL(filePath: "\(example.folder)/config/localdata/config.json"), atomically: true, encoding: .utf8)
         let program = "\(example.products)/KeyCatalog"
         let host = "\(BuiltExample.binaries)/ld-host"
         // The manifest is there before the program that names it is configured by it.
@@ -24,11 +27,8 @@ struct KeyCatalogTests {
         let text = try example.run(host, "audit")
         #expect(normalised(text, example) == (try Repository.text("Tests/ExamplesTests/Expected/Audit.txt")))
 
-        let report = try JSONDecoder().decode(Report.self, from: Data(try example.run(host, "audit", "--json").utf8))
-        #expect(report.entries.count == 10)
-        #expect(report.entries.filter { $0.isStored == true }.count == 5)
-        #expect(report.entries.filter { $0.enforcement == "refused" }.count == 5)
-        #expect(report.routes.allSatisfy { $0.plugin?.hasSuffix("/libFileStore.so") ?? false })
+        let json = try example.run(host, "audit", "--json")
+        #expect(normalised(json, example) == (try Repository.text("Tests/ExamplesTests/Expected/Audit.json")))
 
         _ = try example.run(host, "audit", "--html", "\(example.folder)/audit.html")
         let page = try String(contentsOf: URL(filePath: "\(example.folder)/audit.html"), encoding: .utf8)
@@ -51,17 +51,7 @@ struct KeyCatalogTests {
 
     private func normalised(_ text: String, _ example: BuiltExample) -> String {
         text.replacing(/written [0-9TZ:-]+/, with: "written TIME")
+            .replacing(/"modified" : [0-9]+/, with: "\"modified\" : TIME")
             .replacing(BuiltExample.binaries, with: "{bin}").replacing(example.folder, with: "{folder}")
-    }
-
-    private struct Report: Decodable {
-        struct Entry: Decodable {
-            let address: String
-            let enforcement: String
-            let isStored: Bool?
-        }
-        struct Route: Decodable { let plugin: String? }
-        let entries: [Entry]
-        let routes: [Route]
     }
 }

@@ -26,7 +26,7 @@ struct AuditMaker {
         func made(_ open: OpenStore?, _ problem: String?) -> StorageAuditReport.Route {
             StorageAuditReport.Route(
                 domain: domain, store: route.store.name, component: route.store.component, plugin: open?.plugin,
-                why: route.origin, isDurable: open?.store.properties.isDurable, problem: problem)
+                why: route.origin, durability: open?.store.properties.durability, problem: problem)
         }
         do throws(StorageError) {
             return made(try await router.openStore(for: domain, in: snapshot), nil)

@@ -31,9 +31,8 @@ struct AuditPicture {
         }
         let storeBoxes = stores.enumerated().map { index, store in
             let route = routes.first { $0.store == store }
-            let durable = route?.isDurable.map { $0 ? "durable" : "lost when the process ends" } ?? "not open"
             return Box(
-                label: store, note: durable, isBroken: route?.problem != nil,
+                label: store, note: route?.durability ?? "not open", isBroken: route?.problem != nil,
                 y: place(index, of: stores.count, height))
         }
         let pluginBoxes = plugins.enumerated().map { index, plugin in

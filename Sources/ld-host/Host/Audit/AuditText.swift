@@ -19,9 +19,8 @@ enum AuditText {
     static func routes(_ report: StorageAuditReport) -> String {
         report.routes.map { route in
             let plugin = route.plugin.map { "of \(safe($0))" } ?? "cannot be opened: \(safe(route.problem ?? ""))"
-            let durable = route.isDurable.map { $0 ? "durable" : "lost when the process ends" } ?? "unknown"
             return "\(route.domain): store \(safe(route.store)), component \(safe(route.component)) \(plugin); "
-                + "\(durable); chosen by \(safe(route.why))"
+                + "\(route.durability ?? "unknown"); chosen by \(safe(route.why))"
         }.joined(separator: "\n") + "\n"
     }
 

@@ -15,8 +15,8 @@ public struct StorageAuditReport: Encodable, Sendable {
         public let plugin: String?
         /// Where the store was chosen.
         public let why: String
-        /// Whether values survive a power loss.
-        public let isDurable: Bool?
+        /// What becomes of the store's values, e.g. `durable`; `nil` if the store cannot be opened.
+        public let durability: String?
         /// Why the store cannot be opened, if so.
         public let problem: String?
     }

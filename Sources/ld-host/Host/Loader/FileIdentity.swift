@@ -1,3 +1,4 @@
+internal import CLinux
 package import Glibc
 
 /// What tells one content of one file from any other: two equal identities are the same bytes, for use in caches.

@@ -66,9 +66,8 @@ package enum Diagnosis {
         do {
             let explanation = try await router.explanation(of: domain)
             let properties = try await router.openStore(for: domain, in: snapshot).store.properties
-            let durable = properties.isDurable ? "durable" : "lost when the process ends"
             let shared = properties.isShared ? "shared between processes" : "each process has its own"
-            return Finding("\(explanation) (\(durable), \(shared)); \(protection(of: domain))")
+            return Finding("\(explanation) (\(properties.durability), \(shared)); \(protection(of: domain))")
         } catch {
             return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
         }
