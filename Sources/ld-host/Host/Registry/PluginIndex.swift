@@ -11,10 +11,12 @@ final class PluginIndex: Sendable {
     private struct Entry: Codable {
         let identity: [Int64]
         let report: PluginInspector.Report
+        /// How long, in seconds, the look could take at most if it was ended by that; a longer one may tell more.
+        let waited: Double?
     }
 
     private struct Contents: Codable {
-        var format = 1
+        var format = 2
         var host = HostVersion.current
         var plugins: [String: Entry] = [:]
     }
@@ -30,12 +32,13 @@ final class PluginIndex: Sendable {
     /// - Parameter folder: The folder for `plugins.json`; it need not exist.
     init(folder: String) { self.folder = folder }
 
-    /// The result of an earlier look at this very file.
-    func result(for file: TrustedPath) -> Result<PluginDescription, StorageError>? {
+    /// The result of an earlier look at this very file, unless it was cut short and there is more time now.
+    func result(for file: TrustedPath, timeout: Duration) -> Result<PluginDescription, StorageError>? {
         state.withLock { state in
             let contents = state.contents ?? read()
             state.contents = contents
             guard let entry = contents.plugins[file.path], entry.identity == file.identity.numbers else { return nil }
+            if let waited = entry.waited, timeout > .seconds(waited) { return nil }
             if let description = entry.report.description { return .success(description) }
             return entry.report.refusal.map {
                 .failure(StorageError(StorageError.Code(rawValue: $0.code), $0.message, hint: $0.hint))
@@ -43,11 +46,14 @@ final class PluginIndex: Sendable {
         }
     }
 
-    /// Remembers a result.
-    func remember(_ result: Result<PluginDescription, StorageError>, for file: TrustedPath) {
+    /// Remembers a result, and the time-out if that ended the look.
+    func remember(
+        _ result: Result<PluginDescription, StorageError>, for file: TrustedPath, cutShortAfter timeout: Duration?
+    ) {
         state.withLock { state in
             var contents = state.contents ?? read()
-            contents.plugins[file.path] = Entry(identity: file.identity.numbers, report: .init(result))
+            contents.plugins[file.path] = Entry(
+                identity: file.identity.numbers, report: .init(result), waited: timeout.map { $0 / .seconds(1) })
             state.contents = contents
             state.isChanged = true
         }
@@ -68,7 +74,7 @@ final class PluginIndex: Sendable {
     private func read() -> Contents {
         guard let data = HostFile.contents(of: "\(folder)/plugins.json", ownedByUser: true, limit: 16 << 20),
             let contents = try? JSONDecoder().decode(Contents.self, from: data),
-            contents.format == 1, contents.host == HostVersion.current
+            contents.format == 2, contents.host == HostVersion.current
         else { return Contents() }
         return contents
     }

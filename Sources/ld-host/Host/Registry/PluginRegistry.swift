@@ -5,6 +5,11 @@ internal import Synchronization
 /// Knows which plugin offers which component. Nothing is loaded for that: plugins are inspected in child processes,
 /// once, and opened when they are first needed.
 package final class PluginRegistry: Sendable {
+    /// Which files a survey looks at again although an earlier result is known.
+    package enum Anew: Sendable {
+        case none, refused, all
+    }
+
     private let searchPath: PluginSearchPath
     private let inspector: PluginInspector
     private let index: PluginIndex
@@ -30,28 +35,31 @@ package final class PluginRegistry: Sendable {
     /// Every plugin on the search path with its description or the reason for its refusal. Files in folders that are
     /// no LocalData plugins at all are left out. May wait.
     ///
-    /// - Parameter fresh: Looks again at files that are known.
-    package func survey(fresh: Bool = false) -> [PluginRecord] {
+    /// - Parameter anew: Which of the files that are known it looks at again.
+    package func survey(anew: Anew = .none) -> [PluginRecord] {
         let candidates = searchPath.candidates()
         let records = candidates.compactMap { candidate in
-            result(for: candidate, fresh: fresh).map { PluginRecord(candidate: candidate, result: $0) }
+            result(for: candidate, anew: anew).map { PluginRecord(candidate: candidate, result: $0) }
         }
         index.save(keeping: Set(candidates.map(\.path)))
         return records
     }
 
     private func result(
-        for candidate: PluginSearchPath.Candidate, fresh: Bool
+        for candidate: PluginSearchPath.Candidate, anew: Anew
     ) -> Result<PluginDescription, StorageError>? {
         do {
             let file = try FileTrust.check(candidate.path)
-            if !fresh, let known = index.result(for: file) { return known }
+            if anew != .all, let known = index.result(for: file, timeout: inspector.timeout) {
+                if case .success = known { return known }
+                if anew == .none { return known }
+            }
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             if symbols.isEmpty && !candidate.isNamed { return nil }
             let start = SuspendingClock.now
             let result = Result { () throws(StorageError) in try inspector.inspect(file.path) }
-            // A time-out says something of the machine at that moment and of plugins.timeout, not of the file.
-            if SuspendingClock.now - start < inspector.timeout { index.remember(result, for: file) }
+            let isCutShort = SuspendingClock.now - start >= inspector.timeout
+            index.remember(result, for: file, cutShortAfter: isCutShort ? inspector.timeout : nil)
             return result
         } catch {
             return .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)"))
@@ -64,8 +72,13 @@ package final class PluginRegistry: Sendable {
     ///   `pluginRefused` if the file has changed its mind since it was inspected.
     package func plugin(offering id: String, kind: ComponentKind) throws(StorageError) -> PluginImage {
         let inProgram = linked.filter { $0.description.offers(id, kind) }
-        let records = survey()
-        let offering = records.filter { $0.description?.offers(id, kind) ?? false }
+        var records = survey()
+        var offering = records.filter { $0.description?.offers(id, kind) ?? false }
+        if offering.isEmpty, inProgram.isEmpty, records.contains(where: { $0.refusal != nil }) {
+            // What was wrong with a refused one, e.g. a library that it needs, may have been mended meanwhile.
+            records = survey(anew: .refused)
+            offering = records.filter { $0.description?.offers(id, kind) ?? false }
+        }
         let paths = inProgram.map(\.path) + offering.map(\.candidate.path)
         guard paths.count <= 1 else {
             throw StorageError(

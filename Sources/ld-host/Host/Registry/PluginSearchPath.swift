@@ -52,7 +52,7 @@ package struct PluginSearchPath: Sendable {
                     let path = Self.realPath("\(place.path)/\(name)")
                     if found[path] == nil { found[path] = Candidate(path: path, origin: place.origin, isNamed: false) }
                 }
-            } else if place.path.hasSuffix(".so") {
+            } else if place.path.hasSuffix(".so") || access(place.path, F_OK) == 0 {
                 let path = Self.realPath(place.path)
                 found[path] = Candidate(path: path, origin: place.origin, isNamed: true)
             }

@@ -6,7 +6,7 @@ extension StorageRouter {
     /// Every plugin on the search path, looked at anew.
     package func plugins() async throws(StorageError) -> [PluginRecord] {
         let registry = try await snapshot().registry
-        return try await onIOThread { () throws(StorageError) in registry.survey(fresh: true) }
+        return try await onIOThread { () throws(StorageError) in registry.survey(anew: .all) }
     }
 
     /// One plugin's file, looked at in a child process.
