@@ -26,6 +26,9 @@ final class MemoryCell: Sendable {
     }
 
     private let content = Mutex<Value?>(nil)
+    /// Keeps the locks of two cells on cache lines of their own: readers of different keys would else slow each other
+    /// down, depending on where the cells happen to lie.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     /// The value now.
     var value: Value? { content.withLock { $0 } }
