@@ -11,7 +11,7 @@ struct DurableDirectoryTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        directory = try DurableDirectory(root: folder.path + "/root", folders: ["place"])
+        directory = try DurableDirectory(root: folder.path + "/top", folders: ["place"])
     }
 
     @Test("gives back what was written, and leaves no temporary file")
@@ -54,8 +54,8 @@ struct DurableDirectoryTests {
 
     @Test("names the file that stands where a folder should be", arguments: ["root", "root/place"])
     func fileInTheWay(path: String) throws {
-        try FileManager.default.createDirectory(atPath: folder.path + "/root", withIntermediateDirectories: true)
-        if path == "root" { #expect(rmdir(folder.path + "/root") == 0) }
+        try FileManager.default.createDirectory(atPath: folder.path + "/top", withIntermediateDirectories: true)
+        if path == "root" { #expect(rmdir(folder.path + "/top") == 0) }
         try Data().write(to: URL(filePath: "\(folder.path)/\(path)"))
         let error = #expect(throws: DurableChangeError.self) { try directory.replace("a", "one") }
         #expect(error?.outcome == .unchanged)
@@ -81,11 +81,11 @@ struct DurableDirectoryTests {
             let folder = try TemporaryFolder()
             umask(0o077)
             #expect(chmod(folder.path, 0o2770) == 0)
-            let directory = try DurableDirectory(root: folder.path + "/root", folders: ["place"])
+            let directory = try DurableDirectory(root: folder.path + "/top", folders: ["place"])
             try directory.replace(RelativePath(pieces: ["x~".utf8, "a".utf8]), "one")
             func mode(_ path: String) -> UInt32 {
                 var status = stat()
-                return lstat("\(folder.path)/root/\(path)", &status) == 0 ? status.st_mode & 0o7777 : 0
+                return lstat("\(folder.path)/top/\(path)", &status) == 0 ? status.st_mode & 0o7777 : 0
             }
             for path in [".", "place", "place/.tmp", "place/x~"] { #expect(mode(path) == 0o2770) }
             #expect(mode("place/x~/a") == 0o660)
@@ -130,7 +130,7 @@ struct DurableDirectoryTests {
     @Test("finds a folder again that was deleted or renamed and made anew", arguments: [true, false])
     func replacedFolder(isRenamed: Bool) throws {
         try directory.replace("a", "old")
-        let place = folder.path + "/root/place"
+        let place = folder.path + "/top/place"
         if isRenamed {
             #expect(rename(place, folder.path + "/away") == 0)
         } else {
@@ -141,7 +141,7 @@ struct DurableDirectoryTests {
         try Data("new".utf8).write(to: URL(filePath: place + "/b"))
         #expect(try directory.text("b") == "new")
         #expect(try directory.text("a") == nil)
-        try FileManager.default.removeItem(atPath: folder.path + "/root")
+        try FileManager.default.removeItem(atPath: folder.path + "/top")
         try directory.replace("a", "again")
         #expect(folder.content("root/place/a") == Array("again".utf8))
     }
@@ -149,13 +149,13 @@ struct DurableDirectoryTests {
     @Test("writes and removes in the folder that has the path now", arguments: [true, false])
     func writesToTheCurrentFolder(isMadeAnew: Bool) throws {
         try directory.replace("a", "old")
-        #expect(rename(folder.path + "/root/place", folder.path + "/away") == 0)
-        if isMadeAnew { #expect(mkdir(folder.path + "/root/place", 0o700) == 0) }
+        #expect(rename(folder.path + "/top/place", folder.path + "/away") == 0)
+        if isMadeAnew { #expect(mkdir(folder.path + "/top/place", 0o700) == 0) }
         try directory.replace("a", "new")
         #expect(folder.content("away/a") == Array("old".utf8))
         #expect(folder.content("root/place/a") == Array("new".utf8))
-        try FileManager.default.removeItem(atPath: folder.path + "/root")
-        #expect(rename(folder.path + "/away", folder.path + "/root") == 0)
+        try FileManager.default.removeItem(atPath: folder.path + "/top")
+        #expect(rename(folder.path + "/away", folder.path + "/top") == 0)
         #expect(try directory.remove(RelativePath("a")) == false)
         #expect(folder.content("root/a") == Array("old".utf8))
     }
@@ -163,7 +163,7 @@ struct DurableDirectoryTests {
     @Test("writes while the folder is deleted again and again")
     func deletedMeanwhile() throws {
         let directory = directory
-        let path = folder.path + "/root"
+        let path = folder.path + "/top"
         let failures = Mutex<[String]>([])
         onThreads(3) { thread in
             for round in 0..<60 {
@@ -190,10 +190,10 @@ struct DurableDirectoryTests {
     @Test("lists regular files, folders and links with their kind, but nothing hidden")
     func entries() throws {
         try directory.replace("a", "one")
-        #expect(symlink("a", folder.path + "/root/place/link") == 0)
-        #expect(mkdir(folder.path + "/root/place/sub", 0o700) == 0)
-        #expect(mkfifo(folder.path + "/root/place/pipe", 0o600) == 0)
-        try Data().write(to: URL(filePath: folder.path + "/root/place/.hidden"))
+        #expect(symlink("a", folder.path + "/top/place/link") == 0)
+        #expect(mkdir(folder.path + "/top/place/sub", 0o700) == 0)
+        #expect(mkfifo(folder.path + "/top/place/pipe", 0o600) == 0)
+        try Data().write(to: URL(filePath: folder.path + "/top/place/.hidden"))
         var found: [String: FileKind] = [:]
         try directory.forEachEntry { name, kind in
             found[String(decoding: name, as: UTF8.self)] = kind

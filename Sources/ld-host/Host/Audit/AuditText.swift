@@ -54,6 +54,9 @@ enum AuditText {
         return lines.joined(separator: "\n")
     }
 
+    /// What stands in the place of a report that could not be made.
+    static func failure(_ error: any Error) -> String { "the audit cannot be made: \(safe("\(error)"))\n" }
+
     /// Whether and what is stored, in words.
     static func state(of entry: AuditEntry) -> String {
         guard let isStored = entry.isStored else { return "not known whether stored" }

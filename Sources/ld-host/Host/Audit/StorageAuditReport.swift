@@ -39,14 +39,14 @@ public struct StorageAuditReport: Encodable, Sendable {
         AuditText.catalog(catalog.name, catalog.allKeys.map(\.descriptor))
     }
 
-    /// All keys of all registered catalogs as text, one flat list.
-    public static func renderGlobalRegistry(of router: StorageRouter = .shared) async throws -> String {
-        try await AuditText.flat(make(of: router))
+    /// All keys of all registered catalogs as text, one flat list; what keeps it from being made, if something does.
+    public static func renderGlobalRegistry(of router: StorageRouter = .shared) async -> String {
+        do { return try await AuditText.flat(make(of: router)) } catch { return AuditText.failure(error) }
     }
 
-    /// All keys of all registered catalogs as text, grouped by catalog.
-    public static func renderGlobalRegistryGrouped(of router: StorageRouter = .shared) async throws -> String {
-        try await AuditText.grouped(make(of: router))
+    /// All keys of all registered catalogs as text, grouped by catalog; what keeps it from being made, if something does.
+    public static func renderGlobalRegistryGrouped(of router: StorageRouter = .shared) async -> String {
+        do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
     }
 
     /// The report as text: the routes, then the keys grouped by catalog.
