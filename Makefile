@@ -19,7 +19,7 @@ build:
 	$(SWIFT) build
 
 demo:
-	.ci/require-packages iso-codes gcc libc6-dev
+	.ci/require-packages iso-codes gcc g++ libc6-dev
 	$(SWIFT) build
 	Examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
 

@@ -40,6 +40,7 @@ extension Command {
             defer { close(descriptor) }
             try await router.writeData(for: key) { try Input.read(descriptor, named: "'\(path)'", into: $0) }
         } else {
+            try await router.checkUsable(key)
             guard let value = try Input.secret(prompt: "value for \(Printable(arguments.operands[0])): ") else {
                 throw UsageError(
                     "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")

@@ -15,6 +15,11 @@ extension StorageRouter {
         return snapshot.catalog?.entries[full] ?? snapshot.described.entries[full] ?? AnyStorageKey(descriptor)
     }
 
+    /// Throws what would keep a key's values from being read or written here, before anyone is asked for one.
+    public func checkUsable(_ key: AnyStorageKey) async throws {
+        if let refusal = try await resolve(KeyReference(key)).refusal { throw refusal }
+    }
+
     /// The serialized bytes, or `nil` if there are none.
     public func data(for key: AnyStorageKey) async throws -> Data? {
         try await data(of: resolve(KeyReference(key)))
