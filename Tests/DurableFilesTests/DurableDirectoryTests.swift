@@ -22,8 +22,8 @@ struct DurableDirectoryTests {
         try directory.replace("a", "")
         #expect(try directory.text("a")?.isEmpty == true)
         #expect(try directory.exists(RelativePath("a")))
-        #expect(try folder.entries("root/place") == [".tmp", "a"])
-        #expect(try folder.entries("root/place/.tmp").isEmpty)
+        #expect(try folder.entries("top/place") == [".tmp", "a"])
+        #expect(try folder.entries("top/place/.tmp").isEmpty)
     }
 
     @Test("makes nothing for reading, removing and listing")
@@ -44,7 +44,7 @@ struct DurableDirectoryTests {
         #expect(try directory.remove(RelativePath("a")))
         #expect(try directory.remove(RelativePath("a")) == false)
         #expect(try directory.text("a") == nil)
-        #expect(try folder.entries("root/place") == [".tmp"])
+        #expect(try folder.entries("top/place") == [".tmp"])
     }
 
     @Test("refuses a relative root")
@@ -52,10 +52,10 @@ struct DurableDirectoryTests {
         #expect(throws: SystemCallError(EINVAL, "open", path: "a/b")) { try DurableDirectory(root: "a/b") }
     }
 
-    @Test("names the file that stands where a folder should be", arguments: ["root", "root/place"])
+    @Test("names the file that stands where a folder should be", arguments: ["top", "top/place"])
     func fileInTheWay(path: String) throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/top", withIntermediateDirectories: true)
-        if path == "root" { #expect(rmdir(folder.path + "/top") == 0) }
+        if path == "top" { #expect(rmdir(folder.path + "/top") == 0) }
         try Data().write(to: URL(filePath: "\(folder.path)/\(path)"))
         let error = #expect(throws: DurableChangeError.self) { try directory.replace("a", "one") }
         #expect(error?.outcome == .unchanged)
@@ -69,10 +69,10 @@ struct DurableDirectoryTests {
         #expect(chmod(folder.path, 0o755) == 0)
         try directory.replace("a", "one")
         #expect(try mode(".") == 0o755)
-        #expect(try mode("root") == 0o700)
-        #expect(try mode("root/place") == 0o700)
-        #expect(try mode("root/place/.tmp") == 0o700)
-        #expect(try mode("root/place/a") == 0o600)
+        #expect(try mode("top") == 0o700)
+        #expect(try mode("top/place") == 0o700)
+        #expect(try mode("top/place/.tmp") == 0o700)
+        #expect(try mode("top/place/a") == 0o600)
     }
 
     @Test("makes folders and files for a group below a folder with the set-group-ID bit, whatever the umask")
@@ -98,12 +98,12 @@ struct DurableDirectoryTests {
         let second = RelativePath(pieces: ["x~".utf8, "b".utf8])
         try directory.replace(first, "one")
         try directory.replace(second, "two")
-        #expect(folder.content("root/place/x~/y~/a") == Array("one".utf8))
+        #expect(folder.content("top/place/x~/y~/a") == Array("one".utf8))
         #expect(try directory.text(second) == "two")
         #expect(try directory.remove(first))
-        #expect(try folder.entries("root/place/x~") == ["b"])
+        #expect(try folder.entries("top/place/x~") == ["b"])
         #expect(try directory.remove(second))
-        #expect(try folder.entries("root/place") == [".tmp"])
+        #expect(try folder.entries("top/place") == [".tmp"])
         #expect(try directory.remove(second) == false)
     }
 
@@ -124,7 +124,7 @@ struct DurableDirectoryTests {
             }
         }
         #expect(failures.withLock { $0 } == [])
-        #expect(try folder.entries("root/place") == [".tmp"])
+        #expect(try folder.entries("top/place") == [".tmp"])
     }
 
     @Test("finds a folder again that was deleted or renamed and made anew", arguments: [true, false])
@@ -143,7 +143,7 @@ struct DurableDirectoryTests {
         #expect(try directory.text("a") == nil)
         try FileManager.default.removeItem(atPath: folder.path + "/top")
         try directory.replace("a", "again")
-        #expect(folder.content("root/place/a") == Array("again".utf8))
+        #expect(folder.content("top/place/a") == Array("again".utf8))
     }
 
     @Test("writes and removes in the folder that has the path now", arguments: [true, false])
@@ -153,11 +153,11 @@ struct DurableDirectoryTests {
         if isMadeAnew { #expect(mkdir(folder.path + "/top/place", 0o700) == 0) }
         try directory.replace("a", "new")
         #expect(folder.content("away/a") == Array("old".utf8))
-        #expect(folder.content("root/place/a") == Array("new".utf8))
+        #expect(folder.content("top/place/a") == Array("new".utf8))
         try FileManager.default.removeItem(atPath: folder.path + "/top")
         #expect(rename(folder.path + "/away", folder.path + "/top") == 0)
         #expect(try directory.remove(RelativePath("a")) == false)
-        #expect(folder.content("root/a") == Array("old".utf8))
+        #expect(folder.content("top/a") == Array("old".utf8))
     }
 
     @Test("writes while the folder is deleted again and again")
@@ -184,7 +184,7 @@ struct DurableDirectoryTests {
         }
         #expect(failures.withLock { $0 } == [])
         try directory.replace("a", "one")
-        #expect(folder.content("root/place/a") == Array("one".utf8))
+        #expect(folder.content("top/place/a") == Array("one".utf8))
     }
 
     @Test("lists regular files, folders and links with their kind, but nothing hidden")
