@@ -19,7 +19,7 @@ build:
 	$(SWIFT) build
 
 demo:
-	.ci/require-packages iso-codes gcc g++ libc6-dev
+	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config
 	$(SWIFT) build
 	Examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
 
@@ -27,7 +27,7 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 test: lint
-	.ci/require-packages iso-codes gcc g++ libc6-dev binutils python3
+	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter '$(SENSITIVE)'
@@ -38,7 +38,7 @@ bench:
 	Tests/Benchmarks/run
 
 torture:
-	.ci/require-packages iso-codes gcc g++ libc6-dev binutils python3
+	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --filter '$(SENSITIVE)'
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --skip '$(SENSITIVE)'

@@ -10,7 +10,10 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Each plugin is one folder, one target and one dynamic library of the same name.
-let backends = ["MemoryStore", "FileStore"]
+let backends = ["MemoryStore", "FileStore", "OpenSSLCrypto", "SodiumCrypto"]
+
+/// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
+let libraries = ["OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium"]
 
 let package = Package(
     name: "LocalData",
@@ -78,11 +81,22 @@ let package = Package(
             exclude: ["Expected"],
             swiftSettings: settings),
     ]
-        + backends.map {
-            .target(
-                name: $0,
-                dependencies: ["LocalDataAPI", "DurableFiles"],
-                path: "Sources/Backends/\($0)",
+        + [
+            .systemLibrary(
+                name: "COpenSSL", path: "Sources/Backends/OpenSSLCrypto/COpenSSL", pkgConfig: "libcrypto",
+                providers: [.apt(["libssl-dev"])]),
+            .systemLibrary(
+                name: "CSodium", path: "Sources/Backends/SodiumCrypto/CSodium", pkgConfig: "libsodium",
+                providers: [.apt(["libsodium-dev"])]),
+        ]
+        + backends.map { plugin in
+            let library = libraries[plugin]
+            return .target(
+                name: plugin,
+                dependencies: ["LocalDataAPI"]
+                    + (library.map { [.byName(name: $0)] } ?? ["DurableFiles"]),
+                path: "Sources/Backends/\(plugin)",
+                exclude: library.map { [$0] } ?? [],
                 swiftSettings: settings)
         }
 )

@@ -1,6 +1,8 @@
-/// An authenticated cipher, with the sizes that its standard gives it.
-public struct AuthenticatedCipher: Hashable, Sendable {
-    /// The standard's name for it, which envelopes and configurations use.
+/// An authenticated cipher (AEAD), with the sizes in bytes that its standard gives it.
+public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
+    /// The number that stands for it at the plugin boundary and in envelopes; never used for another one.
+    public let id: Int32
+    /// The standard's name for it, which configurations use.
     public let name: String
     /// Bytes of a key.
     public let keySize: Int
@@ -8,20 +10,41 @@ public struct AuthenticatedCipher: Hashable, Sendable {
     public let nonceSize: Int
     /// Bytes of a tag.
     public let tagSize: Int
+    /// The most bytes of plaintext under one nonce.
+    public let largestPlaintext: UInt64
 
-    private init(name: String, keySize: Int, nonceSize: Int, tagSize: Int) {
+    private init(
+        id: Int32, name: String, keySize: Int, nonceSize: Int, tagSize: Int, largestPlaintext: UInt64
+    ) {
+        self.id = id
         self.name = name
         self.keySize = keySize
         self.nonceSize = nonceSize
         self.tagSize = tagSize
+        self.largestPlaintext = largestPlaintext
     }
 
     /// AES-256-GCM, NIST SP 800-38D.
-    public static let aes256GCM = AuthenticatedCipher(name: "AES-256-GCM", keySize: 32, nonceSize: 12, tagSize: 16)
+    public static let aes256GCM = AuthenticatedCipher(
+        id: 1, name: "AES-256-GCM", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 36) - 32)
     /// ChaCha20-Poly1305, RFC 8439.
     public static let chaCha20Poly1305 = AuthenticatedCipher(
-        name: "ChaCha20-Poly1305", keySize: 32, nonceSize: 12, tagSize: 16)
-    /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha.
+        id: 2, name: "ChaCha20-Poly1305", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+    /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
     public static let xChaCha20Poly1305 = AuthenticatedCipher(
-        name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16)
+        id: 3, name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+
+    /// Every cipher that this version knows.
+    public static let all = [aes256GCM, chaCha20Poly1305, xChaCha20Poly1305]
+
+    /// The name.
+    public var description: String { name }
+}
+
+extension AuthenticatedCipher {
+    /// The cipher of a number; `nil` for one that this version does not know.
+    package init?(id: Int32) {
+        guard let known = Self.all.first(where: { $0.id == id }) else { return nil }
+        self = known
+    }
 }

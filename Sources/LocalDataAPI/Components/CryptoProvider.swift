@@ -1,16 +1,16 @@
-public import FoundationEssentials
-
-/// Seals and opens for the host's envelope. This is the protocol that a crypto plugin implements.
+/// Computes for the host's envelope and key ring. This is the protocol that a crypto plugin implements.
 ///
 /// The host decides formats, nonces and keys; a provider only computes. An implementation upholds:
 ///
 /// - **Standards.** What it declares is exactly the named algorithm, so that another provider opens what it sealed.
-/// - **Nothing unverified.** `open` hands out no byte before the tag has been checked, and a wrong tag is
-///   `securityApplicationFailed` with no detail that depends on the key or the plaintext.
-/// - **Lengths.** A key or nonce of another length than declared is refused, never padded or cut.
-/// - **Secrets.** Key material and plaintext buffers of its own are zeroed before they are freed, and appear in no
+/// - **Nothing unverified.** With a wrong tag `open` throws `cannotOpen`, in a time and with a text that depend on no
+///   key or plaintext, and leaves only zeros in its output.
+/// - **Sizes.** The boundary has checked keys, nonces, tags and outputs against the algorithm's sizes before a method is
+///   called; outputs are exactly as long as what is written to them and overlap no input.
+/// - **Secrets.** Key material and plaintext in memory of its own is zeroed before a method returns, and appears in no
 ///   error or log.
-/// - **Threads.** Every method is called from many threads at once, and never waits.
+/// - **Threads.** Every method is called from many threads at once, and waits for nothing but the processor.
+/// - **Nonces.** A nonce does not come twice with one key; that is the host's promise.
 public protocol CryptoProvider: Sendable {
     /// How the component presents itself.
     static var component: ComponentInfo { get }
@@ -18,27 +18,71 @@ public protocol CryptoProvider: Sendable {
     /// Opens the provider; throws `unsupported` if the machine lacks what it needs.
     init(options: ComponentOptions, host: HostServices) throws
 
-    /// The authenticated ciphers that it offers on this machine.
+    /// The authenticated ciphers that it offers on this machine; constant while it is open.
     var ciphers: [AuthenticatedCipher] { get }
 
-    /// Encrypts and authenticates; the result is ciphertext followed by the tag.
+    /// The derivations that it offers; HKDF-SHA256 at least.
+    var derivations: [KeyDerivationFunction] { get }
+
+    /// The key agreements that it offers.
+    var agreements: [KeyAgreement] { get }
+
+    /// Encrypts and authenticates; `ciphertext` is as long as `plaintext`.
     func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
-        authenticating data: RawSpan
-    ) throws -> Data
+        authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan) throws
 
-    /// Checks the tag at the end of `ciphertext`, then decrypts.
+    /// Checks the tag, then decrypts; `plaintext` is as long as `ciphertext`.
     func open(
-        _ ciphertext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
-        authenticating data: RawSpan
-    ) throws -> Data
+        _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
+        authenticating data: RawSpan, plaintext: inout MutableRawSpan) throws
 
-    /// HKDF-SHA256 (RFC 5869), extract and expand; at most 8,160 bytes.
-    func deriveKey(from material: RawSpan, salt: RawSpan, info: RawSpan, count: Int) throws -> Data
+    /// HKDF-SHA256, extract and expand. Secret, salt and info may be empty.
+    func deriveKey(from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan) throws
 
-    /// PBKDF2-HMAC-SHA256 (RFC 8018). May take seconds.
-    func deriveKey(fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: Int, count: Int) throws -> Data
+    /// PBKDF2-HMAC-SHA256. May take seconds.
+    func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan) throws
 
-    /// Bytes from a cryptographically secure generator.
-    func randomBytes(_ count: Int) throws -> Data
+    /// Argon2id, version 0x13, with `memory` in bytes. May take seconds.
+    func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
+        into key: inout MutableRawSpan) throws
+
+    /// Fills `bytes` from a cryptographically secure generator that is safe after fork(2).
+    func random(into bytes: inout MutableRawSpan) throws
+
+    /// The public key of a private key.
+    func publicKey(
+        of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan) throws
+
+    /// The shared secret; throws `securityApplicationFailed` if it is all zeros, which a public key of small order
+    /// makes it.
+    func sharedSecret(
+        of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
+    ) throws
+}
+
+/// What a provider that does not declare an algorithm need not write: the boundary refuses such calls before.
+extension CryptoProvider {
+    /// Throws `unsupported`.
+    public func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no PBKDF2-HMAC-SHA256") }
+
+    /// Throws `unsupported`.
+    public func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
+        into key: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no Argon2id") }
+
+    /// Throws `unsupported`.
+    public func publicKey(
+        of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no \(agreement)") }
+
+    /// Throws `unsupported`.
+    public func sharedSecret(
+        of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no \(agreement)") }
 }

@@ -73,6 +73,9 @@ extension StorageError {
         public static let noSpace = Code(rawValue: 46)
         /// The new value is in place and complete, but whether it survives a power loss is unknown.
         public static let durabilityUnknown = Code(rawValue: 47)
+        /// A sealed value cannot be opened: it, its header or its address was changed, or another key sealed it. The
+        /// stored bytes stay where they are.
+        public static let cannotOpen = Code(rawValue: 48)
     }
 }
 
@@ -112,5 +115,6 @@ extension StorageError.Code {
         .permissionDenied: "access was refused",
         .noSpace: "no space is left",
         .durabilityUnknown: "the value is written but may not survive a power loss",
+        .cannotOpen: "the sealed value cannot be opened",
     ]
 }

@@ -62,4 +62,6 @@ extension StorageError {
     public static let noSpace = StorageError(.noSpace)
     /// The new value is in place but may not survive a power loss.
     public static let durabilityUnknown = StorageError(.durabilityUnknown)
+    /// A sealed value cannot be opened.
+    public static let cannotOpen = StorageError(.cannotOpen)
 }

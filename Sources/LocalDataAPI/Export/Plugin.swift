@@ -33,6 +33,20 @@ public enum Plugin {
                         context: Unmanaged.passRetained(StorageFactory(open)).toOpaque(), open: openStorage))
             }
         }
+
+        /// A crypto provider.
+        public static func crypto<Provider: CryptoProvider>(_ provider: Provider.Type) -> Component {
+            Component {
+                .immortal(
+                    ld_component(
+                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_CRYPTO,
+                        id: provider.component.id.immortalBytes(),
+                        summary: provider.component.summary.immortalBytes(),
+                        options: schema(provider.component.options),
+                        context: Unmanaged<AnyCryptoFactory>.passRetained(CryptoFactory<Provider>()).toOpaque(),
+                        open: openCrypto))
+            }
+        }
     }
 
     private struct Entry: @unchecked Sendable {

@@ -66,19 +66,32 @@ package final class PluginImage: Sendable {
     ///
     /// - Parameter options: A JSON object with every option, checked and complete.
     func openStore(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedStore {
-        guard let component = components.first(where: { $0.id.text == id }), component.kind == LD_KIND_STORAGE else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no storage component '\(id)'")
+        let table = try open(id, .storage, options: options, host: host)
+        do throws(StorageError) { return try LoadedStore(table: table, component: id) } catch { throw named(error) }
+    }
+
+    /// Opens a crypto provider of one of the plugin's components. May wait.
+    func openCrypto(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedCrypto {
+        let table = try open(id, .crypto, options: options, host: host)
+        do throws(StorageError) { return try LoadedCrypto(table: table, component: id) } catch { throw named(error) }
+    }
+
+    private func open(
+        _ id: String, _ kind: ComponentKind, options: Data, host: HostTable
+    ) throws(StorageError) -> UnsafeRawPointer? {
+        guard let component = components.first(where: { $0.id.text == id }), component.kind == kind.rawValue else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
         }
         var table: UnsafeRawPointer?
         _ = try ReportSink.call { error in
             options.withUnsafeBytes { options in
-                component.open(
-                    component.context, host.pointer, ld_bytes(data: options.baseAddress, count: options.count), &table,
-                    error)
+                component.open(component.context, host.pointer, ld_bytes(options), &table, error)
             }
         }
-        do throws(StorageError) { return try LoadedStore(table: table, component: id) } catch {
-            throw StorageError(error.code, "plugin '\(path)': \(error.message)", hint: error.hint)
-        }
+        return table
+    }
+
+    private func named(_ error: StorageError) -> StorageError {
+        StorageError(error.code, "plugin '\(path)': \(error.message)", hint: error.hint)
     }
 }

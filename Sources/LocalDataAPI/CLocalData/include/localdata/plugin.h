@@ -115,6 +115,7 @@ typedef int32_t ld_error_code;
 #define LD_ERROR_PERMISSION_DENIED 45
 #define LD_ERROR_NO_SPACE 46
 #define LD_ERROR_DURABILITY_UNKNOWN 47
+#define LD_ERROR_CANNOT_OPEN 48
 
 /* Takes the report of a failure. `message` names what failed and on which object, `hint` what to do next (may be
  * empty). Both are borrowed for the call. Never waits. */
@@ -166,7 +167,7 @@ typedef struct LD_SENDABLE ld_host_log_r1 {
 
 typedef int32_t ld_kind;
 #define LD_KIND_STORAGE 1
-#define LD_KIND_CRYPTO 2    /* its table arrives with the first crypto provider */
+#define LD_KIND_CRYPTO 2
 #define LD_KIND_SYNC 3      /* its table arrives with the first sync transport */
 #define LD_KIND_MIGRATION 4 /* its table arrives with the first migration pack */
 
@@ -182,7 +183,8 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
-     * `*table`: a const ld_store * for LD_KIND_STORAGE. Called once per configured store. May wait. */
+     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO. Called once per
+     * configured store or provider. May wait. */
     ld_status(LD_SENDABLE *open)(
         void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error);
 } ld_component;
@@ -375,6 +377,115 @@ typedef struct LD_SENDABLE ld_store_transactions_r1 {
     ld_status(LD_SENDABLE *commit)(void *self, void *transaction, const ld_error_sink *error);
     void(LD_SENDABLE *rollback)(void *self, void *transaction);
 } ld_store_transactions;
+
+/* ---------------------------------------------------------------- crypto ---------------------------------------- */
+
+/* One number per algorithm, which sealed values carry: numbers are never reused. An algorithm is exactly what its
+ * standard says, so that what one provider sealed another opens. */
+typedef int32_t ld_algorithm_id;
+#define LD_AES_256_GCM 1        /* NIST SP 800-38D: 32-byte key, 12-byte nonce, 16-byte tag */
+#define LD_CHACHA20_POLY1305 2  /* RFC 8439: 32, 12, 16 */
+#define LD_XCHACHA20_POLY1305 3 /* draft-irtf-cfrg-xchacha-03: 32, 24, 16 */
+#define LD_HKDF_SHA256 16       /* RFC 5869, extract and expand */
+#define LD_PBKDF2_HMAC_SHA256 17 /* RFC 8018 */
+#define LD_ARGON2ID 18          /* RFC 9106, version 0x13 */
+#define LD_X25519 32            /* RFC 7748: 32-byte keys and shared secret */
+
+#define LD_ALGORITHM_INCREMENTAL 1u /* the ability LD_CRYPTO_INCREMENTAL takes it */
+
+/* An algorithm that a provider offers on this machine, with its sizes in bytes. */
+typedef struct LD_SENDABLE ld_algorithm_r1 {
+    uint32_t size;
+    ld_algorithm_id id;
+    uint32_t key_size;   /* of a cipher's key, or of a private key; 0 for derivations */
+    uint32_t nonce_size; /* of a cipher's nonce; 0 for the others */
+    uint32_t tag_size;   /* of a cipher's tag; 0 for the others */
+    uint32_t flags;      /* LD_ALGORITHM_... */
+    /* The most bytes of plaintext under one nonce, or of output of one derivation; 0 for no limit that counts. */
+    uint64_t largest;
+} ld_algorithm;
+
+/* What a key is derived from and how. What an algorithm does not use is empty or 0. */
+typedef struct LD_SENDABLE ld_derivation_r1 {
+    uint32_t size;
+    uint32_t lanes;      /* Argon2id: parallelism; at least 1 */
+    ld_bytes secret;     /* input key material or passphrase; may be empty */
+    ld_bytes salt;       /* any length; Argon2id: what the provider takes, 16 bytes always */
+    ld_bytes info;       /* HKDF: context */
+    uint64_t iterations; /* PBKDF2: iterations; Argon2id: passes; at least 1 */
+    uint64_t memory;     /* Argon2id: bytes */
+} ld_derivation;
+
+/*
+ * An open crypto provider. It computes; nonces, keys and formats are the host's business.
+ *
+ * Every function may be called by many threads at once and never waits for anything but the processor; `derive` may
+ * take seconds by its parameters. Outputs are buffers of the caller's and never overlap inputs. A key, nonce, tag or
+ * parameter of another size than declared is refused (LD_ERROR_UNSUPPORTED), never padded or cut. Key material and
+ * plaintext in memory of the provider's own is cleared before the call returns or, what is kept for a stream, before it
+ * ends. Required are `seal`, `open`, `derive` and `random`; a provider without LD_X25519 leaves the last two NULL.
+ */
+typedef struct LD_SENDABLE ld_crypto_r1 {
+    uint32_t size;
+    uint32_t reserved; /* 0 */
+    /* Pointers, so that each has a size of its own; each id once, at most 64. Valid as long as the provider. */
+    const ld_algorithm *const *algorithms;
+    size_t algorithm_count;
+    void *self; /* handed to every function */
+
+    /* Encrypts and authenticates: writes plaintext.count bytes to `ciphertext` and the tag to `tag`. A nonce must not
+     * come twice with one key; that is the caller's promise. */
+    ld_status(LD_SENDABLE *seal)(
+        void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes plaintext,
+        void *ciphertext, void *tag, const ld_error_sink *error);
+    /* Checks the tag and decrypts ciphertext.count bytes to `plaintext`. With a wrong tag it fails with
+     * LD_ERROR_CANNOT_OPEN, in a time and with a message that depend on no key or plaintext, and `plaintext` holds only
+     * zeros. */
+    ld_status(LD_SENDABLE *open)(
+        void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes ciphertext,
+        ld_bytes tag, void *plaintext, const ld_error_sink *error);
+    /* Derives `count` bytes. */
+    ld_status(LD_SENDABLE *derive)(
+        void *self, ld_algorithm_id algorithm, const ld_derivation *parameters, void *output, size_t count,
+        const ld_error_sink *error);
+    /* Fills `output` from a cryptographically secure generator that is safe after fork(2). */
+    ld_status(LD_SENDABLE *random)(void *self, void *output, size_t count, const ld_error_sink *error);
+    /* An optional ability by id, or NULL. The table stays valid as long as the provider. */
+    const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
+    /* Ends the provider: as ld_store's. */
+    void(LD_SENDABLE *close)(void *self);
+    /* The public key of a private key. */
+    ld_status(LD_SENDABLE *public_key)(
+        void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error);
+    /* The shared secret. One that is all zeros (a public key of small order) is refused with LD_ERROR_SECURITY. */
+    ld_status(LD_SENDABLE *agree)(
+        void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes public_key, void *shared,
+        const ld_error_sink *error);
+} ld_crypto;
+
+/* The part of ld_crypto that every revision has; a smaller `size` is refused. */
+#define LD_CRYPTO_REQUIRED_SIZE offsetof(ld_crypto, extension)
+
+/* Ciphers in pieces. A stream is used by one thread at a time. */
+#define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
+typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
+    uint32_t size;
+    /* Starts to seal (`seals` not 0) or to open under a key and a nonce, with all of the data that is only
+     * authenticated. Every stream that was begun is ended by exactly one of `seal`, `open` and `cancel`. */
+    ld_status(LD_SENDABLE *begin)(
+        void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data,
+        void **stream, const ld_error_sink *error);
+    /* Writes input.count bytes to `output`. What an opening stream writes is not authentic before `open` returned
+     * LD_OK, and must not be acted upon. */
+    ld_status(LD_SENDABLE *update)(
+        void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error);
+    /* Ends a sealing stream: writes the tag. */
+    ld_status(LD_SENDABLE *seal)(void *self, void *stream, void *tag, const ld_error_sink *error);
+    /* Ends an opening stream: LD_ERROR_CANNOT_OPEN if the tag is wrong. */
+    ld_status(LD_SENDABLE *open)(void *self, void *stream, ld_bytes tag, const ld_error_sink *error);
+    /* Ends a stream without a result. Never fails. */
+    void(LD_SENDABLE *cancel)(void *self, void *stream);
+} ld_crypto_incremental;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry.
+@c(localdata_plugin_v1)
+public func openSSLCryptoPlugin() -> UnsafeRawPointer {
+    Plugin.export("OpenSSLCrypto", version: "0.1.0", .crypto(OpenSSLCrypto.self))
+}

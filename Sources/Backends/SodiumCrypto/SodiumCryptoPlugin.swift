@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry.
+@c(localdata_plugin_v1)
+public func sodiumCryptoPlugin() -> UnsafeRawPointer {
+    Plugin.export("SodiumCrypto", version: "0.1.0", .crypto(SodiumCrypto.self))
+}

@@ -1,0 +1,18 @@
+/// A function that derives keys; the number stands for it at the plugin boundary and in envelopes.
+public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    /// HKDF-SHA256, RFC 5869, extract and expand: for secrets that are keys already. At most 8,160 bytes of output.
+    case hkdfSHA256 = 16
+    /// PBKDF2-HMAC-SHA256, RFC 8018: for passphrases.
+    case pbkdf2HMACSHA256 = 17
+    /// Argon2id, RFC 9106: for passphrases, where memory makes guessing dear.
+    case argon2id = 18
+
+    /// The standard's name for it, which configurations use.
+    public var description: String {
+        switch self {
+        case .hkdfSHA256: "HKDF-SHA256"
+        case .pbkdf2HMACSHA256: "PBKDF2-HMAC-SHA256"
+        case .argon2id: "Argon2id"
+        }
+    }
+}

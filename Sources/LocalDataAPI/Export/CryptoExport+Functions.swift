@@ -1,0 +1,240 @@
+internal import CLocalData
+
+// The C functions of an exported provider's table. They stand at file scope, so that no isolation is inferred for them.
+
+/// Lends the provider for the time of `body`, uncounted: the table keeps it until `close`.
+@inline(__always)
+private func withProvider(
+    _ context: UnsafeMutableRawPointer?, _ error: UnsafePointer<ld_error_sink>?,
+    _ body: (AnyCryptoExport) throws -> Void
+) -> Int32 {
+    reporting(error) {
+        guard let context else { throw StorageError(.unsupported, "a crypto provider was called without its self") }
+        try Unmanaged<AnyCryptoExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
+        return LD_OK
+    }
+}
+
+extension AnyCryptoExport {
+    /// The cipher of a number, if it is offered and key and nonce are of its sizes.
+    @inline(__always)
+    fileprivate func cipher(_ id: Int32, _ key: ld_bytes, _ nonce: ld_bytes) throws -> AuthenticatedCipher {
+        guard sizes[id] != nil, let cipher = AuthenticatedCipher(id: id) else { throw notOffered(id) }
+        guard key.count == cipher.keySize, nonce.count == cipher.nonceSize else {
+            throw StorageError(
+                .unsupported,
+                "\(cipher) takes a key of \(cipher.keySize) and a nonce of \(cipher.nonceSize) bytes; "
+                    + "found \(key.count) and \(nonce.count)")
+        }
+        return cipher
+    }
+
+    fileprivate func agreement(_ id: Int32, _ keys: ld_bytes...) throws -> KeyAgreement {
+        guard sizes[id] != nil, let agreement = KeyAgreement(rawValue: id) else { throw notOffered(id) }
+        guard let wrong = keys.first(where: { $0.count != 32 }) else { return agreement }
+        throw StorageError(.unsupported, "\(agreement) takes keys of 32 bytes; found \(wrong.count)")
+    }
+
+    fileprivate func notOffered(_ id: Int32) -> StorageError {
+        StorageError(.unsupported, "the provider does not offer the algorithm of number \(id)")
+    }
+}
+
+@inline(__always)
+private func output(_ pointer: UnsafeMutableRawPointer?, _ count: Int) throws -> UnsafeMutableRawBufferPointer {
+    guard pointer != nil || count == 0 else {
+        throw StorageError(.unsupported, "a crypto provider was called without a buffer for its output")
+    }
+    return UnsafeMutableRawBufferPointer(start: pointer, count: count)
+}
+
+func sealBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, key: ld_bytes, nonce: ld_bytes, data: ld_bytes, plaintext: ld_bytes,
+    ciphertext: UnsafeMutableRawPointer?, tag: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let cipher = try provider.cipher(id, key, nonce)
+        guard UInt64(plaintext.count) <= cipher.largestPlaintext else {
+            throw StorageError(.valueTooLarge, "\(cipher) takes at most \(cipher.largestPlaintext) bytes at once")
+        }
+        let sealed = try output(ciphertext, plaintext.count)
+        let mark = try output(tag, cipher.tagSize)
+        var sealedSpan = sealed.mutableBytes
+        var markSpan = mark.mutableBytes
+        try provider.seal(
+            plaintext.buffer.bytes, cipher, key.buffer.bytes, nonce.buffer.bytes, data.buffer.bytes, &sealedSpan,
+            &markSpan)
+    }
+}
+
+func openBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, key: ld_bytes, nonce: ld_bytes, data: ld_bytes, ciphertext: ld_bytes,
+    tag: ld_bytes, plaintext: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let cipher = try provider.cipher(id, key, nonce)
+        guard tag.count == cipher.tagSize else {
+            throw StorageError(.unsupported, "\(cipher) has tags of \(cipher.tagSize) bytes; found \(tag.count)")
+        }
+        let opened = try output(plaintext, ciphertext.count)
+        var span = opened.mutableBytes
+        do {
+            try provider.open(
+                ciphertext.buffer.bytes, tag.buffer.bytes, cipher, key.buffer.bytes, nonce.buffer.bytes,
+                data.buffer.bytes, &span)
+        } catch {
+            // Whatever the provider left there: nothing that was not verified gets out.
+            opened.initializeMemory(as: UInt8.self, repeating: 0)
+            throw error
+        }
+    }
+}
+
+func deriveBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, parameters: UnsafePointer<ld_derivation>?,
+    key: UnsafeMutableRawPointer?, count: Int, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        guard let algorithm = provider.sizes[id], let function = KeyDerivationFunction(rawValue: id) else {
+            throw provider.notOffered(id)
+        }
+        guard let parameters, parameters.pointee.size >= UInt32(MemoryLayout<ld_derivation>.size) else {
+            throw StorageError(.unsupported, "derive was called without its parameters")
+        }
+        guard count > 0, UInt64(count) <= algorithm.largest else {
+            throw StorageError(.unsupported, "\(function) derives 1 to \(algorithm.largest) bytes; asked for \(count)")
+        }
+        guard function == .hkdfSHA256 || parameters.pointee.iterations > 0 else {
+            throw StorageError(.unsupported, "\(function) needs at least one iteration")
+        }
+        let key = try output(key, count)
+        var span = key.mutableBytes
+        try provider.derive(function, parameters.pointee, &span)
+    }
+}
+
+func randomBytes(
+    context: UnsafeMutableRawPointer?, bytes: UnsafeMutableRawPointer?, count: Int,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let bytes = try output(bytes, count)
+        var span = bytes.mutableBytes
+        try provider.random(&span)
+    }
+}
+
+func publicKeyBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, privateKey: ld_bytes, publicKey: UnsafeMutableRawPointer?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let agreement = try provider.agreement(id, privateKey)
+        let publicKey = try output(publicKey, 32)
+        var span = publicKey.mutableBytes
+        try provider.publicKey(privateKey.buffer.bytes, agreement, &span)
+    }
+}
+
+func sharedSecretBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, privateKey: ld_bytes, publicKey: ld_bytes,
+    secret: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let agreement = try provider.agreement(id, privateKey, publicKey)
+        let secret = try output(secret, 32)
+        var span = secret.mutableBytes
+        try provider.sharedSecret(privateKey.buffer.bytes, publicKey.buffer.bytes, agreement, &span)
+    }
+}
+
+func findCryptoAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? {
+    guard let context, id.text == LD_CRYPTO_INCREMENTAL else { return nil }
+    return Unmanaged<AnyCryptoExport>.fromOpaque(context).takeUnretainedValue().incremental.map { .init($0) }
+}
+
+func closeCrypto(context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<AnyCryptoExport>.fromOpaque(context).release() }
+}
+
+// Ciphers in pieces.
+
+/// A stream behind its pointer.
+private final class StreamBox {
+    let stream: any CipherStream
+    let tagSize: Int
+
+    init(_ stream: any CipherStream, tagSize: Int) {
+        self.stream = stream
+        self.tagSize = tagSize
+    }
+
+    static func box(_ stream: UnsafeMutableRawPointer?) throws -> Unmanaged<StreamBox> {
+        guard let stream else { throw StorageError(.unsupported, "a stream of a cipher is missing") }
+        return Unmanaged<StreamBox>.fromOpaque(stream)
+    }
+}
+
+var incrementalTable: ld_crypto_incremental {
+    ld_crypto_incremental(
+        size: UInt32(MemoryLayout<ld_crypto_incremental>.size), begin: beginStream, update: updateStream,
+        seal: sealStream, open: openStream, cancel: cancelStream)
+}
+
+private func beginStream(
+    context: UnsafeMutableRawPointer?, id: Int32, seals: Int32, key: ld_bytes, nonce: ld_bytes, data: ld_bytes,
+    stream: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let cipher = try provider.cipher(id, key, nonce)
+        guard let stream, (provider.sizes[id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 else {
+            throw StorageError(.unsupported, "the provider does not take \(cipher) in pieces")
+        }
+        let begun = try provider.begin(
+            seals != 0 ? .seal : .open, cipher, key.buffer.bytes, nonce.buffer.bytes, data.buffer.bytes)
+        stream.pointee = Unmanaged.passRetained(StreamBox(begun, tagSize: cipher.tagSize)).toOpaque()
+    }
+}
+
+private func updateStream(
+    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, input: ld_bytes,
+    bytes: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let bytes = try output(bytes, input.count)
+        var span = bytes.mutableBytes
+        try StreamBox.box(stream).takeUnretainedValue().stream.update(input.buffer.bytes, into: &span)
+        return LD_OK
+    }
+}
+
+private func sealStream(
+    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, tag: UnsafeMutableRawPointer?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let box = try StreamBox.box(stream).takeRetainedValue()
+        let tag = try output(tag, box.tagSize)
+        var span = tag.mutableBytes
+        try box.stream.seal(tag: &span)
+        return LD_OK
+    }
+}
+
+private func openStream(
+    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, tag: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let box = try StreamBox.box(stream).takeRetainedValue()
+        guard tag.count == box.tagSize else {
+            throw StorageError(.unsupported, "the cipher has tags of \(box.tagSize) bytes; found \(tag.count)")
+        }
+        try box.stream.open(tag: tag.buffer.bytes)
+        return LD_OK
+    }
+}
+
+private func cancelStream(context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?) {
+    if let stream { Unmanaged<StreamBox>.fromOpaque(stream).release() }
+}

@@ -1,0 +1,194 @@
+package import CLocalData
+package import LocalDataAPI
+
+/// An open crypto provider of some plugin: the import side of the boundary.
+///
+/// Every method makes exactly one call into the component, on the calling thread. Inputs and outputs do not overlap.
+package final class LoadedCrypto: Sendable {
+    /// The provider's own table, copied.
+    package let table: ld_crypto
+    /// What it offers, by the algorithm's number.
+    package let algorithms: [Int32: ld_algorithm]
+    /// Its ciphers in pieces, if it has any.
+    package let incremental: ld_crypto_incremental?
+    /// The component's id, for errors.
+    package let component: String
+
+    /// Takes over an open provider's table.
+    ///
+    /// - Throws: `pluginRefused` naming the component and what is not usable.
+    init(table pointer: UnsafeRawPointer?, component: String) throws(StorageError) {
+        func refused(_ what: String) -> StorageError {
+            StorageError(
+                .pluginRefused, "component '\(component)' opened a crypto provider \(what)",
+                hint: "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
+        }
+        var table = ld_crypto()
+        let required = MemoryLayout<ld_crypto>.offset(of: \ld_crypto.extension) ?? MemoryLayout<ld_crypto>.size
+        guard copyTable(pointer, into: &table, required: required) else {
+            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
+            throw refused("whose table has \(size) bytes; expected \(required) to \(largestTable)")
+        }
+        let functions: [(String, Bool)] = [
+            ("seal", table.seal != nil), ("open", table.open != nil), ("derive", table.derive != nil),
+            ("random", table.random != nil),
+        ]
+        if let missing = functions.first(where: { !$0.1 }) { throw refused("without the function '\(missing.0)'") }
+        guard table.algorithm_count <= 64, table.algorithm_count > 0, let list = table.algorithms else {
+            throw refused("that lists \(table.algorithm_count) algorithms; expected 1 to 64")
+        }
+        var algorithms: [Int32: ld_algorithm] = [:]
+        for index in 0..<table.algorithm_count {
+            var algorithm = ld_algorithm()
+            guard copyTable(list[index], into: &algorithm, required: MemoryLayout<ld_algorithm>.size) else {
+                throw refused("whose algorithm \(index + 1) has a struct of another size")
+            }
+            guard algorithms.updateValue(algorithm, forKey: algorithm.id) == nil else {
+                throw refused("that lists the algorithm of number \(algorithm.id) twice")
+            }
+            // A provider with other sizes for a known name would make what no other can open.
+            if let cipher = AuthenticatedCipher(id: algorithm.id) {
+                let found = [algorithm.key_size, algorithm.nonce_size, algorithm.tag_size].map(Int.init)
+                let expected = [cipher.keySize, cipher.nonceSize, cipher.tagSize]
+                guard found == expected else {
+                    throw refused("whose \(cipher) has key, nonce and tag of \(found) bytes; expected \(expected)")
+                }
+            }
+            if KeyAgreement(rawValue: algorithm.id) != nil {
+                guard table.public_key != nil, table.agree != nil else {
+                    throw refused("that lists a key agreement and lacks its functions")
+                }
+            }
+        }
+        let pointer = LD_CRYPTO_INCREMENTAL.withBytes { table.extension?(table.`self`, $0) }
+        var incremental = ld_crypto_incremental()
+        if let pointer,
+            copyTable(pointer, into: &incremental, required: MemoryLayout<ld_crypto_incremental>.size),
+            incremental.begin != nil, incremental.update != nil, incremental.seal != nil, incremental.open != nil,
+            incremental.cancel != nil
+        {
+            self.incremental = incremental
+        } else {
+            self.incremental = nil
+        }
+        self.table = table
+        self.algorithms = algorithms
+        self.component = component
+    }
+
+    /// Whether it offers a cipher.
+    package func offers(_ cipher: AuthenticatedCipher) -> Bool { algorithms[cipher.id] != nil }
+
+    /// Whether it offers a derivation.
+    package func offers(_ function: KeyDerivationFunction) -> Bool { algorithms[function.rawValue] != nil }
+
+    /// Throws `unsupported`, naming the algorithm, unless it is offered.
+    package func require(_ id: Int32, _ name: String) throws(StorageError) {
+        guard algorithms[id] == nil else { return }
+        throw StorageError(
+            .unsupported, "the crypto provider '\(component)' does not offer \(name)",
+            hint: "choose one that does with: ld-host config set crypto.provider ID; see: ld-host plugins list")
+    }
+
+    /// Encrypts and authenticates. `ciphertext` is as long as `plaintext`, `tag` as the cipher's tags.
+    @inline(__always)
+    package func seal(
+        _ plaintext: UnsafeRawBufferPointer, with cipher: AuthenticatedCipher, key: UnsafeRawBufferPointer,
+        nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer,
+        ciphertext: UnsafeMutableRawBufferPointer, tag: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        precondition(ciphertext.count == plaintext.count && tag.count == cipher.tagSize)
+        try done(
+            ReportSink.call {
+                table.seal(
+                    table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(plaintext),
+                    ciphertext.baseAddress, tag.baseAddress, $0)
+            })
+    }
+
+    /// Checks the tag, then decrypts. `plaintext` is as long as `ciphertext`.
+    ///
+    /// - Throws: `cannotOpen` if the tag is wrong; then `plaintext` holds only zeros.
+    @inline(__always)
+    package func open(
+        _ ciphertext: UnsafeRawBufferPointer, tag: UnsafeRawBufferPointer, with cipher: AuthenticatedCipher,
+        key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer,
+        plaintext: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        precondition(plaintext.count == ciphertext.count)
+        try done(
+            ReportSink.call {
+                table.open(
+                    table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(ciphertext),
+                    ld_bytes(tag), plaintext.baseAddress, $0)
+            })
+    }
+
+    /// Derives a key that fills `key`. What the function does not use is empty or 0.
+    package func derive(
+        _ function: KeyDerivationFunction, from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer,
+        info: UnsafeRawBufferPointer = .init(start: nil, count: 0), iterations: UInt64 = 0, memory: UInt64 = 0,
+        lanes: UInt32 = 0, into key: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        try require(function.rawValue, "\(function)")
+        var parameters = ld_derivation(
+            size: UInt32(MemoryLayout<ld_derivation>.size), lanes: lanes, secret: ld_bytes(secret),
+            salt: ld_bytes(salt), info: ld_bytes(info), iterations: iterations, memory: memory)
+        try done(
+            ReportSink.call {
+                table.derive(table.`self`, function.rawValue, &parameters, key.baseAddress, key.count, $0)
+            })
+    }
+
+    /// Fills `bytes` from a cryptographically secure generator.
+    package func random(into bytes: UnsafeMutableRawBufferPointer) throws(StorageError) {
+        try done(ReportSink.call { table.random(table.`self`, bytes.baseAddress, bytes.count, $0) })
+    }
+
+    /// Writes the 32 bytes of the public key of a private key.
+    package func publicKey(
+        of privateKey: UnsafeRawBufferPointer, for agreement: KeyAgreement,
+        into publicKey: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        try require(agreement.rawValue, "\(agreement)")
+        precondition(publicKey.count == 32)
+        try done(
+            ReportSink.call {
+                table.public_key?(
+                    table.`self`, agreement.rawValue, ld_bytes(privateKey), publicKey.baseAddress, $0) ?? LD_FAILED
+            })
+    }
+
+    /// Writes the 32 bytes of the shared secret.
+    package func sharedSecret(
+        of privateKey: UnsafeRawBufferPointer, with publicKey: UnsafeRawBufferPointer, by agreement: KeyAgreement,
+        into secret: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        try require(agreement.rawValue, "\(agreement)")
+        precondition(secret.count == 32)
+        try done(
+            ReportSink.call {
+                table.agree?(
+                    table.`self`, agreement.rawValue, ld_bytes(privateKey), ld_bytes(publicKey), secret.baseAddress,
+                    $0) ?? LD_FAILED
+            })
+    }
+
+    /// Ends the provider. Only for callers that know that no call is in flight.
+    package func close() { table.close?(table.`self`) }
+
+    /// Only `LD_OK` says that an output is what it should be.
+    @inline(__always)
+    private func done(_ status: Int32) throws(StorageError) {
+        guard status == LD_OK else {
+            throw StorageError(
+                .unknown, "the crypto provider '\(component)' answered with the status \(status), which has no meaning")
+        }
+    }
+}
+
+extension ld_bytes {
+    /// Lends a buffer.
+    @inline(__always)
+    package init(_ buffer: UnsafeRawBufferPointer) { self.init(data: buffer.baseAddress, count: buffer.count) }
+}
