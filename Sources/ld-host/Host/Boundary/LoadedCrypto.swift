@@ -87,7 +87,7 @@ package final class LoadedCrypto: Sendable {
         guard algorithms[id] == nil else { return }
         throw StorageError(
             .unsupported, "the crypto provider '\(component)' does not offer \(name)",
-            hint: "choose one that does with: ld-host config set crypto.provider ID; see: ld-host plugins list")
+            hint: "choose one that does with: ld-host config set encryption.provider ID; see: ld-host plugins list")
     }
 
     /// Encrypts and authenticates. `ciphertext` is as long as `plaintext`, `tag` as the cipher's tags.

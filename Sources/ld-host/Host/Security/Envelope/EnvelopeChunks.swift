@@ -1,0 +1,69 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Seals and opens the chunks of one envelope: STREAM with the record's own key, a counter as the nonce, and a mark for
+/// the last chunk.
+struct EnvelopeChunks: ~Copyable {
+    let header: EnvelopeHeader
+    private let key: RecordKey
+    private let crypto: LoadedCrypto
+    private let data: Data
+    private let nonce: UnsafeMutableRawBufferPointer
+    private var counter: UInt64 = 0
+
+    /// Bytes of a full chunk with its tag.
+    let sealedSize: Int
+
+    init(
+        _ header: EnvelopeHeader, _ key: consuming RecordKey, _ context: EnvelopeContext, _ crypto: LoadedCrypto
+    ) {
+        self.header = header
+        self.key = key
+        self.crypto = crypto
+        data = context.authenticated(header)
+        nonce = .allocate(byteCount: header.cipher.nonceSize, alignment: 8)
+        nonce.initializeMemory(as: UInt8.self, repeating: 0)
+        sealedSize = header.chunkSize + header.cipher.tagSize
+    }
+
+    deinit { nonce.deallocate() }
+
+    /// Seals the next chunk: `output` takes it and the tag.
+    mutating func seal(
+        _ plaintext: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        advance(isLast)
+        let tag = UnsafeMutableRawBufferPointer(rebasing: output[plaintext.count...])
+        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count])
+        let (key, cipher, crypto) = (key.bytes, header.cipher, crypto)
+        let nonce = UnsafeRawBufferPointer(nonce)
+        try data.withBuffer { (data) throws(StorageError) in
+            try crypto.seal(
+                plaintext, with: cipher, key: key, nonce: nonce, authenticating: data, ciphertext: ciphertext, tag: tag)
+        }
+    }
+
+    /// Opens the next chunk, which ends with its tag.
+    ///
+    /// - Throws: `cannotOpen`.
+    mutating func open(
+        _ sealed: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        advance(isLast)
+        let tag = UnsafeRawBufferPointer(rebasing: sealed[output.count...])
+        let ciphertext = UnsafeRawBufferPointer(rebasing: sealed[..<output.count])
+        let (key, cipher, crypto) = (key.bytes, header.cipher, crypto)
+        let nonce = UnsafeRawBufferPointer(nonce)
+        try data.withBuffer { (data) throws(StorageError) in
+            try crypto.open(
+                ciphertext, tag: tag, with: cipher, key: key, nonce: nonce, authenticating: data, plaintext: output)
+        }
+    }
+
+    private mutating func advance(_ isLast: Bool) {
+        let size = nonce.count
+        nonce.storeBytes(of: counter.bigEndian, toByteOffset: size - 9, as: UInt64.self)
+        nonce[size - 1] = isLast ? 1 : 0
+        counter += 1
+    }
+}

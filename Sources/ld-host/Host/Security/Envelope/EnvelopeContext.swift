@@ -1,0 +1,41 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+/// The address that a sealed value belongs to, as it is authenticated: a value that was moved to another address does
+/// not open.
+package struct EnvelopeContext: Sendable {
+    /// For errors.
+    package let address: StorageAddress
+    private let bytes: Data
+
+    /// Takes an address.
+    package init(_ address: StorageAddress) {
+        self.address = address
+        var writer = EnvelopeWriter()
+        for text in [address.place.domain, address.place.scope, address.name] {
+            writer.add(UInt32(text.utf8.count))
+            writer.add(text.utf8)
+        }
+        bytes = writer.bytes
+    }
+
+    /// What is authenticated with every chunk: the header and the address.
+    func authenticated(_ header: EnvelopeHeader) -> Data { header.encoded + bytes }
+
+    /// The one answer to whatever is wrong with a sealed value.
+    var cannotOpen: StorageError {
+        StorageError(
+            .cannotOpen,
+            "'\(address)' cannot be opened: what is stored was changed, moved or never sealed; it stays as it is",
+            hint: "restore it from a backup, or remove it; see: ld-host envelope inspect")
+    }
+
+    func cannotOpen(_ fault: EnvelopeFault) -> StorageError {
+        guard case .version(let version) = fault else { return cannotOpen }
+        return StorageError(
+            .cannotOpen,
+            "'\(address)' cannot be opened: its envelope has version \(version); this program reads version "
+                + "\(EnvelopeHeader.version); it stays as it is",
+            hint: "use a later version of LocalData")
+    }
+}

@@ -1,0 +1,118 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// What stands before a sealed value: which key opens it and how, and what is known of the value. The specification is
+/// in `LocalDataAPI.docc/Envelope.md`.
+package struct EnvelopeHeader: Equatable, Sendable {
+    /// What every envelope starts with; the first byte starts no text.
+    static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x45]
+    /// The version that is written.
+    static let version: UInt8 = 1
+    /// Bytes before the fields.
+    static let fixedSize = 64
+    /// The most bytes of a header.
+    package static let largestSize = 16 << 10
+    /// Bytes of a record's salt.
+    static let saltSize = 32
+    /// The chunk sizes, as powers of two.
+    static let chunkExponents: ClosedRange<UInt8> = 10...24
+
+    package let cipher: AuthenticatedCipher
+    package let derivation: EnvelopeDerivation
+    /// The chunks' size, as a power of two.
+    package let chunkExponent: UInt8
+    package let keyID: KeyID
+    /// The record's own salt: random, 32 bytes.
+    package let salt: Data
+    /// What is known of the value; authenticated, not encrypted.
+    package let attributes: ValueAttributes
+    /// The ring that has the key, as `service/account`; `nil` for the ring of the defaults, and for keys of no ring.
+    package let ring: String?
+    /// The header as it stands in the envelope.
+    package let encoded: Data
+
+    /// Bytes of a full chunk's plaintext.
+    package var chunkSize: Int { 1 << Int(chunkExponent) }
+
+    /// Makes a header.
+    ///
+    /// - Throws: `valueTooLarge` if attributes and parameters do not fit.
+    init(
+        cipher: AuthenticatedCipher, derivation: EnvelopeDerivation, chunkExponent: UInt8 = 16, keyID: KeyID,
+        salt: Data, attributes: ValueAttributes = ValueAttributes(), ring: String? = nil
+    ) throws(StorageError) {
+        self.cipher = cipher
+        self.derivation = derivation
+        self.chunkExponent = chunkExponent
+        self.keyID = keyID
+        self.salt = salt
+        var kept = attributes
+        kept.size = nil
+        kept.modified = nil
+        self.attributes = kept
+        self.ring = ring
+        var writer = EnvelopeWriter()
+        writer.add(Self.magic)
+        writer.add([Self.version, UInt8(cipher.id), UInt8(derivation.function.rawValue), chunkExponent])
+        writer.add(UInt32(0))
+        writer.add(derivation.iterations)
+        writer.add(keyID.bytes)
+        writer.add(salt)
+        func field(_ type: EnvelopeField, _ bytes: some Collection<UInt8>) throws(StorageError) {
+            guard bytes.count <= Int(UInt16.max) else {
+                throw StorageError(.valueTooLarge, "\(type) of a sealed value has \(bytes.count) bytes; at most 65,535")
+            }
+            writer.add([type.rawValue])
+            writer.add(UInt16(bytes.count))
+            writer.add(bytes)
+        }
+        for (type, text) in [
+            (EnvelopeField.contentType, kept.contentType), (.serializer, kept.serializer),
+            (.versionTag, kept.versionTag), (.appVersion, kept.appVersion), (.owner, kept.owner),
+        ] {
+            if let text, !text.isEmpty { try field(type, text.utf8) }
+        }
+        if let salt = derivation.salt { try field(.derivationSalt, salt) }
+        if let info = derivation.info { try field(.derivationInfo, info) }
+        if let memory = derivation.memory {
+            try field(.derivationMemory, withUnsafeBytes(of: memory.bigEndian) { Array($0) })
+        }
+        if let ring { try field(.ring, ring.utf8) }
+        guard writer.bytes.count <= Self.largestSize else {
+            throw StorageError(
+                .valueTooLarge,
+                "the header of a sealed value would have \(writer.bytes.count) bytes; at most \(Self.largestSize)",
+                hint: "shorten the key's owner, version tag, salt or info")
+        }
+        writer.set(UInt32(writer.bytes.count), at: 8)
+        encoded = writer.bytes
+    }
+}
+
+/// The types of a header's fields.
+enum EnvelopeField: UInt8 {
+    case contentType = 1
+    case serializer = 2
+    case versionTag = 3
+    case appVersion = 4
+    case owner = 5
+    case derivationSalt = 16
+    case derivationInfo = 17
+    case derivationMemory = 18
+    case ring = 32
+}
+
+/// Puts numbers together, the most significant byte first.
+struct EnvelopeWriter {
+    private(set) var bytes = Data()
+
+    mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+    mutating func add(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func set(_ number: UInt32, at offset: Int) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
+    }
+}

@@ -1,0 +1,93 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What seals and opens: a key of a ring, or material from outside.
+package struct EnvelopeKey: Sendable {
+    /// The secret that a record's own key is derived from.
+    package let material: SecretBytes
+    /// The id in its ring; `nil` for material from outside, whose id follows from it.
+    package let id: KeyID?
+    /// The ring's name for headers.
+    package let ring: String?
+
+    /// A key of a ring, or material from outside.
+    package init(_ material: SecretBytes, id: KeyID? = nil, ring: String? = nil) {
+        self.material = material
+        self.id = id
+        self.ring = ring
+    }
+}
+
+/// The key of one record: 32 bytes, derived, cleared when it goes away.
+struct RecordKey: ~Copyable {
+    static let size = 32
+
+    let id: KeyID
+    private let memory: UnsafeMutableRawBufferPointer
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
+
+    deinit {
+        clear(memory)
+        memory.deallocate()
+    }
+
+    /// Derives a record's key.
+    ///
+    /// A slow derivation turns the material into a key first. The record's salt makes each record's key its own, so that
+    /// no nonce ever comes twice with one key, whatever the number of records.
+    init(
+        _ key: EnvelopeKey, _ derivation: EnvelopeDerivation, salt: Data, _ crypto: LoadedCrypto
+    ) throws(StorageError) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 3 * Self.size, alignment: 16)
+        defer {
+            clear(memory)
+            memory.deallocate()
+        }
+        let stretched = UnsafeMutableRawBufferPointer(rebasing: memory[..<Self.size])
+        let derived = UnsafeMutableRawBufferPointer(rebasing: memory[Self.size..<2 * Self.size])
+        var secret = key.material.bytes
+        if derivation.isSlow {
+            let derivationSalt = derivation.salt ?? Data()
+            try derivationSalt.withBuffer { (salt) throws(StorageError) in
+                try crypto.derive(
+                    derivation.function, from: secret, salt: salt, iterations: UInt64(derivation.iterations),
+                    memory: UInt64(derivation.memory ?? 0) << 10, lanes: 1, into: stretched)
+            }
+            secret = UnsafeRawBufferPointer(stretched)
+        }
+        let found: KeyID
+        if let known = key.id {
+            found = known
+        } else {
+            let name = UnsafeMutableRawBufferPointer(rebasing: memory[2 * Self.size..<2 * Self.size + KeyID.size])
+            try Data(Self.idInfo.utf8).withBuffer { (info) throws(StorageError) in
+                try crypto.derive(
+                    .hkdfSHA256, from: secret, salt: .init(start: nil, count: 0), info: info, into: name)
+            }
+            found = KeyID(UnsafeRawBufferPointer(name))
+        }
+        try Self.info(derivation).withBuffer { (info) throws(StorageError) in
+            try salt.withBuffer { (salt) throws(StorageError) in
+                try crypto.derive(.hkdfSHA256, from: secret, salt: salt, info: info, into: derived)
+            }
+        }
+        id = found
+        self.memory = .allocate(byteCount: Self.size, alignment: 16)
+        self.memory.copyMemory(from: UnsafeRawBufferPointer(derived))
+    }
+
+    /// The context of the derivation: its purpose, and the key's own salt and info.
+    private static func info(_ derivation: EnvelopeDerivation) -> Data {
+        var writer = EnvelopeWriter()
+        writer.add("LocalData envelope 1".utf8)
+        guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return writer.bytes }
+        for part in [salt ?? Data(), info ?? Data()] {
+            writer.add(UInt32(part.count))
+            writer.add(part)
+        }
+        return writer.bytes
+    }
+
+    private static let idInfo = "LocalData key id 1"
+}

@@ -1,0 +1,68 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+/// Seals a value that is asked for in pieces: pulls plaintext from its source as the sealed form is pulled from it.
+/// Memory is bounded by two chunks. Used by one thread at a time.
+package final class EnvelopeSource {
+    /// Fills a buffer and says how many bytes; 0 at the end.
+    package typealias Fill = (UnsafeMutableRawBufferPointer) throws -> Int
+
+    private let fill: Fill
+    private var chunks: EnvelopeChunks
+    /// Plaintext of the next chunk, and one byte more that tells whether another follows.
+    private let plaintext: UnsafeMutableRawBufferPointer
+    private var filled = 0
+    /// Sealed bytes that are to be given.
+    private let sealed: UnsafeMutableRawBufferPointer
+    private var ready: Range<Int>
+    private var isDone = false
+
+    /// Seals what `fill` gives.
+    package init(
+        _ envelope: Envelope, under key: EnvelopeKey, as style: EnvelopeStyle, attributes: ValueAttributes?,
+        from fill: @escaping Fill
+    ) throws(StorageError) {
+        self.fill = fill
+        chunks = try envelope.chunks(under: key, as: style, attributes: attributes)
+        let header = chunks.header.encoded
+        plaintext = .allocate(byteCount: chunks.header.chunkSize + 1, alignment: 64)
+        sealed = .allocate(byteCount: max(chunks.sealedSize, header.count), alignment: 64)
+        sealed.copyBytes(from: header)
+        ready = 0..<header.count
+    }
+
+    deinit {
+        clear(plaintext)
+        plaintext.deallocate()
+        sealed.deallocate()
+    }
+
+    /// Fills a buffer with sealed bytes and says how many; 0 at the end.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if ready.isEmpty, !isDone { try sealNext() }
+        let count = min(ready.count, buffer.count)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[ready.prefix(count)]))
+        ready = ready.dropFirst(count)
+        return count
+    }
+
+    private func sealNext() throws {
+        while filled < plaintext.count {
+            let space = UnsafeMutableRawBufferPointer(rebasing: plaintext[filled...])
+            let count = try fill(space)
+            guard (0...space.count).contains(count) else {
+                throw StorageError(.unknown, "the source of a value gave \(count) bytes; expected 0 to \(space.count)")
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        let size = plaintext.count - 1
+        isDone = filled <= size
+        let count = min(filled, size)
+        let output = UnsafeMutableRawBufferPointer(rebasing: sealed[..<(count + chunks.header.cipher.tagSize)])
+        try chunks.seal(UnsafeRawBufferPointer(rebasing: plaintext[..<count]), isLast: isDone, into: output)
+        if !isDone { plaintext[0] = plaintext[size] }
+        filled -= count
+        ready = 0..<output.count
+    }
+}

@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Names a key: 16 bytes, random for the keys of a ring, derived from the key for those that come from outside.
+package struct KeyID: Hashable, Sendable {
+    /// Bytes of an id.
+    package static let size = 16
+
+    package let high: UInt64
+    package let low: UInt64
+
+    /// Reads the 16 bytes at the start of a buffer.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        high = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    /// The id that 32 hexadecimal digits stand for; `nil` for other text.
+    package init?(_ text: some StringProtocol) {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard digits.count == 32, let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
+            let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// The 16 bytes.
+    var bytes: [UInt8] {
+        [high, low].flatMap { word in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        }
+    }
+}
+
+extension KeyID: CustomStringConvertible {
+    /// 32 lower-case hexadecimal digits.
+    package var description: String {
+        [high, low].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+extension KeyID: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+package import LocalDataAPI
+
+/// Key material in memory of its own: kept out of core dumps, out of swap where the system allows it, and cleared before
+/// it is given back.
+package final class SecretBytes: @unchecked Sendable {
+    // Written in init only.
+    private let memory: UnsafeMutableRawBufferPointer
+    /// How many bytes of it are the secret.
+    package let count: Int
+
+    /// Makes a secret that `fill` writes.
+    ///
+    /// - Throws: `noSpace` if there is no memory; what `fill` throws.
+    package init(
+        count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let page = max(4096, sysconf(Int32(_SC_PAGESIZE)))
+        let size = max(1, (count + page - 1) / page) * page
+        guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            start != MAP_FAILED
+        else { throw StorageError(.noSpace, "there is no memory for a key") }
+        // Both may be refused, by limits or an old system; the secret is then as safe as other memory.
+        mlock(start, size)
+        madvise(start, size, MADV_DONTDUMP)
+        memory = UnsafeMutableRawBufferPointer(start: start, count: size)
+        self.count = count
+        try fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<count]))
+    }
+
+    /// Copies bytes, which the caller clears.
+    package convenience init(copying bytes: UnsafeRawBufferPointer) throws(StorageError) {
+        try self.init(count: bytes.count) { (memory) throws(StorageError) in memory.copyMemory(from: bytes) }
+    }
+
+    deinit {
+        guard let start = memory.baseAddress else { return }
+        explicit_bzero(start, memory.count)
+        munmap(start, memory.count)
+    }
+
+    /// The bytes; valid as long as this object.
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+}
+
+/// Clears memory in a way that the compiler keeps.
+@inline(__always)
+package func clear(_ memory: UnsafeMutableRawBufferPointer) {
+    if let start = memory.baseAddress { explicit_bzero(start, memory.count) }
+}
