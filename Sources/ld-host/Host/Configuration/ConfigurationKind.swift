@@ -20,7 +20,8 @@ package enum ConfigurationKind: Sendable, Equatable {
     case absolutePaths
     /// A relative path that stays below its parent.
     case subdirectory
-    /// How a store is sealed: `null` for not, or a string or an object that the sealing layer checks.
+    /// How a store is sealed: `null` for not, the word for a key source with its defaults, or an object whose members
+    /// have rules of their own.
     case sealing
 
     /// What is expected, for messages and for documentation.
@@ -29,20 +30,20 @@ package enum ConfigurationKind: Sendable, Equatable {
         case .object, .freeObject: "an object"
         case .text: "a string that is not empty"
         case .name: "a name (\(ConfigurationName.rule))"
-        case .choice(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .choice(let words): "one of " + Self.quoted(words)
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .seconds(let limit): "a number of seconds more than 0 and at most \(Int(limit))"
         case .absolutePath: "an absolute path"
         case .absolutePaths: "an array of absolute paths"
         case .subdirectory: "a relative path without '..'"
-        case .sealing: "null, a string or an object"
+        case .sealing: "null, an object, or one of " + Self.quoted(HostSettings.Sealing.sources)
         }
     }
 
     /// What is wrong with a value: where below it, what was expected there and what was found; nil if it is fine.
     package func fault(in value: JSONValue) -> (path: [String], expected: String, found: String)? {
         switch (self, value) {
-        case (.object, .object), (.freeObject, .object), (.sealing, .null), (.sealing, .string), (.sealing, .object):
+        case (.object, .object), (.freeObject, .object), (.sealing, .null), (.sealing, .object):
             return nil
         case (.absolutePaths, .array(let elements)):
             for (index, element) in elements.enumerated() {
@@ -52,7 +53,8 @@ package enum ConfigurationKind: Sendable, Equatable {
             }
             return nil
         case (_, .string(let string)):
-            return accepts(string) ? nil : ([], expected, takesText ? Self.quoted(string) : value.kind)
+            let showsText = takesText || self == .sealing
+            return accepts(string) ? nil : ([], expected, showsText ? Self.quoted(string) : value.kind)
         case (.integer(let range), .integer(let whole)):
             return range.contains(whole) ? nil : ([], expected, "\(whole)")
         case (.seconds(let limit), .integer(let whole)):
@@ -81,9 +83,15 @@ package enum ConfigurationKind: Sendable, Equatable {
         case .subdirectory:
             !string.isEmpty && !string.hasPrefix("/") && !string.utf8.contains(0)
                 && !string.split(separator: "/").contains("..")
-        case .object, .freeObject, .integer, .seconds, .absolutePaths, .sealing: false
+        case .sealing: HostSettings.Sealing.sources.contains(string)
+        case .object, .freeObject, .integer, .seconds, .absolutePaths: false
         }
     }
+
+    /// Whether its object's members have rules of their own.
+    var hasMembers: Bool { self == .object || self == .sealing }
+
+    private static func quoted(_ words: [String]) -> String { words.map { "\"\($0)\"" }.joined(separator: ", ") }
 
     private static func quoted(_ string: String) -> String {
         string.count <= 80 ? (try? JSONValue.string(string).serialized()) ?? "a string" : "a long string"

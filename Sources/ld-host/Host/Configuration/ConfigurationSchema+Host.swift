@@ -1,3 +1,5 @@
+internal import LocalDataAPI
+
 extension ConfigurationSchema {
     /// The configuration of the host. Defaults that depend on the environment, and the stores of the domains, are in
     /// `HostConfiguration.defaults`.
@@ -15,6 +17,29 @@ extension ConfigurationSchema {
             "stores.<store>.options", .freeObject, default: .object([:]), "the component's own options"),
         ConfigurationRule("stores.<store>.sealing", .sealing, default: .null, "how values are sealed; null for not"),
         ConfigurationRule(
+            "stores.<store>.sealing.source", .choice(HostSettings.Sealing.sources), isRequired: true,
+            "where the key comes from that seals the store's key ring"),
+        ConfigurationRule(
+            "stores.<store>.sealing.path", .absolutePath, "keyFile: the file; keys/STORE.key below ${config} if not set"),
+        ConfigurationRule(
+            "stores.<store>.sealing.from", .text, "passphrase: terminal, or fd:N for a file descriptor"),
+        ConfigurationRule(
+            "stores.<store>.sealing.name", .text,
+            "credential: its name in systemd's $CREDENTIALS_DIRECTORY; provider: the id of its KeyMaterialSource"),
+        ConfigurationRule("stores.<store>.sealing.service", .text, "keychain: the service that the key is stored under"),
+        ConfigurationRule("stores.<store>.sealing.account", .text, "keychain: the name that the key is stored under"),
+        ConfigurationRule(
+            "stores.<store>.sealing.cipher", .choice(AuthenticatedCipher.all.map(\.name)),
+            default: .string(AuthenticatedCipher.chaCha20Poly1305.name), "what seals the values"),
+        ConfigurationRule(
+            "stores.<store>.sealing.derivation", .choice(KeyDerivationFunction.allCases.map(\.description)),
+            "how the key comes from the source: HKDF-SHA256 for keys, the others for passphrases"),
+        ConfigurationRule(
+            "stores.<store>.sealing.iterations", .integer(1...10_000_000),
+            "PBKDF2: iterations, 600000 if not set; Argon2id: passes, 3 if not set"),
+        ConfigurationRule(
+            "stores.<store>.sealing.memory", .integer(1...4096), "Argon2id: memory in MiB, 64 if not set"),
+        ConfigurationRule(
             "stores.<store>.concurrency", .integer(1...64), default: .integer(48), "how many calls may run at once"),
         ConfigurationRule(
             "stores.<store>.timeout", .seconds(upTo: 86400), default: .double(10), "how long a call may take"),
@@ -23,6 +48,26 @@ extension ConfigurationSchema {
         ConfigurationRule("domains.<domain>", .name, "the name of a store, or the id of a component"),
         ConfigurationRule("keychain", .object, "the keychain domain"),
         ConfigurationRule("keychain.service", .text, "the service name of keys that bring none"),
+        ConfigurationRule(
+            "keychain.accessibility", .choice(["advisory", "refuse"]), default: .string("advisory"),
+            "what becomes of keys whose accessibility the store cannot enforce"),
+        ConfigurationRule(
+            "keychain.accessControl", .choice(["advisory", "refuse"]), default: .string("refuse"),
+            "what becomes of keys with an access control, which no store here can enforce"),
+        ConfigurationRule("encryption", .object, "how values are encrypted"),
+        ConfigurationRule(
+            "encryption.provider", .name, default: .string("openssl"), "the id of the crypto component that computes"),
+        ConfigurationRule(
+            "encryption.service", .text, default: .string(HostSettings.Encryption.defaultService),
+            "the keychain service that the master keys are stored under"),
+        ConfigurationRule(
+            "encryption.account", .text, default: .string(HostSettings.Encryption.defaultAccount),
+            "the keychain name that the master keys are stored under"),
+        ConfigurationRule(
+            "encryption.keyLength", .integer(32...64), default: .integer(32), "bytes of a new master key"),
+        ConfigurationRule(
+            "encryption.iterations", .integer(1...10_000_000), default: .integer(600_000),
+            "PBKDF2 iterations of values that are written"),
         ConfigurationRule("appGroups", .object, "the app group domains"),
         ConfigurationRule("appGroups.default", .text, "the app group of keys that bring none"),
         ConfigurationRule("appGroups.path", .absolutePath, "the directory that holds the shared containers"),

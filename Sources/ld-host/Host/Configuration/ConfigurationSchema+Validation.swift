@@ -56,7 +56,7 @@ extension ConfigurationSchema {
             }
             if let fault = rule.kind.fault(in: member) {
                 problems.append(wrong(fault, at: memberPath, rule, member, in: layer))
-            } else if rule.kind == .object {
+            } else if rule.kind.hasMembers {
                 checkMembers(of: member, at: memberPath, in: layer, &problems)
             }
         }

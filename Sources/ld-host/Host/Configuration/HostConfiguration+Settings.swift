@@ -5,8 +5,9 @@ extension HostConfiguration {
     ///
     /// - Throws: `invalidConfiguration` if a value is not of its kind, or a folder is not known.
     package func settings() throws(StorageError) -> HostSettings {
+        let folders = try folders()
         var stores: [String: HostSettings.Store] = [:]
-        for name in try layered.keys(at: ["stores"]) { stores[name] = try store(named: name) }
+        for name in try layered.keys(at: ["stores"]) { stores[name] = try store(named: name, folders) }
         var routes: [String: HostSettings.Route] = [:]
         for domain in try layered.keys(at: ["domains"]) {
             guard let name = try layered.string(at: ["domains", domain]),
@@ -16,12 +17,13 @@ extension HostConfiguration {
             let store = stores[name] ?? Self.store(name, component: name, origin: "\(origin)")
             routes[domain] = HostSettings.Route(store: store, origin: "\(origin)")
         }
-        let folders = try folders()
         return HostSettings(
             pluginPlaces: try pluginPlaces(),
             inspectionTimeout: .seconds(try layered.double(at: ["plugins", "timeout"]) ?? 5),
             routes: routes, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
-            keychainService: try layered.string(at: ["keychain", "service"]),
+            encryption: try encryption(), keychainService: try layered.string(at: ["keychain", "service"]),
+            isAccessibilityAdvisory: try layered.string(at: ["keychain", "accessibility"]) != "refuse",
+            isAccessControlAdvisory: try layered.string(at: ["keychain", "accessControl"]) == "advisory",
             appGroup: try layered.string(at: ["appGroups", "default"]),
             appGroupsFolder: try layered.string(at: ["appGroups", "path"]) ?? "\(folders.data)/groups",
             subDirectory: try layered.string(at: ["files", "subDirectory"]), folders: folders,
@@ -64,7 +66,9 @@ extension HostConfiguration {
             + PluginSearchPath.builtIn(executable: PluginSearchPath.executable)
     }
 
-    private func store(named name: String) throws(StorageError) -> HostSettings.Store {
+    private func store(
+        named name: String, _ folders: HostSettings.Folders
+    ) throws(StorageError) -> HostSettings.Store {
         let path = ["stores", name]
         guard let component = try layered.string(at: path + ["component"]),
             let origin = layered.value(at: path + ["component"])?.origin
@@ -82,20 +86,19 @@ extension HostConfiguration {
             }
             options[key] = option
         }
-        let sealing = layered.value(at: path + ["sealing"])?.value ?? .null
         return Self.store(
             name, component: component, origin: "\(origin)", options: options,
             concurrency: try layered.integer(at: path + ["concurrency"]).map { Int(clamping: $0) },
-            timeout: try layered.double(at: path + ["timeout"]), isSealed: sealing != .null)
+            timeout: try layered.double(at: path + ["timeout"]), sealing: try sealing(ofStore: name, folders))
     }
 
     private static func store(
         _ name: String, component: String, origin: String, options: [String: ComponentOption.Value] = [:],
-        concurrency: Int? = nil, timeout: Double? = nil, isSealed: Bool = false
+        concurrency: Int? = nil, timeout: Double? = nil, sealing: HostSettings.Sealing? = nil
     ) -> HostSettings.Store {
         HostSettings.Store(
             name: name, component: component, options: options, origin: origin, concurrency: concurrency ?? 48,
-            timeout: .seconds(timeout ?? 10), isSealed: isSealed)
+            timeout: .seconds(timeout ?? 10), sealing: sealing)
     }
 }
 

@@ -6,13 +6,19 @@ final class OpenStore: Sendable {
     let store: LoadedStore
     let plugin: String
     let component: String
+    /// How values are sealed before the store gets them, if they are.
+    let sealing: StoreSealing?
     private let lane: CallLane
 
-    init(name: String, store: LoadedStore, plugin: String, component: String, concurrency: Int, timeout: Duration) {
+    init(
+        name: String, store: LoadedStore, plugin: String, component: String, sealing: StoreSealing?, concurrency: Int,
+        timeout: Duration
+    ) {
         self.name = name
         self.store = store
         self.plugin = plugin
         self.component = component
+        self.sealing = sealing
         let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
         lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
     }
@@ -46,5 +52,15 @@ final class OpenStore: Sendable {
     ) async throws(StorageError) -> Value {
         if writesInline { return try call(store) }
         return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+    }
+
+    /// Makes a call that takes locks or may take long: on this thread only if it may wait.
+    func wait<Value: Sendable>(
+        _ what: @autoclosure @Sendable () -> String, _ call: @escaping @Sendable () throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        if store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue, IOExecutor.isCurrent {
+            return try call()
+        }
+        return try await lane.run(what(), call)
     }
 }

@@ -9,6 +9,8 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     /// Reads the value.
     let reader: StoreReader
     let address: StorageAddress
+    /// The layers of sealing around the key's values, innermost first.
+    let layers: [SealingLayer]
     /// What is kept beside the key's values; `nil` for stores that keep nothing.
     let attributes: ValueAttributes?
     /// Why values can be neither read nor written here, if so.
@@ -17,17 +19,18 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let readsInline: Bool
 
     init(
-        snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, attributes: ValueAttributes?,
-        refusal: StorageError?
+        snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
+        attributes: ValueAttributes?, refusal: StorageError?
     ) {
         self.open = open
         self.store = open.store
         self.handle = handle
         reader = open.store.reader(of: handle)
         self.address = address
+        self.layers = layers
         self.attributes = attributes
         self.refusal = refusal
-        readsInline = open.readsInline && refusal == nil
+        readsInline = open.readsInline && refusal == nil && layers.isEmpty
         super.init(snapshot: snapshot)
     }
 

@@ -10,11 +10,15 @@ final class RouterSnapshot: Sendable {
     /// The keys that manifests describe, for tools.
     let described: CatalogIndex
     let log: any StorageLogHandler
+    let crypto: CryptoSlot
+    /// The rings of keys with an encryption policy.
+    let rings: MasterRings
+    let providers: KeyMaterialProviders
     private let slots: [String: StoreSlot]
 
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
-        log: any StorageLogHandler,
+        log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
         slots: [String: StoreSlot]
     ) {
         self.settings = settings
@@ -22,6 +26,9 @@ final class RouterSnapshot: Sendable {
         self.catalog = catalog
         self.described = described
         self.log = log
+        self.crypto = crypto
+        self.rings = rings
+        self.providers = providers
         self.slots = slots
     }
 
@@ -41,31 +48,9 @@ final class RouterSnapshot: Sendable {
         return slot
     }
 
-    /// Why a key's values can be neither read nor written here, if so.
-    func refusal(of security: SecurityPolicy, at address: StorageAddress) -> StorageError? {
-        let domain = address.place.domain
-        let hint =
-            domain == "keychain"
-            ? "map the domain to a store that can, once one is installed"
-            : "install a crypto provider, or declare the key with security: .none"
-        switch security {
-        case .none where domain == "encryptedFileSystem" || domain == "keychain":
-            return StorageError(
-                .securityApplicationFailed,
-                "'\(address)' has security none in '\(domain)', which never keeps plain values",
-                hint: "give the key another policy, or another domain")
-        case .none: return nil
-        case .encrypted:
-            return StorageError(
-                .securityApplicationFailed,
-                "'\(address)' is to be \(security), and there is no crypto provider; nothing was read or written",
-                hint: hint)
-        case .keychain:
-            return StorageError(
-                .securityApplicationFailed,
-                "'\(address)' is to be protected by \(security), and no store here does that; nothing was read or "
-                    + "written",
-                hint: hint)
-        }
-    }
+    /// A store that the configuration defines or maps a domain to.
+    func slot(ofStore name: String) -> StoreSlot? { slots[name] }
+
+    /// Every store that the configuration defines or maps a domain to, in order of their names.
+    var stores: [StoreSlot] { slots.values.sorted { $0.settings.name < $1.settings.name } }
 }

@@ -71,13 +71,26 @@ extension StorageRouter {
 extension StorageRouter {
     func data(of resolved: ResolvedKey) async throws(StorageError) -> Data? {
         if let refusal = resolved.refusal { throw refusal }
-        return try await resolved.open.read("reading '\(resolved.address)'") { (store) throws(StorageError) in
-            try store.get(resolved.handle)
+        if resolved.layers.isEmpty {
+            return try await resolved.open.read("reading '\(resolved.address)'") { (store) throws(StorageError) in
+                try store.get(resolved.handle)
+            }
+        }
+        let value = try await sealedValue(of: resolved)
+        if resolved.open.readsInline, let data = try value.getAtOnce() { return data }
+        return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
+            try value.get()
         }
     }
 
     func store(_ data: Data, _ resolved: ResolvedKey) async throws(StorageError) {
         if let refusal = resolved.refusal { throw refusal }
+        if !resolved.layers.isEmpty {
+            let value = try await sealedValue(of: resolved)
+            return try await resolved.open.wait("writing '\(resolved.address)'") { () throws(StorageError) in
+                try value.set(data, attributes: resolved.attributes)
+            }
+        }
         if resolved.open.writesInline {
             return try resolved.store.set(resolved.handle, to: data, attributes: resolved.attributes)
         }
@@ -87,7 +100,14 @@ extension StorageRouter {
     }
 
     func remove(_ resolved: ResolvedKey) async throws(StorageError) -> Bool {
-        try await resolved.open.write("removing '\(resolved.address)'") { (store) throws(StorageError) in
+        guard resolved.layers.isEmpty else {
+            // No key is needed for that.
+            let value = resolved.sealedValue(resolved.layers)
+            return try await resolved.open.wait("removing '\(resolved.address)'") { () throws(StorageError) in
+                try value.remove()
+            }
+        }
+        return try await resolved.open.write("removing '\(resolved.address)'") { (store) throws(StorageError) in
             try store.remove(resolved.handle)
         }
     }
@@ -96,5 +116,26 @@ extension StorageRouter {
         try await resolved.open.read("looking for '\(resolved.address)'") { (store) throws(StorageError) in
             try store.exists(resolved.handle)
         }
+    }
+
+    /// The value behind its layers, with the key material that the app's providers supply.
+    func sealedValue(of resolved: ResolvedKey) async throws(StorageError) -> SealedValue {
+        var layers = resolved.layers
+        for (index, layer) in layers.enumerated() {
+            guard case .external(let source, let name) = layer.keys else { continue }
+            let providers = state.withLock { $0.providers }
+            let material = try await providers.material(of: source, for: name)
+            layers[index] = SealingLayer(
+                keys: .supplied(EnvelopeKey(material)), envelope: layer.envelope, style: layer.style)
+        }
+        return resolved.sealedValue(layers)
+    }
+}
+
+extension ResolvedKey {
+    func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
+        SealedValue(
+            store: store, handle: handle, layers: layers, place: SealedPlaces.Place(open.name, address.place),
+            owner: self)
     }
 }

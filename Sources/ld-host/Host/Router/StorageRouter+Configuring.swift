@@ -14,6 +14,19 @@ extension StorageRouter {
         await publishOrFail { $0.files = configuration }
     }
 
+    /// Sets where master keys are kept and how values are encrypted that are written from now on. Values that are stored
+    /// stay readable. With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
+    public func updateEncryptionConfiguration(_ configuration: EncryptionConfiguration) async {
+        await publishOrFail { $0.encryption = configuration }
+    }
+
+    /// Registers a provider of key material for keys and stores that name its source; in place of an earlier one.
+    public func registerKeyMaterialProvider(
+        _ provider: any KeyMaterialProviding, for source: KeyMaterialSource
+    ) async {
+        state.withLock { $0.providers }.register(provider, for: source)
+    }
+
     /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another
     /// store. Calls in flight end on the stores that they began with.
     ///

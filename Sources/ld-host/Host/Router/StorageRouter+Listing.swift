@@ -18,7 +18,7 @@ extension StorageRouter {
         return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
             var names: [String] = []
             try store.forEachName(in: place, prefix: prefix, after: after, limit: limit) {
-                names.append($0)
+                if !snapshot.isReserved(StorageAddress(place, name: $0)) { names.append($0) }
                 return true
             }
             return names

@@ -12,18 +12,39 @@ extension StorageRouter {
         try address.validate()
         try check(key, at: address, snapshot)
         let open = try await openStore(for: address.place.domain, in: snapshot)
+        let protection = try await protection(of: key.security, at: address, in: open, snapshot)
         let handle = try open.store.resolve(address)
+        let keepsAttributes = open.store.abilities.attributes != nil
+        var layers: [SealingLayer] = []
+        var refusal: StorageError?
+        switch protection.outcome {
+        case .layers(let found): layers = found
+        case .refused(let error): refusal = error
+        }
         let attributes =
-            open.store.abilities.attributes == nil
+            !keepsAttributes && layers.isEmpty
             ? nil
             : ValueAttributes(
                 contentType: key.serializer.contentType, serializer: key.serializer.rawValue,
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
         let resolved = ResolvedKey(
-            snapshot: snapshot.id, open: open, handle: handle, address: address, attributes: attributes,
-            refusal: snapshot.refusal(of: key.security, at: address))
-        key.slot.add(resolved)
+            snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,
+            attributes: attributes, refusal: refusal)
+        // What is refused may be in order the next time.
+        if refusal == nil { key.slot.add(resolved) }
         return resolved
+    }
+
+    /// How values at an address are protected. Only what needs no layer is told without a wait.
+    func protection(
+        of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore, _ snapshot: RouterSnapshot
+    ) async throws(StorageError) -> Protection {
+        if security == .none, open.sealing == nil, address.place.domain != "encryptedFileSystem" {
+            return snapshot.protection(of: security, at: address, in: open)
+        }
+        return try await onIOThread { () throws(StorageError) in
+            snapshot.protection(of: security, at: address, in: open)
+        }
     }
 
     /// The same for a typed key; one that is known costs no reference to its parts.
@@ -48,6 +69,11 @@ extension StorageRouter {
                 .unregisteredKey,
                 "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",
                 hint: "add the key to a catalog")
+        }
+        guard !snapshot.isReserved(address) else {
+            throw StorageError(
+                .securityApplicationFailed, "'\(address)' keeps keys of the host; it is not read or written as a value",
+                hint: "see: ld-host keys list")
         }
         guard !key.availability.isAvailable(on: snapshot.settings.role) else { return }
         throw StorageError(

@@ -7,13 +7,23 @@ extension StorageRouter {
         let log: any StorageLogHandler =
             state.log ?? settings.logLevel.map { StandardErrorLog(level: $0) } ?? SilentLog()
         let registry = registry(for: settings, in: &state)
+        let providers = state.providers
+        let crypto = crypto(for: settings, registry: registry, log: log, in: &state)
+        let opener = StoreOpener(
+            settings: settings, registry: registry, log: log, crypto: crypto, providers: providers)
         var slots: [String: StoreSlot] = [:]
-        for store in Set(settings.routes.values.map(\.store)).union(settings.stores.values) {
-            let slot =
-                state.slots[store] ?? slot(for: store, settings: settings, registry: registry, log: log)
-            state.slots[store] = slot
+        let keychain = settings.routes["keychain"]?.store
+        // The keychain's store comes first: other stores may be sealed with a key that it keeps.
+        let others = Set(settings.routes.values.map(\.store)).union(settings.stores.values).filter { $0 != keychain }
+        for store in (keychain.map { [$0] } ?? []) + others {
+            let key = SlotKey(store, keychain: keychain, settings)
+            let slot = state.slots[key] ?? opener.slot(for: store, keychain: keychain.flatMap { slots[$0.name] })
+            state.slots[key] = slot
             slots[store.name] = slot
         }
+        let rings = MasterRings(
+            settings.encryption, folder: settings.folders.rings, crypto: crypto,
+            keychain: StoreOpener.keychain(keychain.flatMap { slots[$0.name] }))
         var catalog: CatalogIndex?
         for registered in state.catalogs {
             var index = catalog ?? CatalogIndex()
@@ -23,7 +33,8 @@ extension StorageRouter {
         var described = CatalogIndex()
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         return RouterSnapshot(
-            settings: settings, registry: registry, catalog: catalog, described: described, log: log, slots: slots)
+            settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
+            rings: rings, providers: providers, slots: slots)
     }
 
     /// The configuration with what was set in code.
@@ -33,8 +44,16 @@ extension StorageRouter {
             ("keychain.service", state.storage.defaultKeychainService),
             ("appGroups.default", state.storage.defaultAppGroupIdentifier),
             ("files.subDirectory", state.files.subDirectory),
+            ("encryption.service", state.encryption.masterKeyService),
+            ("encryption.account", state.encryption.masterKeyAccount),
         ] {
             if let value { try configuration.set(path, .string(value)) }
+        }
+        for (path, value) in [
+            ("encryption.keyLength", state.encryption.masterKeyLength),
+            ("encryption.iterations", state.encryption.pbkdf2Iterations),
+        ] {
+            if let value { try configuration.set(path, .integer(Int64(value))) }
         }
         return configuration
     }
@@ -52,32 +71,19 @@ extension StorageRouter {
         return registry
     }
 
-    private static func slot(
-        for store: HostSettings.Store, settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler
-    ) -> StoreSlot {
+    /// The crypto provider; the one that is open stays open as long as it is the same component.
+    private static func crypto(
+        for settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
+    ) -> CryptoSlot {
+        let id = settings.encryption.provider
+        if let (slot, known) = state.cryptos[id], known === registry { return slot }
         let folders = settings.folders
-        return StoreSlot(settings: store) { () throws(StorageError) in
-            guard !store.isSealed else {
-                throw StorageError(
-                    .securityApplicationFailed,
-                    "store '\(store.name)' is to be sealed (\(store.origin)), and there is no crypto provider",
-                    hint: "remove the store's sealing, or install a crypto provider")
-            }
-            let image = try registry.plugin(offering: store.component, kind: .storage)
-            guard let component = image.description.components.first(where: { $0.id == store.component }) else {
-                throw StorageError(.componentNotFound, "plugin '\(image.path)' has no component '\(store.component)'")
-            }
-            let options = try OptionResolver(component: component, folders: folders).resolve(store)
-            log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
-            do throws(StorageError) {
-                let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
-                return OpenStore(
-                    name: store.name, store: opened, plugin: image.path, component: store.component,
-                    concurrency: store.concurrency, timeout: store.timeout)
-            } catch {
-                throw StorageError(
-                    error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
-            }
+        let slot = CryptoSlot { () throws(StorageError) in
+            let image = try registry.plugin(offering: id, kind: .crypto)
+            log(.debug, "router", "opening crypto provider '\(id)' of \(image.path)")
+            return try image.openCrypto(id, folders: folders, log: log)
         }
+        state.cryptos[id] = (slot, registry)
+        return slot
     }
 }

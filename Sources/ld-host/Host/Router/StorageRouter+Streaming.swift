@@ -3,11 +3,22 @@ public import LocalDataAPI
 /// Values in pieces. The functions run on the calling thread's I/O thread throughout, so `body` and `fill` may wait.
 extension StorageRouter {
     /// Hands out a value in pieces, in order, until `body` returns `false`; `false` if there is no value.
+    ///
+    /// - Parameter verification: Of a sealed value, how much is verified before the first byte is handed out.
+    /// - Throws: `cannotOpen` if a sealed value was changed; with ``StreamVerification/whole`` nothing was handed out
+    ///   then.
     public func readData(
-        for key: AnyStorageKey, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+        for key: AnyStorageKey, verifying verification: StreamVerification = .whole,
+        _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
         if let refusal = resolved.refusal { throw refusal }
+        guard resolved.layers.isEmpty else {
+            let value = try await sealedValue(of: resolved)
+            return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
+                try value.read(verification, body)
+            }
+        }
         return try await resolved.open.write("reading '\(resolved.address)'") { (store) throws(StorageError) in
             try store.read(resolved.handle, body)
         }
@@ -20,12 +31,29 @@ extension StorageRouter {
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
         if let refusal = resolved.refusal { throw refusal }
-        try await resolved.open.write("writing '\(resolved.address)'") { (store) throws(StorageError) in
-            do {
-                try store.write(resolved.handle, attributes: resolved.attributes, from: fill)
-            } catch {
+        func write(_ body: () throws -> Void) throws(StorageError) {
+            do { try body() } catch {
                 throw (error as? StorageError) ?? StorageError(.cancelled, "the value could not be read: \(error)")
             }
+        }
+        guard resolved.layers.isEmpty else {
+            let value = try await sealedValue(of: resolved)
+            return try await resolved.open.wait("writing '\(resolved.address)'") { () throws(StorageError) in
+                try write { try value.write(attributes: resolved.attributes, from: fill) }
+            }
+        }
+        try await resolved.open.write("writing '\(resolved.address)'") { (store) throws(StorageError) in
+            try write { try store.write(resolved.handle, attributes: resolved.attributes, from: fill) }
+        }
+    }
+
+    /// The bytes that the store keeps for a key, sealed if they are, in pieces; `false` if there are none.
+    public func readStoredData(
+        for key: AnyStorageKey, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) async throws -> Bool {
+        let resolved = try await resolve(KeyReference(key))
+        return try await resolved.open.write("reading '\(resolved.address)'") { (store) throws(StorageError) in
+            try store.read(resolved.handle, body)
         }
     }
 }

@@ -26,7 +26,10 @@ public final class StorageRouter: StorageProviding, Sendable {
         var files = FileStorageConfiguration()
         var catalogs: [any StorageKeyCatalog] = []
         var log: (any StorageLogHandler)?
-        var slots: [HostSettings.Store: StoreSlot] = [:]
+        var encryption = EncryptionConfiguration()
+        var slots: [SlotKey: StoreSlot] = [:]
+        var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
+        let providers = KeyMaterialProviders()
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
     }

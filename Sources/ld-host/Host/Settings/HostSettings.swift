@@ -16,14 +16,14 @@ package struct HostSettings: Sendable {
         package let concurrency: Int
         /// The deadline of calls to network and interactive stores.
         package let timeout: Duration
-        /// Whether values are to be sealed before the store gets them.
-        package let isSealed: Bool
+        /// How values are sealed before the store gets them; `nil` for not at all.
+        package let sealing: Sealing?
 
         /// Two are the same store, whoever named it: what an open one is found again by.
         package static func == (left: Store, right: Store) -> Bool {
             left.name == right.name && left.component == right.component && left.options == right.options
                 && left.concurrency == right.concurrency && left.timeout == right.timeout
-                && left.isSealed == right.isSealed
+                && left.sealing == right.sealing
         }
 
         package func hash(into hasher: inout Hasher) {
@@ -48,7 +48,11 @@ package struct HostSettings: Sendable {
     package var stores: [String: Store]
     /// The files of the catalogs that describe keys, in the order of the configuration.
     package var catalogs: [String]
+    package var encryption: Encryption
     package var keychainService: String?
+    /// Whether keys whose accessibility or access control cannot be enforced are served all the same.
+    package var isAccessibilityAdvisory: Bool
+    package var isAccessControlAdvisory: Bool
     package var appGroup: String?
     package var appGroupsFolder: String
     package var subDirectory: String?
@@ -63,5 +67,8 @@ package struct HostSettings: Sendable {
         package var cache: String
         package var state: String
         package var config: String
+
+        /// Where the locks of key rings are.
+        var rings: String { "\(state)/rings" }
     }
 }

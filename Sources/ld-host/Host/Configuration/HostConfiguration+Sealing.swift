@@ -1,0 +1,101 @@
+internal import LocalDataAPI
+
+extension HostConfiguration {
+    /// How the configuration seals a store; `nil` for not at all.
+    ///
+    /// - Throws: `invalidConfiguration` if what the source needs is missing, or what it does not take is there.
+    func sealing(ofStore name: String, _ folders: HostSettings.Folders) throws(StorageError) -> HostSettings.Sealing? {
+        let path = ["stores", name, "sealing"]
+        guard let (value, origin) = layered.value(at: path), value != .null else { return nil }
+        func text(_ member: String) throws(StorageError) -> String? {
+            guard case .object = value else { return nil }
+            return try layered.string(at: path + [member])
+        }
+        func number(_ member: String) throws(StorageError) -> Int64? {
+            guard case .object = value else { return nil }
+            return try layered.integer(at: path + [member])
+        }
+        func invalid(_ what: String, _ hint: String) -> StorageError {
+            StorageError(.invalidConfiguration, "\(origin): stores.\(name).sealing: \(what)", hint: hint)
+        }
+        let word: String
+        if case .string(let source) = value { word = source } else { word = try text("source") ?? "" }
+        let own: [String: [String]] = [
+            "keyFile": ["path"], "passphrase": ["from"], "credential": ["name"], "keychain": ["service", "account"],
+            "provider": ["name"],
+        ]
+        if case .object(let members) = value {
+            for member in members.keys.sorted() {
+                let takers = own.filter { $0.value.contains(member) }.keys.sorted()
+                guard takers.isEmpty || takers.contains(word) else {
+                    throw invalid(
+                        "'\(member)' has no meaning for the source '\(word)'",
+                        "it belongs to \(takers.joined(separator: " and "))")
+                }
+            }
+        }
+        let source: HostSettings.Sealing.Source
+        switch word {
+        case "keyFile": source = .keyFile(path: try text("path") ?? "\(folders.config)/keys/\(name).key")
+        case "passphrase":
+            let from = try text("from") ?? "terminal"
+            if from == "terminal" {
+                source = .terminal
+            } else if from.hasPrefix("fd:"), let descriptor = Int32(from.dropFirst(3)), descriptor >= 0 {
+                source = .descriptor(descriptor)
+            } else {
+                throw invalid("'from' is '\(from)'; expected terminal, or fd:N", "for a file use the source keyFile")
+            }
+        case "credential":
+            let name = try text("name") ?? "localdata"
+            guard !name.contains("/"), !name.utf8.contains(0), name != "..", name != "." else {
+                throw invalid("'name' is '\(name)'; expected the name of a file, without '/'", "see systemd.exec(5)")
+            }
+            source = .credential(name: name)
+        case "keychain":
+            source = .keychain(
+                service: try text("service") ?? HostSettings.Encryption.defaultService,
+                account: try text("account") ?? "store \(name)")
+        case "provider":
+            guard let id = try text("name") else {
+                throw invalid("'name' is missing", "name the KeyMaterialSource that the app registers")
+            }
+            source = .provider(id: id)
+        default: throw invalid("'source' is missing", "use one of \(HostSettings.Sealing.sources.joined(separator: ", "))")
+        }
+        let cipher = try text("cipher")
+        let iterations = try number("iterations").map { UInt32(clamping: $0) }
+        let memory = try number("memory").map { UInt32(clamping: $0) }
+        let derivation: EnvelopeStyle.Derivation
+        switch try text("derivation") ?? source.usualDerivation.description {
+        case KeyDerivationFunction.pbkdf2HMACSHA256.description:
+            derivation = .pbkdf2(iterations: iterations ?? 600_000)
+        case KeyDerivationFunction.argon2id.description:
+            derivation = .argon2id(passes: iterations ?? 3, memory: (memory ?? 64) << 10)
+        default: derivation = .hkdf()
+        }
+        return HostSettings.Sealing(
+            source: source,
+            cipher: AuthenticatedCipher.all.first { $0.name == cipher } ?? .chaCha20Poly1305, derivation: derivation)
+    }
+
+    /// The settings of `encryption`.
+    func encryption() throws(StorageError) -> HostSettings.Encryption {
+        HostSettings.Encryption(
+            provider: try layered.string(at: ["encryption", "provider"]) ?? "openssl",
+            service: try layered.string(at: ["encryption", "service"]) ?? HostSettings.Encryption.defaultService,
+            account: try layered.string(at: ["encryption", "account"]) ?? HostSettings.Encryption.defaultAccount,
+            keyLength: Int(try layered.integer(at: ["encryption", "keyLength"]) ?? 32),
+            iterations: UInt32(clamping: try layered.integer(at: ["encryption", "iterations"]) ?? 600_000))
+    }
+}
+
+extension HostSettings.Sealing.Source {
+    /// Keys need no stretching; passphrases do.
+    fileprivate var usualDerivation: KeyDerivationFunction {
+        switch self {
+        case .keyFile, .keychain, .provider: .hkdfSHA256
+        case .terminal, .descriptor, .credential: .pbkdf2HMACSHA256
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import LocalDataAPI
+
+/// How a key's values are protected here.
+struct Protection: Sendable {
+    /// What becomes of a policy.
+    enum Outcome: Sendable {
+        /// It is applied to every value, by these layers, innermost first.
+        case layers([SealingLayer])
+        /// It cannot be applied: values are neither read nor written.
+        case refused(StorageError)
+    }
+
+    var outcome: Outcome
+    /// What of the policy cannot be enforced and is served all the same, because the configuration says so.
+    var advisory: String?
+}
+
+extension RouterSnapshot {
+    /// How a key's values are protected in an open store. May wait.
+    func protection(of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore) -> Protection {
+        let own = open.sealing.map { [$0.layer(for: address)] } ?? []
+        do throws(StorageError) {
+            let advisory = try self.advisory(security, at: address, isSealed: open.sealing != nil)
+            guard let policy = encryption(for: security, in: address.place.domain) else {
+                return Protection(outcome: .layers(own), advisory: advisory)
+            }
+            return Protection(outcome: .layers([try layer(policy, at: address)] + own), advisory: advisory)
+        } catch {
+            return Protection(outcome: .refused(error), advisory: nil)
+        }
+    }
+
+    /// The encryption that a policy asks for; `nil` for none.
+    private func encryption(for security: SecurityPolicy, in domain: String) -> SecurityPolicy.EncryptionPolicy? {
+        switch security {
+        case .encrypted(let policy): policy
+        // Whatever the key says, this domain encrypts.
+        case .none, .keychain: domain == "encryptedFileSystem" ? .recommended : nil
+        }
+    }
+
+    /// What of a policy is not enforced, if the configuration bears it.
+    ///
+    /// - Throws: `securityApplicationFailed` if it does not.
+    private func advisory(
+        _ security: SecurityPolicy, at address: StorageAddress, isSealed: Bool
+    ) throws(StorageError) -> String? {
+        let domain = address.place.domain
+        if security == .none, domain == "keychain" {
+            throw StorageError(
+                .securityApplicationFailed, "'\(address)' has security none in 'keychain', which never keeps plain values",
+                hint: "give the key another policy, or another domain")
+        }
+        guard case .keychain(let accessibility, let control) = security else { return nil }
+        guard domain == "keychain" ? isSealed : domain == "encryptedFileSystem" else {
+            throw refusal(
+                security, address, "no store here does that",
+                domain == "keychain"
+                    ? "give the store a sealing, e.g. ld-host config set stores.NAME.sealing keyFile, or map the domain "
+                        + "to another store"
+                    : "give the key the domain keychain or encryptedFileSystem, or the policy encrypted")
+        }
+        var advisory: [String] = []
+        if let control {
+            guard settings.isAccessControlAdvisory else {
+                throw refusal(
+                    security, address, "no store here can ask for '\(control.rawValue)'",
+                    "leave the access control out, or accept that it is not enforced: "
+                        + "ld-host config set keychain.accessControl advisory")
+            }
+            advisory.append("'\(control.rawValue)' is not asked for")
+        }
+        if ![.always, .alwaysThisDeviceOnly].contains(accessibility) {
+            guard settings.isAccessibilityAdvisory else {
+                throw refusal(
+                    security, address, "no store here can tell whether the device is unlocked",
+                    "use the accessibility 'always', or accept that it is not enforced: "
+                        + "ld-host config set keychain.accessibility advisory")
+            }
+            advisory.append("values can be read whenever this user's programs run")
+        }
+        return advisory.isEmpty ? nil : advisory.joined(separator: "; ")
+    }
+
+    private func layer(
+        _ policy: SecurityPolicy.EncryptionPolicy, at address: StorageAddress
+    ) throws(StorageError) -> SealingLayer {
+        do throws(StorageError) {
+            switch policy {
+            case .aes256(let derivation):
+                return try rings.layer(for: address, style: EnvelopeStyle(.aes256GCM, style(derivation)))
+            case .chacha20Poly1305(let derivation):
+                return try rings.layer(for: address, style: EnvelopeStyle(.chaCha20Poly1305, style(derivation)))
+            case .external(let source, let derivation):
+                return SealingLayer(
+                    keys: .external(source, keyName: address.name),
+                    envelope: Envelope(address, crypto: try crypto.openIfNeeded()),
+                    style: EnvelopeStyle(.chaCha20Poly1305, style(derivation)))
+            }
+        } catch {
+            throw refusal(.encrypted(policy), address, error.message, error.hint)
+        }
+    }
+
+    private func style(
+        _ derivation: SecurityPolicy.KeyDerivation
+    ) throws(StorageError) -> EnvelopeStyle.Derivation {
+        switch derivation {
+        case .hkdf(let salt, let info): return .hkdf(salt: salt, info: info)
+        case .pbkdf2(let iterations, let salt):
+            let count = iterations ?? Int(settings.encryption.iterations)
+            guard let count = UInt32(exactly: count), (1...EnvelopeDerivation.mostIterations).contains(count) else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "\(count) PBKDF2 iterations are asked for; expected 1 to \(EnvelopeDerivation.mostIterations)",
+                    hint: "600,000 is a good number")
+            }
+            return .pbkdf2(iterations: count, salt: salt)
+        }
+    }
+
+    private func refusal(
+        _ security: SecurityPolicy, _ address: StorageAddress, _ why: String, _ hint: String
+    ) -> StorageError {
+        let verb = if case .keychain = security { "protected by" } else { "" }
+        return StorageError(
+            .securityApplicationFailed,
+            "'\(address)' is to be \(verb.isEmpty ? "" : verb + " ")\(security), and that cannot be done: \(why); "
+                + "nothing was read or written",
+            hint: hint)
+    }
+
+    /// Whether an address is one of the host's own: a key ring, or the key of a store's ring.
+    func isReserved(_ address: StorageAddress) -> Bool {
+        guard address.place.domain == "keychain" else { return false }
+        func isKey(_ service: String, _ account: String) -> Bool {
+            address.place.scope == service && address.name == account
+        }
+        if isKey(settings.encryption.service, settings.encryption.account) { return true }
+        if isKey(HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount) { return true }
+        return settings.stores.values.contains {
+            if case .keychain(let service, let account) = $0.sealing?.source { isKey(service, account) } else { false }
+        }
+    }
+}

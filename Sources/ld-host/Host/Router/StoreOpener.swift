@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Opens stores as the configuration says: component, options, sealing.
+struct StoreOpener: Sendable {
+    let settings: HostSettings
+    let registry: PluginRegistry
+    let log: any StorageLogHandler
+    let crypto: CryptoSlot
+    let providers: KeyMaterialProviders
+
+    /// The slot of a store.
+    ///
+    /// - Parameter keychain: The keychain domain's store, if it is another one.
+    func slot(for store: HostSettings.Store, keychain: StoreSlot?) -> StoreSlot {
+        StoreSlot(settings: store) { () throws(StorageError) in
+            let image = try registry.plugin(offering: store.component, kind: .storage)
+            guard let component = image.description.components.first(where: { $0.id == store.component }) else {
+                throw StorageError(.componentNotFound, "plugin '\(image.path)' has no component '\(store.component)'")
+            }
+            let options = try OptionResolver(component: component, folders: settings.folders).resolve(store)
+            log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
+            do throws(StorageError) {
+                let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
+                return OpenStore(
+                    name: store.name, store: opened, plugin: image.path, component: store.component,
+                    sealing: try sealing(of: store, opened, options, keychain), concurrency: store.concurrency,
+                    timeout: store.timeout)
+            } catch {
+                throw StorageError(
+                    error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
+            }
+        }
+    }
+
+    private func sealing(
+        of store: HostSettings.Store, _ opened: LoadedStore, _ options: Data, _ keychain: StoreSlot?
+    ) throws(StorageError) -> StoreSealing? {
+        guard let sealing = store.sealing else { return nil }
+        if case .keychain = sealing.source, keychain == nil {
+            throw StorageError(
+                .invalidConfiguration,
+                "it is to be sealed with a key from the keychain, which it serves itself: the key would lie in what it "
+                    + "locks",
+                hint: "choose another sealing.source, or let another store serve the keychain")
+        }
+        let source = KeySource(
+            source: sealing.source, store: store.name, crypto: try crypto.openIfNeeded(), providers: providers,
+            keychain: Self.keychain(keychain))
+        let identity = [store.component, String(decoding: options, as: UTF8.self)]
+        return try StoreSealing(
+            store: opened, settings: sealing, source: source,
+            file: "\(settings.folders.rings)/\(MasterRings.fileName(["store"] + identity))",
+            keyLength: settings.encryption.keyLength)
+    }
+
+    /// A way to values of the keychain domain, for the host's own keys.
+    static func keychain(
+        _ slot: StoreSlot?
+    ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue {
+        { (service, account) throws(StorageError) in
+            guard let slot else {
+                throw StorageError(
+                    .invalidConfiguration, "no store is mapped to the domain 'keychain', which keeps the keys",
+                    hint: "run: ld-host config set domains.keychain sealed-files")
+            }
+            let open = try slot.openIfNeeded()
+            guard let sealing = open.sealing else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "the store '\(open.name)' of the domain 'keychain' keeps plain values; no key is kept there",
+                    hint: "give it a sealing, or map the domain to another store: "
+                        + "ld-host config set domains.keychain sealed-files")
+            }
+            let place = StorageNamespace(domain: "keychain", scope: service)
+            let address = StorageAddress(place, name: account)
+            try address.validate()
+            return SealedValue(
+                store: open.store, handle: try open.store.resolve(address), layers: [sealing.layer(for: address)],
+                place: SealedPlaces.Place(open.name, place))
+        }
+    }
+}
+
+/// What an open store is found again by.
+struct SlotKey: Hashable {
+    private let store: HostSettings.Store
+    /// Of stores that are sealed with a key from the keychain.
+    private let keychain: HostSettings.Store?
+    private let keyLength: Int?
+    private let provider: String?
+
+    init(_ store: HostSettings.Store, keychain: HostSettings.Store?, _ settings: HostSettings) {
+        self.store = store
+        if case .keychain = store.sealing?.source { self.keychain = keychain } else { self.keychain = nil }
+        keyLength = store.sealing == nil ? nil : settings.encryption.keyLength
+        provider = store.sealing == nil ? nil : settings.encryption.provider
+    }
+}

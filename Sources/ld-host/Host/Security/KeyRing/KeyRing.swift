@@ -1,0 +1,173 @@
+internal import Glibc
+package import LocalDataAPI
+internal import Synchronization
+
+/// Keys that seal and open, kept in a store, shared by all processes that use it.
+///
+/// - **First use.** The first key is made when something is to be sealed and there is none; of many processes that come
+///   at once, one makes it.
+/// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the ring,
+///   or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was taken away
+///   meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
+/// - **Reading** takes no lock. A key that is not known is looked for once more in the stored ring.
+package final class KeyRing: Sendable {
+    /// How a ring is read and written.
+    package struct Storage: Sendable {
+        /// The stored form, or `nil` if there is none. May wait.
+        let load: @Sendable () throws(StorageError) -> SecretBytes?
+        /// Replaces the stored form durably. May wait.
+        let save: @Sendable (SecretBytes) throws(StorageError) -> Void
+    }
+
+    private struct Known {
+        let generation: UInt64
+        let state: KeyRingState
+    }
+
+    /// For messages, e.g. `the key ring 'LocalData/master'`.
+    package let name: String
+    /// What headers call it; `nil` for the rings that need no name.
+    let headerName: String?
+    /// Where the sealed values are that it knows of.
+    let places: SealedPlaces
+    private let lock: FileLock
+    private let storage: Storage
+    private let keyLength: Int
+    private let crypto: LoadedCrypto
+    private let known = Mutex<Known?>(nil)
+
+    /// - Parameters:
+    ///   - file: The path of the ring's lock, without an extension; the same in all processes that share the ring.
+    ///   - keyLength: Bytes of a new key.
+    init(
+        name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto, storage: Storage
+    ) {
+        self.name = name
+        self.headerName = headerName
+        self.keyLength = keyLength
+        self.crypto = crypto
+        self.storage = storage
+        lock = FileLock("\(file).lock")
+        places = SealedPlaces(file: "\(file).places")
+    }
+
+    /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
+    func whileSealing<Result>(
+        _ body: (EnvelopeKey) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        while true {
+            let result: Result? = try lock.shared { (file) throws(StorageError) in
+                guard let state = try current(file) else { return nil }
+                guard let active = state.active else {
+                    throw StorageError(
+                        .securityApplicationFailed, "\(name) has no active key; nothing was written",
+                        hint: "run: ld-host keys rotate")
+                }
+                return try body(key(active))
+            }
+            if let result { return result }
+            try change { (state) throws(StorageError) in
+                if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
+            }
+        }
+    }
+
+    /// Keeps the ring, and what it seals, from being changed by others than those who seal. May wait.
+    func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try lock.shared { (_) throws(StorageError) in try body() }
+    }
+
+    /// Keeps everyone from sealing under this ring while `body` runs with its keys. May wait.
+    func whileAlone<Result>(
+        _ body: (KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try lock.exclusive { (file) throws(StorageError) in
+            try body(try current(file) ?? KeyRingState(entries: []))
+        }
+    }
+
+    /// Changes the ring. Killed at any point it is as before or as after. May wait.
+    func change<Result>(
+        _ body: (inout KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try lock.exclusive { (file) throws(StorageError) in
+            // Not from memory: what is written is what is there with the change.
+            var state = try load() ?? KeyRingState(entries: [])
+            let result = try body(&state)
+            let next = try file.number() &+ 1
+            // Others look again whether or not this process gets to the next line.
+            try file.setNumber(next)
+            try storage.save(state.encoded())
+            let changed = state
+            known.withLock { $0 = Known(generation: next, state: changed) }
+            return result
+        }
+    }
+
+    /// The keys, read anew; `nil` if there is no ring yet. May wait.
+    package func state() throws(StorageError) -> KeyRingState? {
+        try lock.shared { (file) throws(StorageError) in try refresh(file) }
+    }
+
+    /// The key of a header. May wait, if it is not known.
+    ///
+    /// - Throws: `cannotOpen`, naming the id, if the ring does not have it or it is disabled.
+    func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
+        let entry = known.withLock({ $0?.state[id] }) ?? (try load().flatMap { remember($0)[id] })
+        guard let entry else {
+            throw StorageError(
+                .cannotOpen, "'\(address)' cannot be opened: \(name) has no key \(id); it stays as it is",
+                hint: "restore the ring from a backup, or see: ld-host keys list")
+        }
+        guard entry.use != .disabled else {
+            throw StorageError(
+                .cannotOpen, "'\(address)' cannot be opened: the key \(id) of \(name) is disabled; it stays as it is",
+                hint: "run: ld-host keys enable \(id)")
+        }
+        return key(entry)
+    }
+
+    /// Whether a key can be had without waiting.
+    func knows(_ id: KeyID) -> Bool { known.withLock { $0?.state[id] != nil } }
+
+    /// Makes a key that opens only, and gives its id.
+    func add(to state: inout KeyRingState) throws(StorageError) -> KeyID {
+        let id = try SecretBytes(count: KeyID.size) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
+        let material = try SecretBytes(count: keyLength) { (bytes) throws(StorageError) in
+            try crypto.random(into: bytes)
+        }
+        let entry = KeyRingState.Entry(
+            id: KeyID(id.bytes), use: .decryptOnly, created: Int64(time(nil)), material: material)
+        state.entries.append(entry)
+        return entry.id
+    }
+
+    private func key(_ entry: KeyRingState.Entry) -> EnvelopeKey {
+        EnvelopeKey(entry.material, id: entry.id, ring: headerName)
+    }
+
+    /// The state as of the ring's generation, which only changes while nobody holds the lock shared.
+    private func current(_ file: borrowing LockedFile) throws(StorageError) -> KeyRingState? {
+        let generation = try file.number()
+        if let known = known.withLock({ $0 }), known.generation == generation { return known.state }
+        return try refresh(file)
+    }
+
+    private func refresh(_ file: borrowing LockedFile) throws(StorageError) -> KeyRingState? {
+        let generation = try file.number()
+        guard let state = try load() else { return nil }
+        known.withLock { $0 = Known(generation: generation, state: state) }
+        return state
+    }
+
+    /// Keeps what was read without the lock for opening; whoever seals will read it again.
+    private func remember(_ state: KeyRingState) -> KeyRingState {
+        known.withLock { $0 = Known(generation: .max, state: state) }
+        return state
+    }
+
+    private func load() throws(StorageError) -> KeyRingState? {
+        guard let stored = try storage.load() else { return nil }
+        return try KeyRingState(decoding: stored.bytes, of: name)
+    }
+}

@@ -1,0 +1,61 @@
+package import LocalDataAPI
+
+/// The keys of a ring at one time.
+package struct KeyRingState: Sendable {
+    /// What a key may be used for.
+    package enum Use: UInt8, CaseIterable, Sendable {
+        /// Seals what is written, and opens. One key at most.
+        case active = 1
+        /// Opens only.
+        case decryptOnly = 2
+        /// Neither, until it is enabled again.
+        case disabled = 3
+    }
+
+    /// One key.
+    package struct Entry: Sendable {
+        package let id: KeyID
+        package internal(set) var use: Use
+        /// When it was made, in seconds since 1970 UTC.
+        package let created: Int64
+        let material: SecretBytes
+    }
+
+    /// In the order in which they were made.
+    package internal(set) var entries: [Entry]
+
+    /// The key that seals.
+    package var active: Entry? { entries.first { $0.use == .active } }
+
+    /// A key by its id.
+    package subscript(id: KeyID) -> Entry? { entries.first { $0.id == id } }
+}
+
+extension KeyRingState.Use: CustomStringConvertible {
+    /// The use as `ld-host keys list` prints it.
+    package var description: String {
+        switch self {
+        case .active: "active"
+        case .decryptOnly: "decrypt-only"
+        case .disabled: "disabled"
+        }
+    }
+}
+
+extension KeyRingState {
+    /// Adds a key, and makes it the one that seals.
+    mutating func promote(_ id: KeyID) {
+        for index in entries.indices {
+            if entries[index].id == id {
+                entries[index].use = .active
+            } else if entries[index].use == .active {
+                entries[index].use = .decryptOnly
+            }
+        }
+    }
+
+    /// Sets what a key may be used for.
+    mutating func set(_ use: Use, of id: KeyID) {
+        for index in entries.indices where entries[index].id == id { entries[index].use = use }
+    }
+}

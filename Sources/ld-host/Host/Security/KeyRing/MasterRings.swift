@@ -1,0 +1,90 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// The rings whose keys seal the values of keys with an encryption policy. They are values of the keychain domain.
+///
+/// A header names its ring unless that is the one of the defaults, so a change of `encryption.service` or
+/// `encryption.account` leaves what was sealed before as readable as it was.
+final class MasterRings: Sendable {
+    /// The ring that seals what is written.
+    let current: String?
+    private let encryption: HostSettings.Encryption
+    private let folder: String
+    private let crypto: CryptoSlot
+    private let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue
+    private let rings = Mutex<[String?: KeyRing]>([:])
+
+    /// - Parameters:
+    ///   - folder: Where the locks of rings are.
+    ///   - keychain: A value of the keychain domain.
+    init(
+        _ encryption: HostSettings.Encryption, folder: String, crypto: CryptoSlot,
+        keychain: @escaping @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue
+    ) {
+        self.encryption = encryption
+        self.folder = folder
+        self.crypto = crypto
+        self.keychain = keychain
+        current = Self.name(encryption.service, encryption.account)
+    }
+
+    /// A ring by the name that headers have for it. May wait.
+    func ring(named name: String?) throws(StorageError) -> KeyRing {
+        if let known = rings.withLock({ $0[name] }) { return known }
+        let (service, account) = Self.parts(of: name)
+        let value = try keychain(service, account)
+        let file = "\(folder)/\(Self.fileName(["keychain", value.place.store, service, account]))"
+        let ring = KeyRing(
+            name: "the key ring '\(service)/\(account)'", headerName: name, file: file, keyLength: encryption.keyLength,
+            crypto: try crypto.openIfNeeded(),
+            storage: KeyRing.Storage(
+                load: { () throws(StorageError) in
+                    guard var data = try value.get() else { return nil }
+                    defer { data.resetBytes(in: 0..<data.count) }
+                    return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+                },
+                save: { (state) throws(StorageError) in
+                    var data = Data(state.bytes)
+                    defer { data.resetBytes(in: 0..<data.count) }
+                    try value.set(data, attributes: nil)
+                }))
+        // Of two that come at once, both use the one that is kept.
+        return rings.withLock { rings in
+            if let known = rings[name] { return known }
+            rings[name] = ring
+            return ring
+        }
+    }
+
+    /// The layer around the values of an address.
+    func layer(for address: StorageAddress, style: EnvelopeStyle) throws(StorageError) -> SealingLayer {
+        SealingLayer(
+            keys: .ring(try ring(named: current), named: { (name) throws(StorageError) in try self.ring(named: name) }),
+            envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style)
+    }
+
+    private static func name(_ service: String, _ account: String) -> String? {
+        let isDefault =
+            service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount
+        return isDefault ? nil : "\(service)\0\(account)"
+    }
+
+    private static func parts(of name: String?) -> (service: String, account: String) {
+        let parts = (name ?? "").split(separator: "\0", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            return (HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount)
+        }
+        return (parts[0], parts[1])
+    }
+
+    /// A file name that stands for some words: FNV-1a, 64 bits. Two that came to share one would wait for each other more
+    /// than they need, and no more.
+    static func fileName(_ words: [String]) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for word in words {
+            for byte in Array(word.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        return "ring-" + String(hash, radix: 16)
+    }
+}

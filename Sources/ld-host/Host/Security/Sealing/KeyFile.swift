@@ -1,0 +1,72 @@
+internal import DurableFiles
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// A file with a key: its bytes are the key, and only its owner can read it.
+struct KeyFile: Sendable {
+    let path: String
+
+    private static let largest = 4096
+    private static let smallest = 16
+
+    /// The key, or `nil` if there is no such file.
+    ///
+    /// - Throws: `permissionDenied` if others could read or change it, or it cannot be read; `corrupt` if it is no key.
+    func read() throws(StorageError) -> SecretBytes? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            // Anything else than its absence must not lead to a new key in its place.
+            if errno == ENOENT { return nil }
+            throw StorageError(
+                .permissionDenied, "the key file '\(path)' cannot be opened: \(String(cString: strerror(errno)))",
+                hint: "make it readable for you alone")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(.corrupt, "the key file '\(path)' is no regular file", hint: "restore it from a backup")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
+            throw StorageError(
+                .permissionDenied,
+                "the key file '\(path)' has mode \(String(status.st_mode & 0o7777, radix: 8)) and owner "
+                    + "\(status.st_uid); expected a file that only you or root can read",
+                hint: "if nobody has read it: chmod 600 '\(path)'")
+        }
+        guard (Self.smallest...Self.largest).contains(Int(status.st_size)) else {
+            throw StorageError(
+                .corrupt,
+                "the key file '\(path)' has \(status.st_size) bytes; expected \(Self.smallest) to \(Self.largest)",
+                hint: "restore it from a backup")
+        }
+        var filled = 0
+        let key = try SecretBytes(count: Int(status.st_size)) { (buffer) throws(StorageError) in
+            while filled < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                let count = Glibc.read(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                filled += count
+            }
+        }
+        guard filled == key.count else {
+            throw StorageError(.fileError, "the key file '\(path)' cannot be read whole", hint: "try again")
+        }
+        return key
+    }
+
+    /// Makes the file, durably. Called only where there is none.
+    func write(_ key: SecretBytes) throws(StorageError) {
+        do {
+            let slash = path.lastIndex(of: "/") ?? path.startIndex
+            let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+            let name = RelativePath(String(path[path.index(after: slash)...]))
+            try DurableDirectory(root: folder).replace(name, with: key.bytes)
+        } catch {
+            throw StorageError(
+                .fileError, "the key file '\(path)' cannot be written: \(error)",
+                hint: "make its folder writable, or set the store's sealing.path")
+        }
+    }
+}

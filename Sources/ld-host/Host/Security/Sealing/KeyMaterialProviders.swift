@@ -1,0 +1,78 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// The providers of key material that the app has registered.
+final class KeyMaterialProviders: Sendable {
+    private let providers = Mutex<[KeyMaterialSource: any KeyMaterialProviding]>([:])
+
+    /// The least bytes that count as a key.
+    private static let smallest = 16
+
+    func register(_ provider: any KeyMaterialProviding, for source: KeyMaterialSource) {
+        providers.withLock { $0[source] = provider }
+    }
+
+    /// Asks a provider. Nothing is kept: each call asks anew, so that the provider decides.
+    ///
+    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little.
+    func material(
+        of source: KeyMaterialSource, for name: String
+    ) async throws(StorageError) -> SecretBytes {
+        guard let provider = providers.withLock({ $0[source] }) else {
+            throw StorageError(
+                .securityApplicationFailed, "no provider of key material is registered for '\(source.id)'",
+                hint: "call registerKeyMaterialProvider(_:for:) before the first use")
+        }
+        var material: Data
+        do { material = try await provider.keyMaterial(for: name) } catch {
+            throw StorageError(
+                .securityApplicationFailed, "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
+                hint: "nothing was read or written; try again when it is available")
+        }
+        defer { material.resetBytes(in: 0..<material.count) }
+        guard material.count >= Self.smallest else {
+            throw StorageError(
+                .securityApplicationFailed,
+                "the provider of key material '\(source.id)' gave \(material.count) bytes for '\(name)'; expected at "
+                    + "least \(Self.smallest)",
+                hint: "supply a whole key")
+        }
+        return try material.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+    }
+
+    /// The same for a thread that may wait, which is never one of Swift's own pool.
+    func materialNow(of source: KeyMaterialSource, for name: String) throws(StorageError) -> SecretBytes {
+        let answer = Answer()
+        let task = Task.detached { [self] in
+            let result: Result<SecretBytes, StorageError>
+            do throws(StorageError) { result = .success(try await material(of: source, for: name)) } catch {
+                result = .failure(error)
+            }
+            answer.give(result)
+        }
+        guard let result = answer.wait(seconds: 60) else {
+            task.cancel()
+            throw StorageError(
+                .timedOut, "the provider of key material '\(source.id)' did not answer within 60 s",
+                hint: "see whether what it asks is reachable")
+        }
+        return try result.get()
+    }
+
+    private final class Answer: Sendable {
+        private let semaphore = IdleSemaphore()
+        private let result = Mutex<Result<SecretBytes, StorageError>?>(nil)
+
+        func give(_ answer: Result<SecretBytes, StorageError>) {
+            result.withLock { $0 = answer }
+            semaphore.signal()
+        }
+
+        func wait(seconds: Int) -> Result<SecretBytes, StorageError>? {
+            _ = semaphore.wait(seconds: seconds)
+            return result.withLock { $0 }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// How much of a value is verified before its first byte is handed out.
+public enum StreamVerification: Sendable {
+    /// All of it, in a first pass; a second one hands it out.
+    case whole
+    /// The chunk that is handed out, with all before it: a value that was cut or changed further on is noticed there,
+    /// after its beginning has been handed out.
+    case chunks
+}
+
+extension SealedValue {
+    /// Hands out the value in pieces, in order, until `body` returns `false`; `false` if there is none.
+    ///
+    /// - Throws: `cannotOpen`, before anything was handed out unless only chunks are verified, or the value was changed
+    ///   between the two passes; `busy` if it kept being replaced between them.
+    func read(
+        _ verification: StreamVerification, _ body: (UnsafeRawBufferPointer) -> Bool
+    ) throws(StorageError) -> Bool {
+        guard !layers.isEmpty else { return try store.read(handle, body) }
+        guard verification == .whole else { return try pass(only: nil, body) != nil }
+        for _ in 0..<Self.attempts {
+            guard let verified = try pass(only: nil, { _ in true }) else { return false }
+            if try pass(only: verified, body) != nil { return true }
+        }
+        throw StorageError(
+            .busy, "'\(layers[0].envelope.context.address)' was replaced each time it was being read",
+            hint: "try again")
+    }
+
+    private static let attempts = 16
+
+    /// Reads and opens the value once.
+    ///
+    /// - Parameter only: The salt of the record that is to be read; another one is not handed out.
+    /// - Returns: The outermost salt, or `nil` if there is no value, or another one than was asked for.
+    private func pass(
+        only expected: Data?, _ body: (UnsafeRawBufferPointer) -> Bool
+    ) throws(StorageError) -> Data? {
+        var failure: StorageError?
+        var isOther = false
+        let openers = layers.reversed().enumerated().map { index, layer in
+            EnvelopeOpener(layer.envelope) { (header) throws(StorageError) in
+                if index == 0, let expected, header.salt != expected { isOther = true }
+                // Thrown before the first chunk is opened, and of no concern to anyone.
+                if isOther { throw StorageError(.busy) }
+                return try layer.find(header)
+            }
+        }
+        let found = try withoutActuallyEscaping(body) { (body) throws(StorageError) in
+            let push = Self.chain(openers[...], body) { failure = $0 }
+            var goesOn = true
+            let found = try store.read(handle) { piece in
+                goesOn = push(piece)
+                return goesOn
+            }
+            if found, goesOn { Self.finish(openers[...], body) { failure = $0 } }
+            return found
+        }
+        if isOther { return nil }
+        if let failure { throw failure }
+        return found ? openers[0].parsedHeader?.salt : nil
+    }
+
+    /// Pushes pieces through openers, outermost first.
+    private static func chain(
+        _ openers: ArraySlice<EnvelopeOpener>, _ body: @escaping (UnsafeRawBufferPointer) -> Bool,
+        _ fail: @escaping (StorageError) -> Void
+    ) -> (UnsafeRawBufferPointer) -> Bool {
+        guard let opener = openers.first else { return body }
+        let next = chain(openers.dropFirst(), body, fail)
+        return { piece in
+            do throws(StorageError) { return try opener.take(piece, next) } catch {
+                fail(error)
+                return false
+            }
+        }
+    }
+
+    /// Ends the openers, outermost first: each hands its last chunk to the ones behind it.
+    private static func finish(
+        _ openers: ArraySlice<EnvelopeOpener>, _ body: @escaping (UnsafeRawBufferPointer) -> Bool,
+        _ fail: @escaping (StorageError) -> Void
+    ) {
+        guard let opener = openers.first else { return }
+        var isFailed = false
+        let next = chain(openers.dropFirst(), body) {
+            isFailed = true
+            fail($0)
+        }
+        do throws(StorageError) { try opener.finish(next) } catch { return fail(error) }
+        if !isFailed { finish(openers.dropFirst(), body, fail) }
+    }
+}

@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The value of one address of a store, behind its layers of sealing. Calls may wait, where nothing else is said.
+struct SealedValue: Sendable {
+    let store: LoadedStore
+    let handle: StoreHandle
+    /// Innermost first: the first one seals the value itself.
+    let layers: [SealingLayer]
+    /// Remembered by the rings of the layers before anything is sealed.
+    let place: SealedPlaces.Place
+    /// Keeps the handle valid, if someone has to.
+    var owner: (any AnyObject & Sendable)?
+
+    /// The value, or `nil` if there is none.
+    func get() throws(StorageError) -> Data? {
+        guard var data = try store.get(handle) else { return nil }
+        for layer in layers.reversed() {
+            data = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }.value
+        }
+        return data
+    }
+
+    /// The value if it can be had without waiting. The outer `nil` means that it cannot, the inner that there is none.
+    func getAtOnce() throws(StorageError) -> Data?? {
+        guard var data = try store.get(handle) else { return .some(nil) }
+        for layer in layers.reversed() {
+            let header = data.withBuffer { try? EnvelopeHeader(parsing: $0) }
+            if let header, !layer.opensAtOnce(header) { return nil }
+            data = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }.value
+        }
+        return data
+    }
+
+    /// Seals a value and stores it.
+    func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
+        try remember()
+        try layers.whileSealing { (keys) throws(StorageError) in
+            var data = value
+            for (layer, key) in zip(layers, keys) {
+                data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
+            }
+            try store.set(handle, to: data, attributes: attributes)
+        }
+    }
+
+    /// Seals a value that comes in pieces and stores it, in bounded memory if the store streams.
+    func write(
+        attributes: ValueAttributes?, from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        try remember()
+        let outcome: Result<Void, any Error> = try layers.whileSealing { (keys) throws(StorageError) in
+            var fill = fill
+            for (layer, key) in zip(layers, keys) {
+                let source = try EnvelopeSource(
+                    layer.envelope, under: key, as: layer.style, attributes: attributes, from: fill)
+                fill = { try source.read(into: $0) }
+            }
+            return Result { try store.write(handle, attributes: attributes, from: fill) }
+        }
+        try outcome.get()
+    }
+
+    /// Removes the value; `false` if there was none.
+    func remove() throws(StorageError) -> Bool {
+        try layers.whileStanding { () throws(StorageError) in try store.remove(handle) }
+    }
+
+    /// What has to be there before the first value is sealed at a place.
+    private func remember() throws(StorageError) {
+        for layer in layers {
+            if case .ring(let ring, _) = layer.keys { try ring.places.add(place) }
+        }
+    }
+}

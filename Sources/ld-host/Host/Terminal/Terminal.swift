@@ -1,0 +1,72 @@
+internal import Glibc
+package import LocalDataAPI
+
+/// Questions to a person.
+package enum Terminal {
+    /// The longest answer, in bytes.
+    private static let longest = 64 << 10
+
+    /// Asks at the terminal, without showing what is typed. The answer is kept in memory that is cleared.
+    ///
+    /// Ctrl-C ends the program, as it does elsewhere, but not before the terminal shows again what is typed.
+    ///
+    /// - Returns: The line without its end; `nil` if there is no terminal.
+    /// - Throws: `cancelled` if the input ends without a line; `valueTooLarge` if it is longer than 64 KiB.
+    package static func secret(prompt: String) throws(StorageError) -> SecretBytes? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return nil }
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        // Without ISIG the interrupt character is text; as an additional end of line it is handed over at once.
+        let interrupt = withUnsafeMutableBytes(of: &silent.c_cc) { characters in
+            characters[Int(VEOL)] = characters[Int(VINTR)]
+            return characters[Int(VINTR)]
+        }
+        tcsetattr(terminal, TCSAFLUSH, &silent)
+        defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
+        _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+        var count = 0
+        let line = try SecretBytes(count: longest) { (line) throws(StorageError) in
+            while true {
+                var byte: UInt8 = 0
+                let got = read(terminal, &byte, 1)
+                if got < 0, errno == EINTR { continue }
+                guard got == 1 else {
+                    _ = write(terminal, "\n", 1)
+                    throw nothingTyped
+                }
+                if byte == UInt8(ascii: "\n") { break }
+                if byte == interrupt {
+                    tcsetattr(terminal, TCSAFLUSH, &settings)
+                    interruptProgram()
+                    // Still here: whoever started the program has it ignore the interrupt.
+                    throw nothingTyped
+                }
+                guard count < line.count else {
+                    throw StorageError(.valueTooLarge, "what was typed is longer than \(longest) bytes")
+                }
+                line[count] = byte
+                count += 1
+            }
+        }
+        _ = write(terminal, "\n", 1)
+        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: line.bytes[..<count]))
+    }
+
+    private static var nothingTyped: StorageError {
+        StorageError(.cancelled, "no value was typed", hint: "an empty value is an empty line, or '' as VALUE")
+    }
+
+    /// Ends the program as the interrupt character does, unless SIGINT is ignored.
+    private static func interruptProgram() {
+        // Threads of the runtime's pool have all signals blocked; the signal would wait for ever.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGINT)
+    }
+}
