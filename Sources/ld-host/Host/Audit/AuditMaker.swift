@@ -60,14 +60,16 @@ struct AuditMaker {
     ) async -> AuditEntry {
         let descriptor = key.descriptor
         let route = snapshot.settings.routes[address.place.domain]
-        let refusal = snapshot.refusal(of: descriptor.security, at: address)
         var open: OpenStore?
         var attributes: ValueAttributes?
         var isStored: Bool?
-        var reason = refusal?.message
+        var enforcement = AuditEntry.Enforcement.refused
+        var reason: String?
         do throws(StorageError) {
             let store = try await router.openStore(for: address.place.domain, in: snapshot)
             open = store
+            let protection = try await router.protection(of: descriptor.security, at: address, in: store, snapshot)
+            (enforcement, reason) = Self.enforcement(of: protection)
             (isStored, attributes) = try await look(at: address, in: store)
         } catch {
             reason = reason ?? error.message
@@ -78,11 +80,20 @@ struct AuditMaker {
             description: descriptor.description, owner: descriptor.owner, type: descriptor.valueType,
             serializer: isCataloged ? descriptor.serializer.rawValue : attributes?.serializer ?? "unknown",
             policy: "\(descriptor.security)",
-            enforcement: refusal != nil ? .refused : descriptor.security == .none ? .none : .enforced, reason: reason,
+            enforcement: enforcement, reason: reason,
             sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue,
             store: route?.store.name, component: route?.store.component, plugin: open?.plugin, why: route?.origin,
             isStored: isStored, size: attributes?.size, modified: attributes?.modified,
             appVersion: attributes?.appVersion)
+    }
+
+    /// What becomes of a policy, in the report's words.
+    private static func enforcement(of protection: Protection) -> (AuditEntry.Enforcement, String?) {
+        switch protection.outcome {
+        case .refused(let error): (.refused, error.message)
+        case .layers(let layers) where layers.isEmpty: (.none, nil)
+        case .layers: protection.advisory.map { (.advisory, $0) } ?? (.enforced, nil)
+        }
     }
 
     private func unplacedEntry(

@@ -95,7 +95,7 @@ extension RouterSnapshot {
                 return SealingLayer(
                     keys: .external(source, keyName: address.name),
                     envelope: Envelope(address, crypto: try crypto.openIfNeeded()),
-                    style: EnvelopeStyle(.chaCha20Poly1305, style(derivation)))
+                    style: EnvelopeStyle(.chaCha20Poly1305, try style(derivation)))
             }
         } catch {
             throw refusal(.encrypted(policy), address, error.message, error.hint)

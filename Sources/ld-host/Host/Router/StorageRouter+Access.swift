@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 public import LocalDataAPI
+internal import Synchronization
 
 extension StorageRouter {
     /// The stored value.

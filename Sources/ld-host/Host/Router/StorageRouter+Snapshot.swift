@@ -53,7 +53,7 @@ extension StorageRouter {
             ("encryption.keyLength", state.encryption.masterKeyLength),
             ("encryption.iterations", state.encryption.pbkdf2Iterations),
         ] {
-            if let value { try configuration.set(path, .integer(Int64(value))) }
+            if let value { try configuration.set(path, .int(Int64(value))) }
         }
         return configuration
     }

@@ -31,7 +31,7 @@ extension StorageRouter {
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
         if let refusal = resolved.refusal { throw refusal }
-        func write(_ body: () throws -> Void) throws(StorageError) {
+        @Sendable func write(_ body: () throws -> Void) throws(StorageError) {
             do { try body() } catch {
                 throw (error as? StorageError) ?? StorageError(.cancelled, "the value could not be read: \(error)")
             }

@@ -113,7 +113,8 @@ package final class KeyRing: Sendable {
     ///
     /// - Throws: `cannotOpen`, naming the id, if the ring does not have it or it is disabled.
     func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
-        let entry = known.withLock({ $0?.state[id] }) ?? (try load().flatMap { remember($0)[id] })
+        var entry = known.withLock { $0?.state[id] }
+        if entry == nil, let stored = try load() { entry = remember(stored)[id] }
         guard let entry else {
             throw StorageError(
                 .cannotOpen, "'\(address)' cannot be opened: \(name) has no key \(id); it stays as it is",

@@ -1,4 +1,4 @@
-package import LocalDataAPI
+internal import LocalDataAPI
 
 /// The keys of a ring at one time.
 package struct KeyRingState: Sendable {

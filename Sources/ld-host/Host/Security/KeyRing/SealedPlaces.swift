@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import LocalDataAPI
+internal import LocalDataAPI
 internal import Synchronization
 
 /// Remembers in which places of which stores a ring has sealed values, so that none is overlooked when a key is to be

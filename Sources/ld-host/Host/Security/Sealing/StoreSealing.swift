@@ -76,8 +76,9 @@ private final class WrappedRing: Sendable {
     private func open(_ sealed: Data, _ key: EnvelopeKey) throws(StorageError) -> SecretBytes {
         var opened: Data
         do throws(StorageError) {
-            opened = try envelope.open(sealed) { (_) throws(StorageError) in key }.value
-        } catch .cannotOpen {
+            opened = try envelope.open(sealed, find: { (_) throws(StorageError) in key }).value
+        } catch {
+            guard error.code == .cannotOpen else { throw error }
             throw StorageError(
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
@@ -92,9 +93,11 @@ private final class WrappedRing: Sendable {
         let key: EnvelopeKey
         if let known = self.key.withLock({ $0 }) {
             key = known
+        } else if let found = try source.existing() {
+            key = EnvelopeKey(found)
         } else {
             // A ring that is there was opened before it is changed, so there is none, and its key may be made.
-            key = EnvelopeKey(try source.existing() ?? source.make())
+            key = EnvelopeKey(try source.make())
         }
         var plain = Data(ring.bytes)
         defer { plain.resetBytes(in: 0..<plain.count) }
