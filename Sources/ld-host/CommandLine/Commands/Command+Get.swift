@@ -10,10 +10,17 @@ extension Command {
             Prints the value's bytes as they are; only on a terminal a line end is added if there is none. Ends with
             status 1 if nothing is stored.
             """,
-        options: [json]
+        options: [Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"), json]
     ) { arguments, session in
         let router = try session.router()
         let key = try await Address.key(arguments.operands[0], router)
+        if arguments.has("--raw") {
+            guard !session.json else { throw UsageError("--raw and --json do not go together") }
+            guard try await router.readStoredData(for: key, { Output.take($0) }) else {
+                throw notStored(arguments.operands[0])
+            }
+            return .done
+        }
         if session.json {
             guard let data = try await router.data(for: key) else { throw notStored(arguments.operands[0]) }
             try Output.json(

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
+internal import Synchronization
 
 extension Command {
     static let set = Command(
@@ -41,14 +42,30 @@ extension Command {
             try await router.writeData(for: key) { try Input.read(descriptor, named: "'\(path)'", into: $0) }
         } else {
             try await router.checkUsable(key)
-            guard let value = try Input.secret(prompt: "value for \(Printable(arguments.operands[0])): ") else {
+            guard let value = try typed(for: arguments.operands[0]) else {
                 throw UsageError(
                     "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")
             }
-            try await router.setData(value, for: key)
+            // In pieces, whose memory is cleared.
+            let given = Atomic(0)
+            try await router.writeData(for: key) { buffer in
+                let rest = value.bytes[given.load(ordering: .relaxed)...].prefix(buffer.count)
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
+                given.wrappingAdd(rest.count, ordering: .relaxed)
+                return rest.count
+            }
         }
         try await warnIfLost(key.descriptor.domain, router)
         return .done
+    }
+
+    private static func typed(for address: String) throws -> SecretBytes? {
+        do throws(StorageError) {
+            return try Terminal.secret(prompt: "value for \(Printable(address)): ")
+        } catch {
+            guard error.code == .cancelled else { throw error }
+            throw UsageError(error.message, hint: error.hint)
+        }
     }
 
     /// Says so if what was just stored ends with this program.

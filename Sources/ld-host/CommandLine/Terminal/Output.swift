@@ -9,6 +9,12 @@ enum Output {
     /// Writes result bytes as they are. A reader that has gone ends the program, as it does others.
     static func write(_ bytes: UnsafeRawBufferPointer) { _ = write(bytes, to: STDOUT_FILENO) }
 
+    /// Writes a piece of a result, and asks for the next.
+    static func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+        write(piece)
+        return true
+    }
+
     /// Writes a line of a result.
     static func line(_ text: String) { write(Data("\(text)\n".utf8)) }
 

@@ -15,9 +15,15 @@ final class ProgressBar: Sendable {
 
     func advance() {
         guard isShown else { return }
+        show(state.withLock { $0.done } + 1, of: total)
+    }
+
+    /// Shows that `done` of `total` are done.
+    func show(_ done: Int, of total: Int) {
+        guard isShown else { return }
         state.withLock { state in
-            state.done += 1
-            let percent = state.done * 100 / total
+            state.done = max(state.done, done)
+            let percent = state.done * 100 / max(1, total)
             guard percent != state.shown else { return }
             state.shown = percent
             let filled = percent * 30 / 100

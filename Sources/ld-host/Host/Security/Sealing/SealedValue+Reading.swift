@@ -22,11 +22,16 @@ extension SealedValue {
         guard verification == .whole else { return try pass(only: nil, body) != nil }
         for _ in 0..<Self.attempts {
             guard let verified = try pass(only: nil, { _ in true }) else { return false }
-            if try pass(only: verified, body) != nil { return true }
+            if try pass(only: verified.outer.salt, body) != nil { return true }
         }
         throw StorageError(
             .busy, "'\(layers[0].envelope.context.address)' was replaced each time it was being read",
             hint: "try again")
+    }
+
+    /// The header of the innermost envelope, once the whole value has been verified; `nil` if there is no value.
+    func verifiedHeader() throws(StorageError) -> EnvelopeHeader? {
+        try pass(only: nil) { _ in true }?.inner
     }
 
     private static let attempts = 16
@@ -34,10 +39,11 @@ extension SealedValue {
     /// Reads and opens the value once.
     ///
     /// - Parameter only: The salt of the record that is to be read; another one is not handed out.
-    /// - Returns: The outermost salt, or `nil` if there is no value, or another one than was asked for.
+    /// - Returns: The outermost and the innermost header, or `nil` if there is no value, or another one than was asked
+    ///   for.
     private func pass(
         only expected: Data?, _ body: (UnsafeRawBufferPointer) -> Bool
-    ) throws(StorageError) -> Data? {
+    ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
         var failure: StorageError?
         var isOther = false
         let openers = layers.reversed().enumerated().map { index, layer in
@@ -60,7 +66,8 @@ extension SealedValue {
         }
         if isOther { return nil }
         if let failure { throw failure }
-        return found ? openers[0].parsedHeader?.salt : nil
+        guard found, let outer = openers.first?.parsedHeader, let inner = openers.last?.parsedHeader else { return nil }
+        return (outer, inner)
     }
 
     /// Pushes pieces through openers, outermost first.

@@ -45,15 +45,20 @@ struct SealedValue: Sendable {
     }
 
     /// Seals a value that comes in pieces and stores it, in bounded memory if the store streams.
+    ///
+    /// - Parameters:
+    ///   - attributes: What the store keeps.
+    ///   - sealed: What the envelopes carry; the same if `nil`.
     func write(
-        attributes: ValueAttributes?, from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
+        attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
+        from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
         try remember()
         let outcome: Result<Void, any Error> = try layers.whileSealing { (keys) throws(StorageError) in
             var fill = fill
             for (layer, key) in zip(layers, keys) {
                 let source = try EnvelopeSource(
-                    layer.envelope, under: key, as: layer.style, attributes: attributes, from: fill)
+                    layer.envelope, under: key, as: layer.style, attributes: sealed ?? attributes, from: fill)
                 fill = { try source.read(into: $0) }
             }
             return Result { try store.write(handle, attributes: attributes, from: fill) }

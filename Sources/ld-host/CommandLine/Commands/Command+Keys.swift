@@ -1,0 +1,125 @@
+internal import LocalDataHost
+
+extension Command {
+    private static let store = Option(name: "--store", value: "NAME", help: "the keys of the sealed store NAME")
+    private static let ringDetails = """
+        The master keys seal values of keys with an encryption policy. They are kept in the keychain domain, whose store
+        is sealed with keys of its own: those of that store are meant with --store.
+        """
+
+    static let keysList = Command(
+        name: "keys list", summary: "list the keys that seal values",
+        details: """
+            \(ringDetails) One key a line: its id, its state (active: seals and opens; decrypt-only: opens; disabled:
+            neither), and when it was made. The first key is made when the first value is sealed.
+            """,
+        options: [
+            store, Option(name: "--values", help: "count the values that each key seals, by looking at all of them"),
+            json,
+        ]
+    ) { arguments, session in
+        let keys = try await session.router().keys(of: ring(arguments), counting: arguments.has("--values"))
+        if session.json {
+            try Output.json(keys)
+            return .done
+        }
+        var table = Table()
+        for key in keys {
+            let created = UTCTime.text(key.created * 1_000_000_000)
+            if let values = key.values {
+                table.add(key.id, key.state, created, "\(values) value\(values == 1 ? "" : "s")")
+            } else {
+                table.add(key.id, key.state, created)
+            }
+        }
+        table.print()
+        if keys.isEmpty { Output.remark("ld-host: there are no keys yet; the first value that is sealed makes one") }
+        return .done
+    }
+
+    static let keysCreate = Command(
+        name: "keys create", summary: "make a key that seals nothing until it is rotated to",
+        details: "The first key of a ring is active at once. Prints the key's id.", options: [store, json]
+    ) { arguments, session in
+        try show(try await session.router().createKey(in: ring(arguments)), session)
+        return .done
+    }
+
+    static let keysRotate = Command(
+        name: "keys rotate", operands: "[ID]", count: 0...1, summary: "seal what is written from now on under another key",
+        details: """
+            Makes a new key, or takes the one with ID (or what ID starts, of at least 4 digits), and makes it active. The
+            key that was active opens from then on, so everything stays readable. Run reseal to seal what is stored anew.
+            Prints the active key's id.
+            """,
+        options: [store, json]
+    ) { arguments, session in
+        try show(
+            try await session.router().rotateKeys(of: ring(arguments), to: arguments.operands.first), session)
+        return .done
+    }
+
+    static let keysDisable = Command(
+        name: "keys disable", operands: "ID", count: 1...1, summary: "let a key neither seal nor open",
+        details: "What it seals cannot be read until it is enabled again. The active key cannot be disabled.",
+        options: [store]
+    ) { arguments, session in
+        try await session.router().disableKey(arguments.operands[0], of: ring(arguments))
+        return .done
+    }
+
+    static let keysEnable = Command(
+        name: "keys enable", operands: "ID", count: 1...1, summary: "let a disabled key open again", options: [store]
+    ) { arguments, session in
+        try await session.router().enableKey(arguments.operands[0], of: ring(arguments))
+        return .done
+    }
+
+    static let keysRetire = Command(
+        name: "keys retire", operands: "ID", count: 1...1, summary: "remove a key that seals nothing, for good",
+        details: """
+            Looks at every value in every place where something was sealed under the ring; a key that still seals one is
+            kept, and so is the active key.
+            """,
+        options: [store]
+    ) { arguments, session in
+        try await session.router().retireKey(arguments.operands[0], of: ring(arguments))
+        return .done
+    }
+
+    static let reseal = Command(
+        name: "reseal", summary: "seal everything anew that another key than the active one seals",
+        details: """
+            \(ringDetails) Every value is readable at every instant; a run that is interrupted is taken up by the next.
+            Ends with status 2 if a value cannot be opened; it stays as it is.
+            """,
+        options: [store, Option(name: "--plan", help: "tell what would be done, and change nothing"), json]
+    ) { arguments, session in
+        let isPlan = arguments.has("--plan")
+        let bar = ProgressBar("sealing anew", total: 100)
+        let report = try await session.router().reseal(ring(arguments), planOnly: isPlan) { bar.show($0, of: $1) }
+        bar.finish()
+        if session.json {
+            try Output.json(report)
+        } else {
+            for (key, count) in report.others.sorted(by: { $0.key < $1.key }) where isPlan {
+                Output.line("\(count) value\(count == 1 ? "" : "s") under the key \(key)")
+            }
+            Output.line(
+                "\(report.resealed) of \(report.total) values \(isPlan ? "would be" : "were") sealed anew under the key "
+                    + report.key)
+            for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
+                Output.remark("ld-host: \(Printable(address)) stays as it is: \(Printable(reason))")
+            }
+        }
+        return report.failures.isEmpty ? .done : .failure
+    }
+
+    private static func ring(_ arguments: Arguments) -> KeyRingName {
+        arguments.value("--store").map { .store($0) } ?? .master
+    }
+
+    private static func show(_ key: KeyDescription, _ session: Session) throws {
+        if session.json { try Output.json(key) } else { Output.line(key.id) }
+    }
+}

@@ -1,0 +1,8 @@
+/// Which keys are meant.
+public enum KeyRingName: Hashable, Sendable {
+    /// The master keys, which seal the values of keys with an encryption policy: `encryption.service` and
+    /// `encryption.account` of the configuration.
+    case master
+    /// The keys of a sealed store, by the store's name.
+    case store(String)
+}
