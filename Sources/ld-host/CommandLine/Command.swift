@@ -37,7 +37,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues,
         .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .pluginsList,
-        .pluginsInspect, .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath,
+        .pluginsInspect, .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .configPath,
         .audit, .doctor, .demo, .version, .help,
     ]
 }

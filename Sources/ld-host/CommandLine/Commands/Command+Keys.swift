@@ -46,7 +46,8 @@ extension Command {
     }
 
     static let keysRotate = Command(
-        name: "keys rotate", operands: "[ID]", count: 0...1, summary: "seal what is written from now on under another key",
+        name: "keys rotate", operands: "[ID]", count: 0...1,
+        summary: "seal what is written from now on under another key",
         details: """
             Makes a new key, or takes the one with ID (or what ID starts, of at least 4 digits), and makes it active. The
             key that was active opens from then on, so everything stays readable. Run reseal to seal what is stored anew.

@@ -20,13 +20,15 @@ extension ConfigurationSchema {
             "stores.<store>.sealing.source", .choice(HostSettings.Sealing.sources), isRequired: true,
             "where the key comes from that seals the store's key ring"),
         ConfigurationRule(
-            "stores.<store>.sealing.path", .absolutePath, "keyFile: the file; keys/STORE.key below ${config} if not set"),
+            "stores.<store>.sealing.path", .absolutePath, "keyFile: the file; keys/STORE.key below ${config} if not set"
+        ),
         ConfigurationRule(
             "stores.<store>.sealing.from", .text, "passphrase: terminal, or fd:N for a file descriptor"),
         ConfigurationRule(
             "stores.<store>.sealing.name", .text,
             "credential: its name in systemd's $CREDENTIALS_DIRECTORY; provider: the id of its KeyMaterialSource"),
-        ConfigurationRule("stores.<store>.sealing.service", .text, "keychain: the service that the key is stored under"),
+        ConfigurationRule(
+            "stores.<store>.sealing.service", .text, "keychain: the service that the key is stored under"),
         ConfigurationRule("stores.<store>.sealing.account", .text, "keychain: the name that the key is stored under"),
         ConfigurationRule(
             "stores.<store>.sealing.cipher", .choice(AuthenticatedCipher.all.map(\.name)),

@@ -61,7 +61,8 @@ extension HostConfiguration {
                 throw invalid("'name' is missing", "name the KeyMaterialSource that the app registers")
             }
             source = .provider(id: id)
-        default: throw invalid("'source' is missing", "use one of \(HostSettings.Sealing.sources.joined(separator: ", "))")
+        default:
+            throw invalid("'source' is missing", "use one of \(HostSettings.Sealing.sources.joined(separator: ", "))")
         }
         let cipher = try text("cipher")
         let iterations = try number("iterations").map { UInt32(clamping: $0) }

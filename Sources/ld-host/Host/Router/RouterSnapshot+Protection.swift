@@ -48,7 +48,8 @@ extension RouterSnapshot {
         let domain = address.place.domain
         if security == .none, domain == "keychain" {
             throw StorageError(
-                .securityApplicationFailed, "'\(address)' has security none in 'keychain', which never keeps plain values",
+                .securityApplicationFailed,
+                "'\(address)' has security none in 'keychain', which never keeps plain values",
                 hint: "give the key another policy, or another domain")
         }
         guard case .keychain(let accessibility, let control) = security else { return nil }

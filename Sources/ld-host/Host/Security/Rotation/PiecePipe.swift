@@ -5,12 +5,15 @@ internal import Synchronization
 /// Carries pieces from a thread that hands them out to one that asks for them, one piece at a time. The memory between
 /// them is cleared at the end.
 final class PiecePipe: @unchecked Sendable {
-    // The buffer is the writer's until it signals `filled`, and the reader's until it signals `taken`.
+    // Buffer, `offered` and `end` are the writer's until it signals `filled`, and the reader's until it signals `taken`.
     private let buffer: UnsafeMutableRawBufferPointer
     private let filled = IdleSemaphore()
     private let taken = IdleSemaphore()
-    private var piece: Range<Int> = 0..<0
+    private var offered = 0
     private var end: Result<Void, StorageError>?
+    /// The reader's own: what it has not given yet of what it was offered.
+    private var rest: Range<Int> = 0..<0
+    private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
     init() throws(StorageError) {
@@ -24,13 +27,13 @@ final class PiecePipe: @unchecked Sendable {
 
     /// Hands a piece over and waits until it is taken; `false` if nobody asks any more.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
+        var bytes = bytes[...]
+        while !bytes.isEmpty {
             if isClosed.load(ordering: .acquiring) { return false }
-            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(buffer.count))
+            let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(buffer.count))
             buffer.copyMemory(from: part)
-            piece = 0..<part.count
-            rest = rest.dropFirst(part.count)
+            offered = part.count
+            bytes = bytes.dropFirst(part.count)
             filled.signal()
             taken.waitForever()
         }
@@ -45,17 +48,18 @@ final class PiecePipe: @unchecked Sendable {
 
     /// Fills a buffer; 0 at the end.
     func read(into target: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
-        if piece.isEmpty {
-            if end == nil { filled.waitForever() }
-            if let end {
-                try end.get()
-                return 0
-            }
+        if rest.isEmpty, !isAtEnd {
+            filled.waitForever()
+            if end == nil { rest = 0..<offered } else { isAtEnd = true }
         }
-        let count = min(piece.count, target.count)
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[piece.prefix(count)]))
-        piece = piece.dropFirst(count)
-        if piece.isEmpty { taken.signal() }
+        if isAtEnd {
+            try end?.get()
+            return 0
+        }
+        let count = min(rest.count, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
+        rest = rest.dropFirst(count)
+        if rest.isEmpty { taken.signal() }
         return count
     }
 

@@ -28,7 +28,7 @@ struct Resealing: Sendable {
                         keys: .ring(scan.ring, named: { [ring = scan.ring] (_) throws(StorageError) in ring }),
                         envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
                 ] + outer)
-            guard let header = try reader.value.verifiedHeader(), header.keyID != active.id else { return false }
+            guard let (header, size) = try reader.value.verified(), header.keyID != active.id else { return false }
             let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
             let writer = try scan.value(
                 at: address, in: open,
@@ -36,13 +36,13 @@ struct Resealing: Sendable {
                     SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header))
                 ] + outer)
             let kept = open.store.abilities.attributes == nil ? nil : try open.store.attributes(of: writer.value.handle)
-            try copy(reader.value, to: writer.value, inner: header.attributes, outer: kept)
+            try copy(size, of: reader.value, to: writer.value, inner: header.attributes, outer: kept)
             return true
         }
     }
 
     private func copy(
-        _ reader: SealedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
+        _ size: Int, of reader: SealedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
     ) throws(StorageError) {
         let pipe = try PiecePipe()
         IOExecutor.shared.submit {
@@ -55,8 +55,17 @@ struct Resealing: Sendable {
             }
         }
         defer { pipe.close() }
+        var copied = 0
         do {
-            try writer.write(attributes: outer ?? inner, sealing: inner) { try pipe.read(into: $0) }
+            try writer.write(attributes: outer ?? inner, sealing: inner) { buffer in
+                let count = try pipe.read(into: buffer)
+                copied += count
+                // Before the end is sealed: what is not all of the value must not take its place.
+                guard count > 0 || copied == size else {
+                    throw StorageError(.corrupt, "only \(copied) of \(size) bytes of the value were read again")
+                }
+                return count
+            }
         } catch {
             throw (error as? StorageError) ?? StorageError(.unknown, "\(error)")
         }

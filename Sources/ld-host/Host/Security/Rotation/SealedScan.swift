@@ -38,7 +38,9 @@ struct SealedScan: Sendable {
     }
 
     /// The value at an address as it is without the ring's envelope around it.
-    func value(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) -> ScannedValue {
+    func value(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError)
+        -> ScannedValue
+    {
         ScannedValue(open.store, try open.store.resolve(address), layers, SealedPlaces.Place(open.name, address.place))
     }
 

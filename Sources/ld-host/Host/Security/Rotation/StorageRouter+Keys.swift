@@ -39,7 +39,11 @@ extension StorageRouter {
         try await withRing(name) { (scan) throws(StorageError) in
             try scan.ring.change { (state) throws(StorageError) in
                 let chosen: KeyID
-                if let id { chosen = try Self.key(id, in: state, scan.ring).id } else { chosen = try scan.ring.add(to: &state) }
+                if let id {
+                    chosen = try Self.key(id, in: state, scan.ring).id
+                } else {
+                    chosen = try scan.ring.add(to: &state)
+                }
                 state.promote(chosen)
                 return try Self.describe(chosen, state, scan.ring)
             }

@@ -28,7 +28,8 @@ final class KeyMaterialProviders: Sendable {
         var material: Data
         do { material = try await provider.keyMaterial(for: name) } catch {
             throw StorageError(
-                .securityApplicationFailed, "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
+                .securityApplicationFailed,
+                "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
                 hint: "nothing was read or written; try again when it is available")
         }
         defer { material.resetBytes(in: 0..<material.count) }

@@ -29,9 +29,15 @@ extension SealedValue {
             hint: "try again")
     }
 
-    /// The header of the innermost envelope, once the whole value has been verified; `nil` if there is no value.
-    func verifiedHeader() throws(StorageError) -> EnvelopeHeader? {
-        try pass(only: nil) { _ in true }?.inner
+    /// The header of the innermost envelope and the size of the value, once the whole value has been verified; `nil` if
+    /// there is no value.
+    func verified() throws(StorageError) -> (header: EnvelopeHeader, size: Int)? {
+        var size = 0
+        let headers = try pass(only: nil) {
+            size += $0.count
+            return true
+        }
+        return headers.map { ($0.inner, size) }
     }
 
     private static let attempts = 16
