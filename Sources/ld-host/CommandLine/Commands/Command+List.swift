@@ -41,7 +41,7 @@ extension Command {
                 for name in page {
                     let address = Address.text(domain, name)
                     if wantsDetails {
-                        let attributes = try await router.attributes(of: key(domain, name))
+                        let attributes = await attributes(of: key(domain, name), router, &status)
                         rows.append(
                             Row(
                                 address: address, size: attributes?.size, modified: attributes?.modified,
@@ -68,6 +68,18 @@ extension Command {
             table.print()
         }
         return status
+    }
+
+    /// A value's attributes; of one that cannot be opened none, with a complaint.
+    private static func attributes(
+        of key: AnyStorageKey, _ router: StorageRouter, _ status: inout ExitStatus
+    ) async -> ValueAttributes? {
+        do { return try await router.attributes(of: key) } catch {
+            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            Output.complain(error.message, hint: error.hint)
+            status = .failure
+            return nil
+        }
     }
 
     /// A key of which only the place and the name are known.

@@ -29,7 +29,7 @@ package enum Diagnosis {
             for domain in snapshot.settings.routes.keys.sorted() {
                 findings.append(await store(for: domain, router, snapshot))
             }
-            return findings
+            return findings + (await security(of: router, snapshot))
         } catch {
             return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
         }
@@ -65,19 +65,28 @@ package enum Diagnosis {
     ) async -> Finding {
         do {
             let explanation = try await router.explanation(of: domain)
-            let properties = try await router.openStore(for: domain, in: snapshot).store.properties
+            let open = try await router.openStore(for: domain, in: snapshot)
+            let properties = open.store.properties
             let shared = properties.isShared ? "shared between processes" : "each process has its own"
-            return Finding("\(explanation) (\(properties.durability), \(shared)); \(protection(of: domain))")
+            let (protection, hint) = protection(of: domain, isSealed: open.sealing != nil)
+            return Finding(
+                "\(explanation) (\(properties.durability), \(shared)); \(protection)", hint: hint,
+                isProblem: !hint.isEmpty)
         } catch {
             return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
         }
     }
 
-    private static func protection(of domain: String) -> String {
+    private static func protection(of domain: String, isSealed: Bool) -> (text: String, hint: String) {
         switch domain {
-        case "keychain", "encryptedFileSystem":
-            "values are refused: they are to be encrypted, and there is no crypto provider"
-        default: "only keys with security none are stored, in plain"
+        case "keychain" where !isSealed:
+            (
+                "values are refused, since the store keeps plain values",
+                "run: ld-host config set domains.keychain sealed-files"
+            )
+        case "encryptedFileSystem": ("every value is sealed with the master keys", "")
+        case _ where isSealed: ("the store seals every value", "")
+        default: ("keys with an encryption policy are sealed with the master keys, the others kept in plain", "")
         }
     }
 }

@@ -41,9 +41,19 @@ extension StorageRouter {
     /// Whether a value is stored, even an empty one.
     public func exists(_ key: AnyStorageKey) async throws -> Bool { try await exists(resolve(KeyReference(key))) }
 
-    /// The stored value's attributes; `nil` if there is no value, or empty if its store keeps none.
+    /// The stored value's attributes; `nil` if there is no value, or empty if nothing is known. Those of a sealed value
+    /// are authentic but for size and time, which are the store's.
+    ///
+    /// - Throws: `cannotOpen` if a sealed value's envelope or its first chunk was changed.
     public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
         let resolved = try await resolve(KeyReference(key))
+        if let refusal = resolved.refusal { throw refusal }
+        guard resolved.layers.isEmpty else {
+            let value = try await sealedValue(of: resolved)
+            return try await resolved.open.wait("reading attributes of '\(resolved.address)'") {
+                () throws(StorageError) in try value.attributes()
+            }
+        }
         guard resolved.attributes != nil else { return try await exists(resolved) ? ValueAttributes() : nil }
         return try await resolved.open.write("reading attributes of '\(resolved.address)'") {
             (store) throws(StorageError) in try store.attributes(of: resolved.handle)

@@ -34,6 +34,14 @@ package struct EnvelopeHeader: Equatable, Sendable {
     /// Bytes of a full chunk's plaintext.
     package var chunkSize: Int { 1 << Int(chunkExponent) }
 
+    /// The size of the value in an envelope of so many bytes; `nil` if none is so large.
+    func valueSize(ofEnvelope size: UInt64) -> UInt64? {
+        let (header, chunk) = (UInt64(encoded.count), UInt64(chunkSize + cipher.tagSize))
+        guard size >= header + UInt64(cipher.tagSize) else { return nil }
+        let count = max(1, (size - header + chunk - 1) / chunk)
+        return size - header - count * UInt64(cipher.tagSize)
+    }
+
     /// Makes a header.
     ///
     /// - Throws: `valueTooLarge` if attributes and parameters do not fit.

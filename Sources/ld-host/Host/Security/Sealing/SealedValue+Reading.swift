@@ -40,6 +40,22 @@ extension SealedValue {
         return headers.map { ($0.inner, size) }
     }
 
+    /// What is known of the value: what its innermost envelope carries, of which the first chunk is verified, and what
+    /// the store tells of size and time; `nil` if there is no value.
+    func attributes() throws(StorageError) -> ValueAttributes? {
+        let kept = store.abilities.attributes == nil ? nil : try store.attributes(of: handle)
+        guard !layers.isEmpty else {
+            if let kept { return kept }
+            return try store.exists(handle) ? ValueAttributes() : nil
+        }
+        guard let headers = try pass(only: nil, { _ in false }) else { return nil }
+        var attributes = headers.inner.attributes
+        attributes.modified = kept?.modified
+        attributes.size = kept?.size.flatMap { headers.outer.valueSize(ofEnvelope: $0) }
+        if layers.count > 1 { attributes.size = attributes.size.flatMap { headers.inner.valueSize(ofEnvelope: $0) } }
+        return attributes
+    }
+
     private static let attempts = 16
 
     /// Reads and opens the value once.

@@ -11,6 +11,7 @@ final class StoreSealing: Sendable {
     static let reservedDomains = "localdata."
 
     let ring: KeyRing
+    private let wrapped: WrappedRing
     let style: EnvelopeStyle
     private let crypto: LoadedCrypto
 
@@ -25,6 +26,7 @@ final class StoreSealing: Sendable {
         let wrapped = WrappedRing(
             store: store, handle: handle, envelope: Envelope(address, crypto: source.crypto), source: source,
             style: EnvelopeStyle(settings.cipher, settings.derivation))
+        self.wrapped = wrapped
         ring = KeyRing(
             name: "the key ring of store '\(source.store)'", headerName: nil, file: file, keyLength: keyLength,
             crypto: source.crypto,
@@ -32,6 +34,9 @@ final class StoreSealing: Sendable {
                 load: { () throws(StorageError) in try wrapped.load() },
                 save: { (ring) throws(StorageError) in try wrapped.save(ring) }))
     }
+
+    /// Whether there is a ring. Needs no key; may wait.
+    func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 
     /// The layer around the values of an address.
     func layer(for address: StorageAddress) -> SealingLayer {
@@ -60,6 +65,8 @@ private final class WrappedRing: Sendable {
         self.source = source
         self.style = style
     }
+
+    func exists() throws(StorageError) -> Bool { try store.exists(handle) }
 
     func load() throws(StorageError) -> SecretBytes? {
         guard let sealed = try store.get(handle) else { return nil }

@@ -1,0 +1,95 @@
+internal import LocalDataAPI
+
+/// What protects the values, and against whom. Nobody is asked for a passphrase.
+extension Diagnosis {
+    static func security(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
+        let findings = try? await onIOThread { () throws(StorageError) in
+            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)]
+        }
+        return findings ?? []
+    }
+
+    private static func provider(_ snapshot: RouterSnapshot) -> Finding {
+        do throws(StorageError) {
+            let crypto = try snapshot.crypto.openIfNeeded()
+            let ciphers = AuthenticatedCipher.all.filter(crypto.offers).map(\.name)
+            let derivations = KeyDerivationFunction.allCases.filter(crypto.offers).map(\.description)
+            return Finding(
+                "crypto provider '\(crypto.component)' computes \((ciphers + derivations).joined(separator: ", "))")
+        } catch {
+            return Finding("crypto provider", error)
+        }
+    }
+
+    private static func stores(_ slot: StoreSlot) -> [Finding] {
+        guard let sealing = slot.settings.sealing else { return [] }
+        let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
+        do throws(StorageError) {
+            let open = try slot.openIfNeeded()
+            if case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil {
+                if try open.sealing?.hasRing() == true {
+                    return [
+                        Finding(
+                            "\(what), and the key file '\(path)' is missing; its values cannot be opened",
+                            hint: "restore the key file from a backup", isProblem: true)
+                    ]
+                }
+                return [Finding("\(what); the key file '\(path)' will be made with the first value")]
+            }
+            return [Finding("\(what); \(sealing.source.protection)")]
+        } catch {
+            return [Finding(what, error)]
+        }
+    }
+
+    private static func masterKeys(_ snapshot: RouterSnapshot) -> Finding {
+        let name =
+            "master keys: '\(snapshot.settings.encryption.account)' of the keychain service "
+            + "'\(snapshot.settings.encryption.service)'"
+        if let source = snapshot.settings.routes["keychain"]?.store.sealing?.source, source.asksForIt {
+            return Finding("\(name); not looked at, which takes \(source)")
+        }
+        do throws(StorageError) {
+            guard let state = try snapshot.rings.ring(named: snapshot.rings.current).state() else {
+                return Finding("\(name); the first will be made with the first value that is sealed")
+            }
+            guard let active = state.active else {
+                return Finding("\(name); none is active", hint: "run: ld-host keys rotate", isProblem: true)
+            }
+            return Finding(
+                "\(name); \(state.entries.count), active is \(active.id) of "
+                    + UTCTime.text(active.created * 1_000_000_000))
+        } catch {
+            return Finding(name, error)
+        }
+    }
+}
+
+extension HostSettings.Sealing.Source {
+    /// Whether someone has to give the key each time.
+    var asksForIt: Bool {
+        switch self {
+        case .terminal, .descriptor, .provider: true
+        case .keyFile, .credential, .keychain: false
+        }
+    }
+
+    /// Against whom a store is protected that is sealed with a key from here, and against whom not.
+    var protection: String {
+        switch self {
+        case .keyFile(let path):
+            "the key file '\(path)' protects against whoever gets the values without it, such as another user or who finds "
+                + "a copy of the data alone; not against programs of this user, root, or who gets both"
+        case .terminal, .descriptor:
+            "the passphrase protects against whoever gets the disk or a copy and cannot guess it; not against programs of "
+                + "this user or root while it is in use"
+        case .credential:
+            "the credential protects against whoever gets the values without what systemd keeps; not against this service "
+                + "or root"
+        case .keychain: "its key protects as far as the store of the keychain domain does"
+        case .provider(let id):
+            "the provider '\(id)' protects as far as it keeps its key; not against programs of this user or root while it "
+                + "is in use"
+        }
+    }
+}
