@@ -8,6 +8,11 @@ extension DurableDirectory {
     /// - Throws: `SystemCallError`, with `ENOTDIR` if something else is in the way.
     package func checkPath() throws { _ = try openExisting() }
 
+    /// Makes the folder and every one above it that is missing, durably, as a change does.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func make() throws { _ = try folderForWriting() }
+
     /// The folder as a change needs it: open, current, and durable from the root's parent down to itself.
     struct Writable: Sendable {
         let descriptor: Int32

@@ -1,0 +1,61 @@
+internal import DurableFiles
+internal import Glibc
+package import LocalDataAPI
+
+/// The file of a ``FileLock`` that is held. It can keep a number, so that whoever holds the lock sees whether others did
+/// something since.
+package struct LockedFile: ~Copyable {
+    private let descriptor: OwnedDescriptor
+    private let path: String
+    private let isExclusive: Bool
+
+    init(_ descriptor: consuming OwnedDescriptor, path: String, isExclusive: Bool) {
+        self.descriptor = descriptor
+        self.path = path
+        self.isExclusive = isExclusive
+    }
+
+    /// The number that the file holds, 0 if it is empty.
+    ///
+    /// - Throws: `corrupt` if the file holds something else; `fileError` if it cannot be read.
+    package func number() throws(StorageError) -> UInt64 {
+        var bytes = [UInt8](repeating: 0, count: Self.size + 1)
+        while true {
+            let count = pread(descriptor.raw, &bytes, bytes.count, 0)
+            switch count {
+            case 0: return 0
+            case Self.size: return bytes.prefix(Self.size).reduce(0) { $0 << 8 | UInt64($1) }
+            case 1...:
+                throw StorageError(
+                    .corrupt, "'\(path)' does not hold a number, expected \(Self.size) bytes or none",
+                    hint: "remove it; it is made again")
+            default:
+                let code = errno
+                if code != EINTR { throw failure(code, "read") }
+            }
+        }
+    }
+
+    /// Puts a number into the file, for who holds the lock next. After a power loss it may be an earlier one.
+    ///
+    /// - Throws: `unsupported` if the lock is held shared; `noSpace` or `fileError`, and then the number is as before.
+    package func setNumber(_ number: UInt64) throws(StorageError) {
+        guard isExclusive else {
+            throw StorageError(.unsupported, "'\(path)' cannot be changed while its lock is held shared")
+        }
+        let bytes = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+        while true {
+            let count = pwrite(descriptor.raw, bytes, bytes.count, 0)
+            if count == bytes.count { return }
+            let code = count < 0 ? errno : EIO
+            if code != EINTR { throw failure(code, "write") }
+        }
+    }
+
+    private func failure(_ code: Int32, _ call: String) -> StorageError {
+        StorageError(file: SystemCallError(code, call, path: path))
+    }
+
+    /// Bytes of the number: big-endian.
+    private static let size = 8
+}
