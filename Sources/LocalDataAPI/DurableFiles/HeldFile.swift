@@ -10,23 +10,33 @@ package struct HeldFile: ~Copyable, Sendable {
     package let file: OpenFile
 
     init(_ file: consuming OpenFile) { self.file = file }
+
+    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
+    /// program.
+    deinit { file.letGo() }
 }
 
 extension OpenFile {
     /// Whether somebody else holds the file. Asks only, and is in nobody's way.
     func isHeldElsewhere() throws -> Bool {
-        var lock = Self.wholeFile
+        var lock = Self.wholeFile(F_WRLCK)
         guard fcntl(descriptor.number, Self.getLock, &lock) == 0 else { throw failure(errno, "ask for the lock of") }
         return lock.l_type != Int16(F_UNLCK)
     }
 
     /// Tries to hold the file, which is open for writing; `false` if somebody else does. Never waits.
     func hold() throws -> Bool {
-        var lock = Self.wholeFile
+        var lock = Self.wholeFile(F_WRLCK)
         if fcntl(descriptor.number, Self.setLock, &lock) == 0 { return true }
         let code = errno
         if code == EAGAIN || code == EACCES { return false }
         throw failure(code, "lock")
+    }
+
+    /// Ends the hold, of all duplicates too.
+    fileprivate func letGo() {
+        var lock = Self.wholeFile(F_UNLCK)
+        _ = fcntl(descriptor.number, Self.setLock, &lock)
     }
 
     /// The same open file once more, with the same lock.
@@ -37,9 +47,9 @@ extension OpenFile {
         return OpenFile(descriptor, at: location)
     }
 
-    private static var wholeFile: flock {
+    private static func wholeFile(_ type: Int32) -> flock {
         var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
+        lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
         return lock
     }
