@@ -59,6 +59,11 @@ package final class LoadedCipherStream {
 }
 
 extension LoadedCrypto {
+    /// Whether it offers a cipher in pieces.
+    package func offersInPieces(_ cipher: AuthenticatedCipher) -> Bool {
+        incremental != nil && (algorithms[cipher.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0
+    }
+
     /// Starts to seal or to open in pieces.
     ///
     /// - Throws: `unsupported` if the provider does not take the cipher in pieces.
@@ -66,7 +71,7 @@ extension LoadedCrypto {
         _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: UnsafeRawBufferPointer,
         nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer
     ) throws(StorageError) -> LoadedCipherStream {
-        guard let incremental, (algorithms[cipher.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 else {
+        guard let incremental, offersInPieces(cipher) else {
             throw StorageError(.unsupported, "the crypto provider '\(component)' does not take \(cipher) in pieces")
         }
         var stream: UnsafeMutableRawPointer?
