@@ -75,9 +75,7 @@ struct StoreOpener: Sendable {
             let place = StorageNamespace(domain: "keychain", scope: service)
             let address = StorageAddress(place, name: account)
             try address.validate()
-            return SealedValue(
-                store: open.store, handle: try open.store.resolve(address), layers: [sealing.layer(for: address)],
-                place: SealedPlaces.Place(open.name, place))
+            return try SealedValue(at: address, in: open, layers: [sealing.layer(for: address)])
         }
     }
 }

@@ -37,20 +37,13 @@ struct SealedScan: Sendable {
         return [sealing.layer(for: address)]
     }
 
-    /// The value at an address as it is without the ring's envelope around it.
-    func value(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError)
-        -> ScannedValue
-    {
-        ScannedValue(open.store, try open.store.resolve(address), layers, SealedPlaces.Place(open.name, address.place))
-    }
-
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, snapshot.isReserved(address) { return nil }
         if address.place == StoreSealing.place { return nil }
-        let outside = try value(at: address, in: open, layers: outerLayers(address, in: open))
+        let outside = try SealedValue(at: address, in: open, layers: outerLayers(address, in: open))
         var start = Data()
         var header: EnvelopeHeader?
-        _ = try outside.value.read(.chunks) { piece in
+        _ = try outside.read(.chunks) { piece in
             start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - start.count))
             header = start.withUnsafeBytes { try? EnvelopeHeader(parsing: $0) }
             return header == nil && start.count < EnvelopeHeader.largestSize
@@ -96,15 +89,4 @@ struct SealedScan: Sendable {
         }
         return names
     }
-}
-
-/// A value that a scan looks at; it gives its handle back.
-final class ScannedValue: Sendable {
-    let value: SealedValue
-
-    init(_ store: LoadedStore, _ handle: StoreHandle, _ layers: [SealingLayer], _ place: SealedPlaces.Place) {
-        value = SealedValue(store: store, handle: handle, layers: layers, place: place)
-    }
-
-    deinit { value.store.release(value.handle) }
 }

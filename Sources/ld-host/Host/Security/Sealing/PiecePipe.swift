@@ -9,6 +9,7 @@ final class PiecePipe: @unchecked Sendable {
     private let buffer: UnsafeMutableRawBufferPointer
     private let filled = IdleSemaphore()
     private let taken = IdleSemaphore()
+    private let ended = IdleSemaphore()
     private var offered = 0
     private var end: Result<Void, StorageError>?
     /// The reader's own: what it has not given yet of what it was offered.
@@ -16,7 +17,7 @@ final class PiecePipe: @unchecked Sendable {
     private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
-    init() throws(StorageError) {
+    init() {
         buffer = .allocate(byteCount: 1 << 20, alignment: 64)
     }
 
@@ -44,6 +45,7 @@ final class PiecePipe: @unchecked Sendable {
     func finish(_ failure: StorageError?) {
         end = failure.map { .failure($0) } ?? .success(())
         filled.signal()
+        ended.signal()
     }
 
     /// Fills a buffer; 0 at the end.
@@ -63,9 +65,10 @@ final class PiecePipe: @unchecked Sendable {
         return count
     }
 
-    /// Asks for no more; a writer that waits goes on.
+    /// Asks for no more, and waits until the writer is done with what it reads.
     func close() {
         isClosed.store(true, ordering: .releasing)
         taken.signal()
+        ended.waitForever()
     }
 }
