@@ -17,9 +17,8 @@ struct CCryptoTests {
         #expect(made.output.contains(" passed, 0 failed, "), "\(made.output)")
         let needed = try workspace.run("readelf", ["--dynamic", "--wide", "CCrypto/libCCrypto.so"]).output
             .split(separator: "\n").filter { $0.contains("(NEEDED)") }
-        #expect(
-            needed.allSatisfy { $0.contains("[libc.so.6]") || $0.contains("[libsodium.so.") } && needed.count == 2,
-            "\(needed)")
+        #expect(needed.contains { $0.contains("[libsodium.so.") }, "\(needed)")
+        #expect(needed.allSatisfy { $0.contains("[libsodium.so.") || $0.contains("[libc.so.6]") }, "\(needed)")
     }
 
     @Test("keeps nothing and loses nothing under the address sanitizer")
