@@ -46,8 +46,10 @@ struct TamperingTests {
             let (envelope, _, sealed) = try Self.sealed(tested, key, 1, derivation)
             let size = try envelope.open(sealed) { _ in key }.header.encoded.count
             for bit in 0..<8 * size {
-                // High bits of what makes a derivation dear are in the tests of hostile headers.
-                if (12..<14).contains(bit / 8) || bit / 8 == 14 && bit % 8 > 3 { continue }
+                // Headers that ask for much are among the vectors; those that ask for a little more need not be tried.
+                // Iterations and passes of 65,536 and more, memory of 64 MiB and more.
+                if (12..<14).contains(bit / 8) { continue }
+                if provider == .sodium, (size - 4..<size - 2).contains(bit / 8) { continue }
                 expectRefused(
                     sealed.flipping(bit), by: envelope, under: key,
                     allowing: [Named.version, Named.algorithm, Named.key], "\(provider), bit \(bit)")

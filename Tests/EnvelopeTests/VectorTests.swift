@@ -63,7 +63,7 @@ struct VectorTests {
         let entire = document.vectors
         for provider in Provider.allCases {
             let crypto = try provider.crypto
-            document.vectors = try entire.filter { try $0.isOffered(by: crypto) }.map { vector in
+            document.vectors = try entire.filter { try $0.sealed != nil && $0.isOffered(by: crypto) }.map { vector in
                 var vector = vector
                 let style = EnvelopeStyle(try vector.knownCipher, try vector.style, chunkExponent: vector.chunkExponent)
                 let sealed = try Envelope(vector.address.address, crypto: crypto).seal(
@@ -74,7 +74,8 @@ struct VectorTests {
             let answer = try Self.open(document)
             #expect(answer == "\(document.vectors.count) to open, \(document.refused.count) to refuse, 0 not so\n")
         }
-        document.vectors = try entire.compactMap { vector in
+        // The large ones, with their own salts, so that the digest of every byte is compared.
+        document.vectors = try entire.filter { $0.sealed == nil }.compactMap { vector in
             guard
                 let crypto = try Provider.allCases.map({ try $0.crypto }).first(where: { try vector.isOffered(by: $0) })
             else { return nil }
