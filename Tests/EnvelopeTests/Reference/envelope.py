@@ -110,7 +110,7 @@ def parse_header(data):
     if function == 18:
         refuse_unless(len(fields[SALT]) == 16 and MEMORY in fields, "parameters of Argon2id")
         refuse_unless(8 <= memory <= 1 << 20 and iterations >= 1, "parameters of Argon2id")
-        refuse_unless(iterations * memory <= 8 << 20, "work of Argon2id")
+        refuse_unless(iterations * memory <= 4 << 20, "work of Argon2id")
     return {
         "cipher": cipher, "function": function, "exponent": exponent, "size": size, "iterations": iterations,
         "id": data[16:32], "salt": data[32:64], "fields": fields, "memory": memory,
@@ -314,8 +314,8 @@ def refusals():
     for size in (15, 17):
         yield refused(f"argon2id with a salt of {size} bytes", function=18, iterations=1,
                       fields={SALT: bytes(size), MEMORY: memory})
-    for passes, kib in ((1, 7), (1, (1 << 20) + 1), (1, 0xFFFFFFFF), (9, 1 << 20), (0xFFFFFFFF, 8),
-                        (0xFFFFFFFF, 0xFFFFFFFF), ((8 << 20) // 64 + 1, 64)):
+    for passes, kib in ((1, 7), (1, (1 << 20) + 1), (1, 0xFFFFFFFF), (5, 1 << 20), (0xFFFFFFFF, 8),
+                        (0xFFFFFFFF, 0xFFFFFFFF), ((4 << 20) // 64 + 1, 64)):
         yield refused(f"argon2id with {passes} passes over {kib} KiB", function=18, iterations=passes,
                       fields={SALT: salt, MEMORY: struct.pack(">I", kib)}, skip_tag=True)
     for size in (0, 3, 5):
