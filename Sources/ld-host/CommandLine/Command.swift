@@ -35,7 +35,7 @@ struct Command: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .pluginsList, .pluginsInspect,
+        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .pluginsList, .pluginsInspect,
         .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath,
         .audit, .doctor, .demo, .version, .help,
     ]

@@ -77,6 +77,11 @@ enum Input {
 
     /// The whole content of a file, or of standard input for `-`.
     static func contents(of path: String) throws(StorageError) -> Data {
+        try start(of: path, atMost: .max).data
+    }
+
+    /// The first bytes of a file, or of standard input for `-`, and how many there are in all: it is read to its end.
+    static func start(of path: String, atMost limit: Int) throws(StorageError) -> (data: Data, size: UInt64) {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw StorageError(
@@ -84,13 +89,14 @@ enum Input {
                 hint: "name a file that can be read, or - for standard input")
         }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        var data = Data()
+        var (data, size) = (Data(), UInt64(0))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         let name = path == "-" ? "standard input" : "'\(path)'"
         while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
-            data.append(contentsOf: buffer[..<count])
+            data.append(contentsOf: buffer[..<min(count, limit - data.count)])
+            size += UInt64(count)
         }
-        return data
+        return (data, size)
     }
 }
