@@ -35,8 +35,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .pluginsList, .pluginsInspect,
-        .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath,
-        .audit, .doctor, .demo, .version, .help,
+        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .pluginsList,
+        .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .configShow, .configGet, .configSet, .configUnset,
+        .configValidate, .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

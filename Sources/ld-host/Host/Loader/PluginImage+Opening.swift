@@ -1,4 +1,3 @@
-internal import CLocalData
 internal import FoundationEssentials
 package import LocalDataAPI
 
@@ -10,15 +9,32 @@ extension PluginImage {
     package func openStore(
         _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedStore {
-        guard let component = description.components.first(where: { $0.id == id && $0.kind == LD_KIND_STORAGE }) else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no storage component '\(id)'")
+        let complete = try complete(options, of: id, .storage, folder: folder)
+        return try openStore(id, options: complete, host: HostTable.shared(for: log))
+    }
+
+    /// Opens a crypto provider, its options checked and completed, with every folder that they may name below one. May
+    /// wait.
+    ///
+    /// - Throws: `invalidOptions` with every problem, and what the component reports.
+    package func openCrypto(
+        _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedCrypto {
+        let complete = try complete(options, of: id, .crypto, folder: folder)
+        return try openCrypto(id, options: complete, host: HostTable.shared(for: log))
+    }
+
+    private func complete(
+        _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folder: String
+    ) throws(StorageError) -> Data {
+        guard let component = description.components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
         }
         let folders = HostSettings.Folders(
             data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config")
         let store = HostSettings.Store(
             name: id, component: id, options: options, origin: "given", concurrency: 1, timeout: .seconds(10),
             isSealed: false)
-        let complete = try OptionResolver(component: component, folders: folders).resolve(store)
-        return try openStore(id, options: complete, host: HostTable.shared(for: log))
+        return try OptionResolver(component: component, folders: folders).resolve(store)
     }
 }

@@ -15,7 +15,8 @@ extension EnvelopeFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAnEnvelope: "is not sealed: it does not start with the bytes 89 4c 44 45"
-        case .incomplete(let needed): "ends inside its header, which has at least \(max(needed, EnvelopeHeader.fixedSize)) bytes"
+        case .incomplete(let needed):
+            "ends inside its header, which has at least \(max(needed, EnvelopeHeader.fixedSize)) bytes"
         case .version(let version):
             "is an envelope of version \(version); this program reads version \(EnvelopeHeader.version)"
         case .malformed(let what): "has a header with \(what)"
