@@ -63,6 +63,11 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
         .testTarget(
+            name: "EnvelopeTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Reference", "Vectors"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
