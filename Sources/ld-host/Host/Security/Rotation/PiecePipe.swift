@@ -16,9 +16,8 @@ final class PiecePipe: @unchecked Sendable {
     private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
-    init() throws(StorageError) {
-        buffer = .allocate(byteCount: 1 << 20, alignment: 64)
-    }
+    /// - Parameter size: Bytes that are to be expected.
+    init(size: Int) { buffer = .allocate(byteCount: min(max(size, 1), 1 << 20), alignment: 64) }
 
     deinit {
         clear(buffer)

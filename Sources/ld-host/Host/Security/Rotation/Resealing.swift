@@ -8,7 +8,12 @@ struct Resealing: Sendable {
     /// How values of a store's ring are sealed; those of the master ring keep their style.
     let style: EnvelopeStyle?
 
-    /// Seals one value anew, unless it went away or was sealed under the active key meanwhile.
+    /// Whether a value is to be sealed anew.
+    func isStale(_ header: EnvelopeHeader, active: KeyID) -> Bool {
+        header.keyID != active || style.map { $0.cipher != header.cipher } == true
+    }
+
+    /// Seals one value anew, unless it went away or was sealed anew meanwhile.
     ///
     /// - Returns: Whether it was sealed anew.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
@@ -28,7 +33,9 @@ struct Resealing: Sendable {
                         keys: .ring(scan.ring, named: { [ring = scan.ring] (_) throws(StorageError) in ring }),
                         envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
                 ] + outer)
-            guard let (header, size) = try reader.value.verified(), header.keyID != active.id else { return false }
+            guard let (header, size) = try reader.value.verified(), isStale(header, active: active.id) else {
+                return false
+            }
             let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
             let writer = try scan.value(
                 at: address, in: open,
@@ -44,8 +51,9 @@ struct Resealing: Sendable {
     private func copy(
         _ size: Int, of reader: SealedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
     ) throws(StorageError) {
-        let pipe = try PiecePipe()
-        IOExecutor.shared.submit {
+        let pipe = PiecePipe(size: size)
+        // Not one of the pool's threads: all of them may be waiting for the ring that is held here.
+        try onOwnThread {
             do throws(StorageError) {
                 // Verified before: whatever fails here fails the writer, and the old value stands.
                 let found = try reader.read(.chunks) { pipe.write($0) }

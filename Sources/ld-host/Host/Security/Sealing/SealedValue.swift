@@ -7,8 +7,8 @@ struct SealedValue: Sendable {
     let handle: StoreHandle
     /// Innermost first: the first one seals the value itself.
     let layers: [SealingLayer]
-    /// Remembered by the rings of the layers before anything is sealed.
-    let place: SealedPlaces.Place
+    /// Remembered by the rings of the layers before anything is sealed; `nil` if it does not outlive the process.
+    let place: SealedPlace?
     /// Keeps the handle valid, if someone has to.
     var owner: (any AnyObject & Sendable)?
 
@@ -34,8 +34,7 @@ struct SealedValue: Sendable {
 
     /// Seals a value and stores it.
     func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
-        try remember()
-        try layers.whileSealing { (keys) throws(StorageError) in
+        try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             var data = value
             for (layer, key) in zip(layers, keys) {
                 data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
@@ -53,8 +52,7 @@ struct SealedValue: Sendable {
         attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
         from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
-        try remember()
-        let outcome: Result<Void, any Error> = try layers.whileSealing { (keys) throws(StorageError) in
+        let outcome: Result<Void, any Error> = try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             var fill = fill
             for (layer, key) in zip(layers, keys) {
                 let source = try EnvelopeSource(
@@ -69,12 +67,5 @@ struct SealedValue: Sendable {
     /// Removes the value; `false` if there was none.
     func remove() throws(StorageError) -> Bool {
         try layers.whileStanding { () throws(StorageError) in try store.remove(handle) }
-    }
-
-    /// What has to be there before the first value is sealed at a place.
-    private func remember() throws(StorageError) {
-        for layer in layers {
-            if case .ring(let ring, _) = layer.keys { try ring.places.add(place) }
-        }
     }
 }
