@@ -20,8 +20,8 @@ struct StoreCopy: Sendable {
             for domain in snapshot.settings.routes.keys {
                 places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
             }
-            for place in try source.sealing?.ring.places.all() ?? [] where place.store == source.name {
-                if place.namespace != StoreSealing.place { places.insert(place.namespace) }
+            for place in try source.sealing?.ring.state()?.places ?? [] where place.identity == source.identity {
+                places.insert(place.namespace)
             }
         }
         var addresses: [StorageAddress] = []

@@ -136,7 +136,6 @@ extension StorageRouter {
 extension ResolvedKey {
     func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
         SealedValue(
-            store: store, handle: handle, layers: layers, place: SealedPlaces.Place(open.name, address.place),
-            owner: self)
+            store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)
     }
 }

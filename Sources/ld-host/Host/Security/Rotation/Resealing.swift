@@ -7,7 +7,12 @@ struct Resealing: Sendable {
     /// How values of a store's ring are sealed; those of the master ring keep their style.
     let style: EnvelopeStyle?
 
-    /// Seals one value anew, unless it went away or was sealed under the active key meanwhile.
+    /// Whether a value is to be sealed anew.
+    func isStale(_ header: EnvelopeHeader, active: KeyID) -> Bool {
+        header.keyID != active || style.map { $0.cipher != header.cipher } == true
+    }
+
+    /// Seals one value anew, unless it went away or was sealed anew meanwhile.
     ///
     /// - Returns: Whether it was sealed anew.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
@@ -27,7 +32,9 @@ struct Resealing: Sendable {
                         keys: .ring(scan.ring, named: { [ring = scan.ring] (_) throws(StorageError) in ring }),
                         envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
                 ] + outer)
-            guard let (header, size) = try reader.verified(), header.keyID != active.id else { return false }
+            guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
+                return false
+            }
             let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
             let writer = try SealedValue(
                 at: address, in: open,

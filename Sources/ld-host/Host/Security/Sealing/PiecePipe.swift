@@ -17,9 +17,8 @@ final class PiecePipe: @unchecked Sendable {
     private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
-    init() {
-        buffer = .allocate(byteCount: 1 << 20, alignment: 64)
-    }
+    /// - Parameter size: Bytes that are to be expected, if that is known.
+    init(size: Int?) { buffer = .allocate(byteCount: min(max(size ?? 1 << 18, 1), 1 << 20), alignment: 64) }
 
     deinit {
         clear(buffer)

@@ -12,7 +12,7 @@ extension SealedValue {
     func copy(
         to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil
     ) throws(StorageError) {
-        try withPipe { (pipe) throws(StorageError) in
+        try withPipe(size) { (pipe) throws(StorageError) in
             var copied = 0
             do {
                 try target.write(attributes: attributes, sealing: sealed) { buffer in
@@ -32,7 +32,7 @@ extension SealedValue {
 
     /// Whether another place has the same bytes.
     func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
-        try withPipe { (pipe) throws(StorageError) in
+        try withPipe(nil) { (pipe) throws(StorageError) in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
             defer {
                 clear(buffer)
@@ -61,10 +61,11 @@ extension SealedValue {
 
     /// Lends a pipe that a thread of its own reads the value into.
     private func withPipe<Result>(
-        _ body: (PiecePipe) throws(StorageError) -> Result
+        _ size: Int?, _ body: (PiecePipe) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        let pipe = PiecePipe()
-        IOExecutor.shared.submit {
+        let pipe = PiecePipe(size: size)
+        // Not one of the pool's threads: all of them may be waiting for a ring that is held by the caller.
+        try onOwnThread {
             do throws(StorageError) {
                 let found = try read(.chunks) { pipe.write($0) }
                 pipe.finish(found ? nil : StorageError(.notFound, "the value was removed"))
