@@ -64,6 +64,9 @@ final class MasterRings: Sendable {
             envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style)
     }
 
+    /// Forgets the keys that are in memory.
+    func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
+
     private static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
             service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount
