@@ -4,7 +4,7 @@ internal import LocalDataAPI
 extension Diagnosis {
     static func security(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
-            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)]
+            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)] + journal(snapshot)
         }
         return findings ?? []
     }
@@ -39,6 +39,23 @@ extension Diagnosis {
             return [Finding("\(what); \(sealing.source.protection)")]
         } catch {
             return [Finding(what, error)]
+        }
+    }
+
+    private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {
+        do throws(StorageError) {
+            let survey = try IntentJournal(folder: snapshot.settings.folders.journal).survey()
+            return survey.pending.map { intent in
+                intent.state == .inProgress
+                    ? Finding("process \(intent.owner) is at it: \(intent.subject)")
+                    : Finding(
+                        "interrupted: \(intent.subject)",
+                        hint: intent.kind == ResealIntent.kind
+                            ? "run: ld-host reseal" : "use a later version of LocalData",
+                        isProblem: true)
+            } + survey.unreadable.map { Finding("journal", $0.error) }
+        } catch {
+            return [Finding("journal", error)]
         }
     }
 

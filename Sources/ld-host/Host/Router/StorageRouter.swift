@@ -65,7 +65,9 @@ public final class StorageRouter: StorageProviding, Sendable {
         return try await onIOThread { () throws(StorageError) in
             // Of several first callers, one loads; the others wait for the lock and find it done.
             if let snapshot = self.published { return snapshot }
-            return try self.publish { _ throws(StorageError) in }
+            let snapshot = try self.publish { _ throws(StorageError) in }
+            self.recover(snapshot)
+            return snapshot
         }
     }
 

@@ -5,7 +5,7 @@ internal import LocalDataAPI
 package enum EnvelopeFault: Error, Equatable, Sendable {
     /// They do not start as an envelope does.
     case notAnEnvelope
-    /// They start as an envelope does and end too early; with this many more bytes there is more to say.
+    /// They start as an envelope does and end too early; with this many bytes in all there is more to say.
     case incomplete(needs: Int)
     /// Another version wrote them.
     case version(UInt8)
@@ -89,21 +89,20 @@ private struct EnvelopeFields {
     func derivation(
         _ function: KeyDerivationFunction, _ iterations: UInt32
     ) throws(EnvelopeFault) -> EnvelopeDerivation {
+        let derivation: EnvelopeDerivation
         switch function {
         case .hkdfSHA256:
             guard iterations == 0, memory == nil else { throw .malformed }
-            return .hkdf(salt: salt, info: info)
+            derivation = .hkdf(salt: salt, info: info)
         case .pbkdf2HMACSHA256:
-            guard let salt, info == nil, memory == nil, (1...EnvelopeDerivation.mostIterations).contains(iterations)
-            else { throw .malformed }
-            return .pbkdf2(iterations: iterations, salt: salt)
+            guard let salt, info == nil, memory == nil else { throw .malformed }
+            derivation = .pbkdf2(iterations: iterations, salt: salt)
         case .argon2id:
-            guard let salt, salt.count == 16, info == nil, let memory,
-                (1...EnvelopeDerivation.mostPasses).contains(iterations),
-                (8...EnvelopeDerivation.mostMemory).contains(memory)
-            else { throw .malformed }
-            return .argon2id(passes: iterations, memory: memory, salt: salt)
+            guard let salt, info == nil, let memory else { throw .malformed }
+            derivation = .argon2id(passes: iterations, memory: memory, salt: salt)
         }
+        guard derivation.fault == nil else { throw .malformed }
+        return derivation
     }
 }
 

@@ -28,6 +28,8 @@ package final class KeyRing: Sendable {
     package let name: String
     /// What headers call it; `nil` for the rings that need no name.
     let headerName: String?
+    /// The path of its lock, without an extension: the same in all processes that share the ring.
+    let file: String
     /// Where the sealed values are that it knows of.
     let places: SealedPlaces
     private let lock: FileLock
@@ -36,13 +38,12 @@ package final class KeyRing: Sendable {
     private let crypto: LoadedCrypto
     private let known = Mutex<Known?>(nil)
 
-    /// - Parameters:
-    ///   - file: The path of the ring's lock, without an extension; the same in all processes that share the ring.
-    ///   - keyLength: Bytes of a new key.
+    /// - Parameter keyLength: Bytes of a new key.
     init(
         name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto, storage: Storage
     ) {
         self.name = name
+        self.file = file
         self.headerName = headerName
         self.keyLength = keyLength
         self.crypto = crypto

@@ -48,7 +48,7 @@ extension StorageRouter {
                 report.resealed = stale.count
                 return report
             }
-            guard !stale.isEmpty else { return report }
+            guard let work = try ResealIntent.take(scan, to: active.id, isNeeded: !stale.isEmpty) else { return report }
             let style: EnvelopeStyle? =
                 if case .store(let store) = name {
                     try scan.snapshot.slot(ofStore: store)?.openIfNeeded().sealing?.style
@@ -63,6 +63,7 @@ extension StorageRouter {
                 }
                 progress(index + 1, stale.count)
             }
+            try work.finish()
             return report
         }
     }
