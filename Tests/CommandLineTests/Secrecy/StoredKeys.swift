@@ -21,9 +21,7 @@ struct StoredKeys {
         file = try #require(try KeyFile(path: "\(home.path)/config/localdata/keys/sealed-files.key").read())
         let keychain = "\(home.path)/data/localdata/keychain"
         let ring = StorageAddress(StorageNamespace(domain: "localdata.keys"), name: "ring")
-        store = try KeyRingState(
-            decoding: Self.opened("\(keychain)/localdata.keys/ring", at: ring, with: [EnvelopeKey(file)]).bytes,
-            of: "the store's ring")
+        store = try Self.ring("\(keychain)/localdata.keys/ring", at: ring, with: [EnvelopeKey(file)])
         let path = "\(keychain)/keychain@%4Cocal%44ata/master"
         guard FileManager.default.fileExists(atPath: path) else {
             master = nil
@@ -31,7 +29,7 @@ struct StoredKeys {
         }
         let address = StorageAddress(StorageNamespace(domain: "keychain", scope: "LocalData"), name: "master")
         let keys = store.entries.map { EnvelopeKey($0.material, id: $0.id) }
-        master = try KeyRingState(decoding: Self.opened(path, at: address, with: keys).bytes, of: "the master ring")
+        master = try Self.ring(path, at: address, with: keys)
     }
 
     /// All secrets, in files of a home's own.
@@ -46,18 +44,18 @@ struct StoredKeys {
         }
     }
 
-    private static func opened(
+    private static func ring(
         _ path: String, at address: StorageAddress, with keys: [EnvelopeKey]
-    ) throws -> SecretBytes {
-        let crypto = try crypto.get()
+    ) throws -> KeyRingState {
         let sealed = try Data(contentsOf: URL(filePath: path))
-        let (value, _) = try Envelope(address, crypto: crypto).open(sealed) { (header) throws(StorageError) in
-            guard let key = keys.count == 1 ? keys.first : keys.first(where: { $0.id == header.keyID }) else {
+        let (value, _) = try Envelope(address, crypto: crypto.get()).open(sealed) { (header) throws(StorageError) in
+            // Of material from outside the envelope tells whether it is the right one.
+            guard let key = keys.first(where: { $0.id == nil || $0.id == header.keyID }) else {
                 throw StorageError(.notFound, "no key \(header.keyID) for \(path)")
             }
             return key
         }
-        return try value.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+        return try value.withUnsafeBytes { try KeyRingState(decoding: $0, of: path) }
     }
 
     private static let crypto = Result {

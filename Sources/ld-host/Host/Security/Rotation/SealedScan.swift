@@ -48,12 +48,20 @@ struct SealedScan: Sendable {
         if case .master = name, snapshot.isReserved(address) { return nil }
         if address.place == StoreSealing.place { return nil }
         let outside = try value(at: address, in: open, layers: outerLayers(address, in: open))
-        var start = Data()
+        // What the ring does not seal may be a secret that only the store seals.
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
+        defer {
+            clear(start)
+            start.deallocate()
+        }
+        var count = 0
         var header: EnvelopeHeader?
         _ = try outside.value.read(.chunks) { piece in
-            start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - start.count))
-            header = start.withUnsafeBytes { try? EnvelopeHeader(parsing: $0) }
-            return header == nil && start.count < EnvelopeHeader.largestSize
+            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
+            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
+            count += part.count
+            header = try? EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count]))
+            return header == nil && count < start.count
         }
         guard let header, header.ring == ring.headerName else { return nil }
         return Finding(open: open, address: address, header: header)
