@@ -82,7 +82,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["LocalDataHost"],
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Sessions"],
             swiftSettings: settings),
         .testTarget(

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// Where values come from: standard input, or a file.
 enum Input {
@@ -53,7 +54,10 @@ enum Input {
         }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-        defer { buffer.deallocate() }
+        defer {
+            clear(buffer)
+            buffer.deallocate()
+        }
         let name = path == "-" ? "standard input" : "'\(path)'"
         while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
             try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), name)

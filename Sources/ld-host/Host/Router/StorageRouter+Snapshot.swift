@@ -24,6 +24,7 @@ extension StorageRouter {
         let rings = MasterRings(
             settings.encryption, folder: settings.folders.rings, crypto: crypto,
             keychain: StoreOpener.keychain(keychain.flatMap { slots[$0.name] }))
+        state.rings.append(rings)
         var catalog: CatalogIndex?
         for registered in state.catalogs {
             var index = catalog ?? CatalogIndex()

@@ -143,6 +143,9 @@ package final class KeyRing: Sendable {
         return key(entry)
     }
 
+    /// Forgets the keys that are in memory; they are read again when they are needed. Calls in flight end with theirs.
+    func forgetKeys() { known.withLock { $0 = nil } }
+
     /// Whether a key can be had without waiting.
     func knows(_ id: KeyID) -> Bool {
         known.withLock { known in

@@ -77,15 +77,22 @@ struct SealedScan: Sendable {
     }
 
     private func headerStart(_ value: SealedValue) throws(StorageError) -> HeaderStart {
-        var start = Data()
+        // What the ring does not seal may be a secret that only the store seals.
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
+        defer {
+            clear(start)
+            start.deallocate()
+        }
+        var count = 0
         var result: HeaderStart?
         _ = try value.read(.chunks) { piece in
-            start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - start.count))
+            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
+            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
+            count += part.count
             do throws(EnvelopeFault) {
-                result = .header(
-                    try start.withBuffer { (bytes) throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) })
+                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
             } catch .incomplete {
-                return start.count < EnvelopeHeader.largestSize
+                return count < start.count
             } catch .version(let version) {
                 result = .later(version: version)
             } catch {
