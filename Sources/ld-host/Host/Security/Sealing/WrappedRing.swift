@@ -33,7 +33,7 @@ final class WrappedRing: Sendable {
 
     func exists() throws(StorageError) -> Bool { try store.exists(handle) }
 
-    func forgetKey() { key.withLock { $0 = nil } }
+    func forgetKey() { known.withLock { $0 = nil } }
 
     func load() throws(StorageError) -> SecretBytes? {
         guard let sealed = try store.get(handle) else { return nil }
