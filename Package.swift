@@ -67,6 +67,11 @@ let package = Package(
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
         .testTarget(
+            name: "CryptoTests",
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            exclude: ["Vectors"],
+            swiftSettings: settings),
+        .testTarget(
             name: "AuthoringTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             swiftSettings: settings),

@@ -1,28 +1,102 @@
-import COpenSSL
+internal import COpenSSL
 package import LocalDataAPI
 
-/// Placeholder until the algorithms are in.
-package struct OpenSSLCrypto: CryptoProvider {
-    package static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL")
-    package let ciphers: [AuthenticatedCipher] = []
-    package let derivations: [KeyDerivationFunction] = []
-    package let agreements: [KeyAgreement] = []
+/// A crypto provider that computes with OpenSSL 3, by what its default library context offers.
+///
+/// Algorithms are looked up once in a process. A machine whose OpenSSL is configured to refuse one, as a FIPS provider
+/// does, is a provider without it.
+package struct OpenSSLCrypto: IncrementalCryptoProvider {
+    package static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
 
-    package init(options: ComponentOptions, host: HostServices) throws {}
+    package let ciphers: [AuthenticatedCipher]
+    package let derivations: [KeyDerivationFunction]
+    package let agreements: [KeyAgreement]
+
+    /// Every cipher also comes in pieces.
+    package var incrementalCiphers: [AuthenticatedCipher] { ciphers }
+
+    private let aes256GCM: ProvidedCipher?
+    private let chaCha20Poly1305: ProvidedCipher?
+
+    /// - Throws: `unsupported` if OpenSSL offers no SHA-256, without which there is no derivation.
+    package init(options: ComponentOptions, host: HostServices) throws {
+        LibraryState.prepare()
+        guard SHA256.isOffered else {
+            throw StorageError(
+                .unsupported, "OpenSSL offers no SHA-256: \(LibraryState.takeReason())",
+                hint: "check the configuration of OpenSSL (openssl.cnf)")
+        }
+        aes256GCM = ProvidedCipher.aes256GCM
+        chaCha20Poly1305 = ProvidedCipher.chaCha20Poly1305
+        ciphers = [
+            aes256GCM == nil ? nil : .aes256GCM, chaCha20Poly1305 == nil ? nil : .chaCha20Poly1305,
+        ].compactMap { $0 }
+        derivations = PasswordDerivation.isOffered ? [.hkdfSHA256, .pbkdf2HMACSHA256] : [.hkdfSHA256]
+        agreements = X25519.isOffered ? [.x25519] : []
+        LibraryState.forgetReasons()
+    }
+
+    @inline(__always)
+    private func provided(_ cipher: AuthenticatedCipher) throws -> ProvidedCipher {
+        let provided = cipher.id == AuthenticatedCipher.aes256GCM.id ? aes256GCM : chaCha20Poly1305
+        guard let provided else { throw StorageError(.unsupported, "OpenSSL offers no \(cipher)") }
+        return provided
+    }
 
     package func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws {
+        let context = try CipherContext(provided(cipher))
+        try context.begin(.seal, key: key, nonce: nonce)
+        try context.authenticate(data)
+        try context.update(plaintext, into: &ciphertext)
+        try context.finish()
+        try context.takeTag(into: &tag)
+    }
 
     package func open(
         _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, plaintext: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws {
+        let context = try CipherContext(provided(cipher))
+        try context.begin(.open, key: key, nonce: nonce)
+        try context.expect(tag)
+        try context.authenticate(data)
+        try context.update(ciphertext, into: &plaintext)
+        try context.verify(cipher)
+    }
+
+    package func begin(
+        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
+        authenticating data: RawSpan
+    ) throws -> any CipherStream {
+        let context = try CipherContext(provided(cipher))
+        try context.begin(direction, key: key, nonce: nonce)
+        try context.authenticate(data)
+        return OpenSSLStream(direction, cipher, context)
+    }
 
     package func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws { try HKDF.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    package func random(into bytes: inout MutableRawSpan) throws { throw StorageError(.unsupported) }
+    package func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws { try PasswordDerivation.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
+
+    /// From the generator that OpenSSL keeps for secrets, one for each thread, which notices fork(2).
+    package func random(into bytes: inout MutableRawSpan) throws {
+        try bytes.withUnsafeMutableBytes { bytes throws(StorageError) in
+            try LibraryState.check("RAND_priv_bytes", RAND_priv_bytes_ex(nil, bytes.bytePointer, bytes.count, 0))
+        }
+    }
+
+    package func publicKey(
+        of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
+    ) throws { try X25519.publicKey(of: privateKey, into: &publicKey) }
+
+    package func sharedSecret(
+        of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
+    ) throws { try X25519.sharedSecret(of: privateKey, with: publicKey, into: &secret) }
 }

@@ -13,6 +13,7 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of plaintext under one nonce.
     public let largestPlaintext: UInt64
 
+    @inline(__always)
     private init(
         id: Int32, name: String, keySize: Int, nonceSize: Int, tagSize: Int, largestPlaintext: UInt64
     ) {
@@ -25,17 +26,30 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// AES-256-GCM, NIST SP 800-38D.
-    public static let aes256GCM = AuthenticatedCipher(
-        id: 1, name: "AES-256-GCM", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 36) - 32)
+    public static var aes256GCM: AuthenticatedCipher {
+        AuthenticatedCipher(
+            id: 1, name: "AES-256-GCM", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 36) - 32)
+    }
     /// ChaCha20-Poly1305, RFC 8439.
-    public static let chaCha20Poly1305 = AuthenticatedCipher(
-        id: 2, name: "ChaCha20-Poly1305", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+    public static var chaCha20Poly1305: AuthenticatedCipher {
+        AuthenticatedCipher(
+            id: 2, name: "ChaCha20-Poly1305", keySize: 32, nonceSize: 12, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+    }
     /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
-    public static let xChaCha20Poly1305 = AuthenticatedCipher(
-        id: 3, name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+    public static var xChaCha20Poly1305: AuthenticatedCipher {
+        AuthenticatedCipher(
+            id: 3, name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16, largestPlaintext: (1 << 38) - 64
+        )
+    }
 
     /// Every cipher that this version knows.
     public static let all = [aes256GCM, chaCha20Poly1305, xChaCha20Poly1305]
+
+    /// Ciphers are told apart by their numbers.
+    public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
+
+    /// Hashes the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// The name.
     public var description: String { name }
@@ -43,8 +57,14 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
 
 extension AuthenticatedCipher {
     /// The cipher of a number; `nil` for one that this version does not know.
+    ///
+    /// On the way of every call at the boundary, so it neither searches nor counts references.
     package init?(id: Int32) {
-        guard let known = Self.all.first(where: { $0.id == id }) else { return nil }
-        self = known
+        switch id {
+        case 1: self = .aes256GCM
+        case 2: self = .chaCha20Poly1305
+        case 3: self = .xChaCha20Poly1305
+        default: return nil
+        }
     }
 }

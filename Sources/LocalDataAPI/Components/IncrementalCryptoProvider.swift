@@ -6,7 +6,8 @@ public protocol IncrementalCryptoProvider: CryptoProvider {
     /// Starts to seal or to open, with all of the data that is only authenticated.
     func begin(
         _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
-        authenticating data: RawSpan) throws -> any CipherStream
+        authenticating data: RawSpan
+    ) throws -> any CipherStream
 }
 
 /// What a stream does.

@@ -19,7 +19,7 @@ extension AnyCryptoExport {
     /// The cipher of a number, if it is offered and key and nonce are of its sizes.
     @inline(__always)
     fileprivate func cipher(_ id: Int32, _ key: ld_bytes, _ nonce: ld_bytes) throws -> AuthenticatedCipher {
-        guard sizes[id] != nil, let cipher = AuthenticatedCipher(id: id) else { throw notOffered(id) }
+        guard offers(id), let cipher = AuthenticatedCipher(id: id) else { throw notOffered(id) }
         guard key.count == cipher.keySize, nonce.count == cipher.nonceSize else {
             throw StorageError(
                 .unsupported,
@@ -30,7 +30,7 @@ extension AnyCryptoExport {
     }
 
     fileprivate func agreement(_ id: Int32, _ keys: ld_bytes...) throws -> KeyAgreement {
-        guard sizes[id] != nil, let agreement = KeyAgreement(rawValue: id) else { throw notOffered(id) }
+        guard offers(id), let agreement = KeyAgreement(rawValue: id) else { throw notOffered(id) }
         guard let wrong = keys.first(where: { $0.count != 32 }) else { return agreement }
         throw StorageError(.unsupported, "\(agreement) takes keys of 32 bytes; found \(wrong.count)")
     }
@@ -75,6 +75,9 @@ func openBytes(
         let cipher = try provider.cipher(id, key, nonce)
         guard tag.count == cipher.tagSize else {
             throw StorageError(.unsupported, "\(cipher) has tags of \(cipher.tagSize) bytes; found \(tag.count)")
+        }
+        guard UInt64(ciphertext.count) <= cipher.largestPlaintext else {
+            throw StorageError(.valueTooLarge, "\(cipher) takes at most \(cipher.largestPlaintext) bytes at once")
         }
         let opened = try output(plaintext, ciphertext.count)
         var span = opened.mutableBytes

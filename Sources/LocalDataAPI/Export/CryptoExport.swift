@@ -4,11 +4,18 @@ internal import FoundationEssentials
 /// A crypto provider of some Swift type, as the C functions of its table see it.
 class AnyCryptoExport {
     let sizes: [Int32: ld_algorithm]
+    /// One bit for each algorithm of a number below 64, which all ciphers have: looked at in every call.
+    private let offered: UInt64
     fileprivate(set) var incremental: UnsafePointer<ld_crypto_incremental>?
 
     init(_ algorithms: [ld_algorithm]) {
         sizes = Dictionary(algorithms.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        offered = algorithms.reduce(0) { $0 | ($1.id >= 0 && $1.id < 64 ? 1 << UInt64($1.id) : 0) }
     }
+
+    /// Whether an algorithm of a number below 64 is offered.
+    @inline(__always)
+    final func offers(_ id: Int32) -> Bool { id >= 0 && id < 64 && offered & (1 << UInt64(id)) != 0 }
 
     func seal(
         _ plaintext: RawSpan, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan, _ data: RawSpan,

@@ -36,7 +36,7 @@ struct Command: Sendable {
     /// Every command, in the order of the help.
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .pluginsList, .pluginsInspect,
-        .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath,
-        .audit, .doctor, .demo, .version, .help,
+        .pluginsTest, .pluginsVectors, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

@@ -76,7 +76,9 @@ enum Input {
     }
 
     /// The whole content of a file, or of standard input for `-`.
-    static func contents(of path: String) throws(StorageError) -> Data {
+    ///
+    /// - Throws: `fileError` if it cannot be read, or has more than `limit` bytes.
+    static func contents(of path: String, limit: Int = .max) throws(StorageError) -> Data {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw StorageError(
@@ -90,6 +92,9 @@ enum Input {
         let name = path == "-" ? "standard input" : "'\(path)'"
         while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
             data.append(contentsOf: buffer[..<count])
+            guard data.count <= limit else {
+                throw StorageError(.fileError, "\(name) has more than \(limit) bytes, which is the most that is read")
+            }
         }
         return data
     }

@@ -180,7 +180,7 @@ package final class LoadedCrypto: Sendable {
 
     /// Only `LD_OK` says that an output is what it should be.
     @inline(__always)
-    private func done(_ status: Int32) throws(StorageError) {
+    func done(_ status: Int32) throws(StorageError) {
         guard status == LD_OK else {
             throw StorageError(
                 .unknown, "the crypto provider '\(component)' answered with the status \(status), which has no meaning")

@@ -13,7 +13,10 @@ extension PluginImage {
         return try openStore(id, options: complete, host: HostTable.shared(for: log))
     }
 
-    /// Opens a crypto provider in the same way.
+    /// Opens a crypto provider, its options checked and completed, with every folder that they may name below one. May
+    /// wait.
+    ///
+    /// - Throws: `invalidOptions` with every problem, and what the component reports.
     package func openCrypto(
         _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedCrypto {
@@ -24,9 +27,9 @@ extension PluginImage {
     private func complete(
         _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folder: String
     ) throws(StorageError) -> Data {
-        guard
-            let component = description.components.first(where: { $0.id == id && $0.kind == kind.rawValue })
-        else { throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'") }
+        guard let component = description.components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
+        }
         let folders = HostSettings.Folders(
             data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config")
         let store = HostSettings.Store(
