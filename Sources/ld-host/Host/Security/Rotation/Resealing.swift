@@ -36,19 +36,20 @@ struct Resealing: Sendable {
                     SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header))
                 ] + outer)
             let kept = open.store.abilities.attributes == nil ? nil : try open.store.attributes(of: writer.value.handle)
-            try copy(size, of: reader.value, to: writer.value, inner: header.attributes, outer: kept)
+            try copy(size, of: reader, to: writer.value, inner: header.attributes, outer: kept)
             return true
         }
     }
 
     private func copy(
-        _ size: Int, of reader: SealedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
+        _ size: Int, of reader: ScannedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
     ) throws(StorageError) {
         let pipe = try PiecePipe()
         IOExecutor.shared.submit {
             do throws(StorageError) {
-                // Verified before: whatever fails here fails the writer, and the old value stands.
-                let found = try reader.read(.chunks) { pipe.write($0) }
+                // Verified before: whatever fails here fails the writer, and the old value stands. A writer that fails
+                // first does not wait for this, which therefore keeps the handle.
+                let found = try reader.value.read(.chunks) { pipe.write($0) }
                 pipe.finish(found ? nil : StorageError(.notFound, "the value was removed"))
             } catch {
                 pipe.finish(error)
