@@ -70,12 +70,11 @@ struct MemoryTests {
             head -c 32 /dev/urandom > value
             """, in: home)
         let secrets = ["right", "wrong", "value"]
-        try succeeds(
-            MemoryScan(home, for: secrets), "$SCAN ld-host \(Self.settings("fd:5")) set keychain:s/k --stdin < value 5< right")
-        try succeeds(
-            MemoryScan(home, for: secrets), "$SCAN ld-host \(Self.settings("fd:5")) get keychain:s/k 5< right | cmp - value")
+        let program = "$SCAN ld-host " + Self.options("fd:5").map { "-c '\($0.0)=\($0.1)'" }.joined(separator: " ")
+        try succeeds(MemoryScan(home, for: secrets), "\(program) set keychain:s/k --stdin < value 5< right")
+        try succeeds(MemoryScan(home, for: secrets), "\(program) get keychain:s/k 5< right | cmp - value")
         let scan = try MemoryScan(home, for: secrets)
-        let ending = try scan.shell("$SCAN ld-host \(Self.settings("fd:5")) get keychain:s/k 5< wrong")
+        let ending = try scan.shell("\(program) get keychain:s/k 5< wrong")
         #expect(ending.status == 2 && ending.text == "")
         #expect(try scan.findings().isEmpty)
     }
@@ -86,7 +85,6 @@ struct MemoryTests {
         try making("for i in value pass; do head -c 24 /dev/urandom | base64 -w 0 > $i; done", in: home)
         let value = try String(contentsOfFile: "\(home.path)/value", encoding: .utf8)
         let passphrase = try String(contentsOfFile: "\(home.path)/pass", encoding: .utf8)
-        try making("ld-host config set stores.typed.component file", in: home)
         let lines = Self.options("terminal").map { "ld-host config set \($0.0) '\($0.1)'" }
         try making(lines.joined(separator: " && "), in: home)
         for command in ["set", "get"] {
@@ -112,10 +110,6 @@ struct MemoryTests {
             ("stores.typed.sealing.source", "passphrase"), ("stores.typed.sealing.from", from),
             ("domains.keychain", "typed"),
         ]
-    }
-
-    private static func settings(_ from: String) -> String {
-        options(from).map { "-c '\($0.0)=\($0.1)'" }.joined(separator: " ")
     }
 
     private func making(_ line: String, in home: Home) throws {

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LocalDataAPI
-import Testing
 
 @testable import LocalDataHost
 
@@ -12,34 +11,38 @@ struct StoredKeys {
     /// The keys of values with an encryption policy; `nil` if there are none yet.
     let master: KeyRingState?
     /// What the key file holds.
-    let file: SecretBytes
+    let file: Data
 
     /// Reads the keys.
     ///
     /// - Throws: What does not open.
     init(of home: Home) throws {
-        file = try #require(try KeyFile(path: "\(home.path)/config/localdata/keys/sealed-files.key").read())
+        let path = "\(home.path)/config/localdata/keys/sealed-files.key"
+        guard let key = try KeyFile(path: path).read() else { throw Home.Failure(description: "there is no \(path)") }
+        file = Data(key.bytes)
         let keychain = "\(home.path)/data/localdata/keychain"
         let ring = StorageAddress(StorageNamespace(domain: "localdata.keys"), name: "ring")
-        store = try Self.ring("\(keychain)/localdata.keys/ring", at: ring, with: [EnvelopeKey(file)])
-        let path = "\(keychain)/keychain@%4Cocal%44ata/master"
-        guard FileManager.default.fileExists(atPath: path) else {
+        store = try Self.ring("\(keychain)/localdata.keys/ring", at: ring, with: [EnvelopeKey(key)])
+        let masterPath = "\(keychain)/keychain@%4Cocal%44ata/master"
+        guard FileManager.default.fileExists(atPath: masterPath) else {
             master = nil
             return
         }
         let address = StorageAddress(StorageNamespace(domain: "keychain", scope: "LocalData"), name: "master")
         let keys = store.entries.map { EnvelopeKey($0.material, id: $0.id) }
-        master = try Self.ring(path, at: address, with: keys)
+        master = try Self.ring(masterPath, at: address, with: keys)
     }
+
+    /// What must be nowhere but in the key file.
+    var secrets: [Data] { [file] + (store.entries + (master?.entries ?? [])).map { Data($0.material.bytes) } }
 
     /// All secrets, in files of a home's own.
     ///
     /// - Returns: The files' names.
     func written(to home: Home) throws -> [String] {
-        let secrets = [file] + (store.entries + (master?.entries ?? [])).map(\.material)
-        return try secrets.enumerated().map { index, secret in
+        try secrets.enumerated().map { index, secret in
             let name = "secret-key.\(index)"
-            try Data(secret.bytes).write(to: URL(filePath: "\(home.path)/\(name)"))
+            try secret.write(to: URL(filePath: "\(home.path)/\(name)"))
             return name
         }
     }
