@@ -16,7 +16,7 @@ import Testing
         let folders = HostSettings.Folders(data: "/d", cache: "/c", state: "/s", config: "/f")
         let store = HostSettings.Store(
             name: "store", component: "some", options: options, origin: "file:3", concurrency: 1, timeout: .seconds(1),
-            isSealed: false)
+            sealing: nil)
         let data = try OptionResolver(component: component, folders: folders).resolve(store)
         return try JSONDecoder().decode([String: ComponentOption.Value].self, from: data)
     }
