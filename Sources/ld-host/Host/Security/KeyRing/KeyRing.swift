@@ -168,7 +168,7 @@ package final class KeyRing: Sendable {
             try crypto.random(into: bytes)
         }
         let entry = KeyRingState.Entry(
-            id: KeyID(id.bytes), use: .decryptOnly, created: Int64(time(nil)), material: material)
+            id: id.withBytes { KeyID($0) }, use: .decryptOnly, created: Int64(time(nil)), material: material)
         state.entries.append(entry)
         return entry.id
     }
@@ -201,7 +201,7 @@ extension KeyRing {
 
     private func load() throws(StorageError) -> KeyRingState? {
         guard let stored = try storage.load() else { return nil }
-        return try KeyRingState(decoding: stored.bytes, of: name)
+        return try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
     }
 
     /// Never one that was there before, also if the lock's file was removed meanwhile: the clock's nanoseconds.

@@ -35,7 +35,7 @@ extension KeyRingState {
                 add([entry.use.rawValue])
                 add(entry.created)
                 add(UInt16(entry.material.count))
-                add(entry.material.bytes)
+                entry.material.withBytes { add($0) }
             }
             add(UInt32(places.count))
             for (place, texts) in places {

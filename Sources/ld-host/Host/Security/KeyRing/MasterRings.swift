@@ -48,7 +48,7 @@ final class MasterRings: Sendable {
                     return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
                 },
                 save: { (state) throws(StorageError) in
-                    var data = Data(state.bytes)
+                    var data = state.withBytes { Data($0) }
                     defer { data.resetBytes(in: 0..<data.count) }
                     try value.set(data, attributes: nil)
                 }))

@@ -35,6 +35,7 @@ extension StorageRouter {
     ///
     /// - Parameter id: The key; a new one if `nil`.
     /// - Throws: `notFound` if the ring does not have it; `busy` if it is disabled.
+    @discardableResult
     public func rotateKeys(of name: KeyRingName = .master, to id: String? = nil) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
             try scan.ring.change { (state) throws(StorageError) in

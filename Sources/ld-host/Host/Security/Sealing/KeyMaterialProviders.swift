@@ -21,17 +21,22 @@ final class KeyMaterialProviders: Sendable {
 
     /// Asks a provider. Nothing is kept: each call asks anew, so that the provider decides.
     ///
-    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little.
+    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little;
+    ///   `cancelled` if it gave up because its task was cancelled.
     func material(
         of source: KeyMaterialSource, for name: String
     ) async throws(StorageError) -> SecretBytes {
         guard let provider = providers.withLock({ $0[source] }) else {
             throw StorageError(
-                .securityApplicationFailed, "no provider of key material is registered for '\(source.id)'",
+                .securityApplicationFailed,
+                "no provider of key material is registered for the source '\(source.id)', which '\(name)' needs",
                 hint: "call registerKeyMaterialProvider(_:for:) before the first use")
         }
         var material: Data
-        do { material = try await provider.keyMaterial(for: name) } catch {
+        do { material = try await provider.keyMaterial(for: name) } catch is CancellationError {
+            throw StorageError(
+                .cancelled, "asking the provider of key material '\(source.id)' for '\(name)' was cancelled")
+        } catch {
             throw StorageError(
                 .securityApplicationFailed,
                 "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
@@ -102,7 +107,7 @@ final class KeyMaterialProviders: Sendable {
                 .valueTooLarge, "descriptor \(descriptor) gives more than \(largest) bytes, which is no passphrase",
                 hint: "give the passphrase alone")
         }
-        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<filled]))
+        return try buffer.prefix(filled)
     }
 
     private final class Answer: Sendable {

@@ -44,7 +44,7 @@ struct KeySource: Sendable {
             return try alone(words) { () throws(StorageError) in
                 if let key = try Self.read(keychain.value) { return key }
                 let key = try random()
-                var data = Data(key.bytes)
+                var data = key.withBytes { Data($0) }
                 defer { data.resetBytes(in: 0..<data.count) }
                 try keychain.value.set(data, attributes: nil)
                 return key
@@ -52,7 +52,8 @@ struct KeySource: Sendable {
         case .terminal:
             let key = try typed("new passphrase of store '\(store)': ")
             let again = try typed("the same again: ")
-            guard key.bytes.elementsEqual(again.bytes) else {
+            let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
+            guard isSame else {
                 throw StorageError(
                     .securityApplicationFailed,
                     "the passphrase of store '\(store)' was not typed alike twice; nothing was written",
@@ -121,13 +122,12 @@ struct KeySource: Sendable {
 
     /// What is typed or sent ends before its line end, if it has one; nothing is no passphrase.
     private func passphrase(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
-        let bytes = secret.bytes
-        let end = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+        let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
         guard end > 0 else {
             throw StorageError(
                 .securityApplicationFailed, "store '\(store)' is sealed by \(source), and that is empty",
                 hint: "give a passphrase")
         }
-        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+        return try secret.prefix(end)
     }
 }

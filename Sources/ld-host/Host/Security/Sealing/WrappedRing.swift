@@ -54,7 +54,7 @@ final class WrappedRing: Sendable {
             // A ring that is there was opened before it is changed, so there is none, and its key may be made.
             key = try asking.withLock { _ throws(StorageError) in EnvelopeKey(try source.first()) }
         }
-        var plain = Data(ring.bytes)
+        var plain = ring.withBytes { Data($0) }
         defer { plain.resetBytes(in: 0..<plain.count) }
         let sealed = try envelope.seal(plain, under: key, as: style)
         try store.set(handle, to: sealed, attributes: nil)
