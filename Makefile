@@ -6,6 +6,9 @@ CC ?= cc
 # Swift has on a small machine.
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
 
+# How long make torture fuzzes.
+FUZZ_SECONDS = 300
+
 .PHONY: help build demo test lint bench torture clean
 
 help:
@@ -42,6 +45,7 @@ torture:
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --filter '$(SENSITIVE)'
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --skip '$(SENSITIVE)'
+	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
 	rm -rf .build Tests/Benchmarks/.build Examples/*/.build
