@@ -17,9 +17,13 @@ enum BuiltProvider: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
+    /// The plugin's file.
+    var library: String {
+        get throws { try Self.folder + (self == .openssl ? "/libOpenSSLCrypto.so" : "/libSodiumCrypto.so") }
+    }
+
     func open() throws -> LoadedCrypto {
-        let library = self == .openssl ? "libOpenSSLCrypto.so" : "libSodiumCrypto.so"
-        return try PluginImage.load("\(Self.folder)/\(library)")
+        try PluginImage.load(library)
             .openCrypto(rawValue, options: [:], folder: "/nonexistent", log: SilentLog())
     }
 

@@ -110,7 +110,7 @@ def parse_header(data):
     if function == 18:
         refuse_unless(len(fields[SALT]) == 16 and MEMORY in fields, "parameters of Argon2id")
         refuse_unless(8 <= memory <= 1 << 20 and iterations >= 1, "parameters of Argon2id")
-        refuse_unless(iterations * memory <= 8 << 20, "work of Argon2id")
+        refuse_unless(iterations * memory <= 4 << 20, "work of Argon2id")
     return {
         "cipher": cipher, "function": function, "exponent": exponent, "size": size, "iterations": iterations,
         "id": data[16:32], "salt": data[32:64], "fields": fields, "memory": memory,
@@ -240,7 +240,7 @@ def vectors():
             yield vector(cipher, f"{name}, material from outside", name, outside=True, value=b"a secret".hex())
         for size in (1023, 1024, 1025, 2048, 2049, 4000):
             yield vector(cipher, f"chunks of 1 KiB, {size} bytes", valueSize=size, chunkExponent=10)
-        for size in (65535, 65536, 65537, 200000):
+        for size in (65536, 65537):
             yield vector(cipher, f"chunks of 64 KiB, {size} bytes", valueSize=size)
         yield vector(cipher, "attributes", value=b"dark".hex(), attributes=ATTRIBUTES)
         yield vector(cipher, "a named ring", value=b"dark".hex(), ring="org.example/backup")
@@ -314,8 +314,8 @@ def refusals():
     for size in (15, 17):
         yield refused(f"argon2id with a salt of {size} bytes", function=18, iterations=1,
                       fields={SALT: bytes(size), MEMORY: memory})
-    for passes, kib in ((1, 7), (1, (1 << 20) + 1), (1, 0xFFFFFFFF), (9, 1 << 20), (0xFFFFFFFF, 8),
-                        (0xFFFFFFFF, 0xFFFFFFFF), ((8 << 20) // 64 + 1, 64)):
+    for passes, kib in ((1, 7), (1, (1 << 20) + 1), (1, 0xFFFFFFFF), (5, 1 << 20), (0xFFFFFFFF, 8),
+                        (0xFFFFFFFF, 0xFFFFFFFF), ((4 << 20) // 64 + 1, 64)):
         yield refused(f"argon2id with {passes} passes over {kib} KiB", function=18, iterations=passes,
                       fields={SALT: salt, MEMORY: struct.pack(">I", kib)}, skip_tag=True)
     for size in (0, 3, 5):
@@ -377,6 +377,9 @@ def open_all(path):
                 if number in header["fields"]
             }
             found = "opens" if value == expected and attributes == entry["attributes"] else "opens to another value"
+            # Of what was sealed with the vector's own salt, every byte is known.
+            if header["salt"].hex() == entry["salt"] and hashlib.sha256(sealed).hexdigest() != entry["sealedSHA256"]:
+                found = "opens and has other bytes"
         except Refused as reason:
             found = f"is refused: {reason}"
         if found.split(":")[0] != ("is refused" if expected is None else "opens"):

@@ -75,7 +75,7 @@ static ld_status seal(
         snprintf(text, sizeof text, "the key '%.*s' is refused", (int)key.count, (const char *)key.data);
         return refuse(error, LD_ERROR_UNSUPPORTED, text);
     }
-    if (is(self, "logs-text") && memmem(plaintext.data, plaintext.count, "secret", 6) != NULL && self->log != NULL) {
+    if (is(self, "logs-text") && memmem(plaintext.data, plaintext.count, "wvzqkxjh", 8) != NULL && self->log != NULL) {
         self->log->log(self->log->context, 0, (ld_bytes)TEXT("crypto"), plaintext);
     }
     twist(self, id, &key, &nonce, &data, plaintext.count, copy);

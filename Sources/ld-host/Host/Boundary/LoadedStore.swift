@@ -44,7 +44,7 @@ package final class LoadedStore: Sendable {
         self.table = table
         properties = StoreProperties(
             latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
-            isShared: table.flags & LD_STORE_SHARED != 0,
+            isShared: table.flags & LD_STORE_SHARED != 0, isKeychain: table.flags & LD_STORE_KEYCHAIN != 0,
             largestValue: table.largest_value == 0 ? nil : table.largest_value)
         abilities = LoadedAbilities(of: table)
     }

@@ -2,7 +2,7 @@ internal import LocalDataAPI
 
 extension StorageRouter {
     /// What the host does with work that was interrupted.
-    static let recovery = JournalRecovery([ResealIntent.kind: .onDemand])
+    static let recovery = JournalRecovery([ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand])
 
     /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and `doctor`
     /// tells of it.

@@ -35,7 +35,7 @@ extension StorageRouter {
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
-            rings: rings, providers: providers, slots: slots)
+            rings: rings, providers: providers, opener: opener, slots: slots)
     }
 
     /// The configuration with what was set in code.

@@ -49,8 +49,8 @@ package struct Envelope: Sendable {
 
     /// The value of a sealed form, with the header that is now known to be authentic.
     ///
-    /// - Throws: `cannotOpen`, always with one text unless another version or another key is in question; what
-    ///   `find` throws.
+    /// - Throws: `cannotOpen`, always with one text unless another version, an algorithm that the provider lacks, or
+    ///   another key is in question; what `find` throws.
     package func open(
         _ sealed: Data, find: KeyFinder
     ) throws(StorageError) -> (value: Data, header: EnvelopeHeader) {
@@ -100,7 +100,10 @@ package struct Envelope: Sendable {
 
     /// The chunks of a record that is to be opened.
     func chunks(_ header: EnvelopeHeader, find: KeyFinder) throws(StorageError) -> EnvelopeChunks {
-        try crypto.require(header.cipher.id, "\(header.cipher)")
+        guard crypto.offers(header.cipher) else { throw context.cannotOpen("\(header.cipher)", crypto) }
+        guard crypto.offers(header.derivation.function) else {
+            throw context.cannotOpen("\(header.derivation.function)", crypto)
+        }
         let recordKey = try RecordKey(find(header), header.derivation, salt: header.salt, for: header.cipher, crypto)
         guard recordKey.id == header.keyID else {
             throw StorageError(

@@ -70,13 +70,13 @@ package enum EnvelopeDerivation: Hashable, Sendable {
         }
     }
 
-    /// Iterations of PBKDF2, some seconds: 16 times the 600,000 that OWASP asks for.
+    /// Iterations of PBKDF2: 16 times the 600,000 that OWASP asks for; about 4 s.
     static let mostIterations: UInt32 = 10_000_000
     /// Memory of Argon2id in KiB: its own minimum for one lane, and 1 GiB, libsodium's "sensitive".
     static let leastMemory: UInt32 = 8
     static let mostMemory: UInt32 = 1 << 20
-    /// Passes of Argon2id times its memory in KiB, some seconds: 8 passes over 1 GiB.
-    static let mostWork: UInt64 = 8 << 20
+    /// Passes of Argon2id times its memory in KiB: 4 passes over 1 GiB, also libsodium's "sensitive"; about 4 s.
+    static let mostWork: UInt64 = 4 << 20
     /// Bytes of a salt of Argon2id, the only length that libsodium takes.
     static let argon2SaltSize = 16
 }

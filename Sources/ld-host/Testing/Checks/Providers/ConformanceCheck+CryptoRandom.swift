@@ -1,6 +1,4 @@
-internal import CLocalData
 internal import FoundationEssentials
-internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
@@ -52,29 +50,12 @@ extension ConformanceCheck {
         ) { provider in
             _ = try provider.random(100)
             for size in [24, 32, 64] {
-                let copy = try drawInCopy(size, provider)
+                let copy = try provider.crypto.drawInCopy(size)
                 let own = try provider.random(size)
                 try expect(own != copy, "a process and its copy by fork drew the same \(size) bytes")
-                try expect(try drawInCopy(size, provider) != copy, "two copies by fork drew the same \(size) bytes")
+                try expect(
+                    try provider.crypto.drawInCopy(size) != copy, "two copies by fork drew the same \(size) bytes")
             }
         },
     ]
-}
-
-/// What a copy of this process by fork draws. The copy ends by itself if it hangs.
-private func drawInCopy(_ size: Int, _ provider: ProviderUnderTest) throws -> Data {
-    let shared = mmap(nil, size + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
-    guard let shared, shared != MAP_FAILED else { throw ConformanceFailure("no memory can be shared with a copy") }
-    defer { munmap(shared, size + 1) }
-    let table = provider.crypto.table
-    let process = fork()
-    guard process >= 0 else { throw ConformanceFailure("the process cannot be copied") }
-    if process == 0 {
-        alarm(10)
-        _exit(table.random(table.`self`, shared, size, nil) == 0 ? 0 : 1)
-    }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    try expect(status == 0, "a copy by fork could draw no random bytes (status \(status))")
-    return Data(bytes: shared, count: size)
 }

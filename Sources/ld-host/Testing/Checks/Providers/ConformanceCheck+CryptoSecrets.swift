@@ -5,8 +5,9 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let cryptoSecrets: [ConformanceCheck] = [
         ConformanceCheck(crypto: "secrets.texts", "no key and no plaintext is in an error or the log") { provider in
-            let key = Data("conformance-secret-key-material!".utf8)
-            let text = Data("conformance secret plaintext that nobody else may read".utf8)
+            // Letters of no language, so that a message in words cannot hold them by chance.
+            let key = Data("xqzvkjwq7391hbnmtrpl5520gfdsqkxz".utf8)
+            let text = Data("wvzqkxjh8842 ptlmbnrg0193 dfscqzvx5567 kjhgwqpz".utf8)
             var said: [String] = []
             func hear(_ observed: Observation?) { said += observed?.reports.map { "\($0.message) \($0.hint)" } ?? [] }
             for cipher in provider.ciphers {

@@ -134,6 +134,12 @@ extension ProviderUnderTest {
         return tag.data
     }
 
+    /// Draws no random bytes, into no memory.
+    func drawNothing() throws {
+        try Observation { crypto.table.random(crypto.table.`self`, nil, 0, $1) }.succeeded(
+            "no random bytes into no memory")
+    }
+
     /// Derives 32 bytes with a salt and an info of no bytes at an address that cannot be read.
     func deriveFromNothing(_ derivation: Derivation, at address: UInt) throws -> Data {
         let (table, nothing, key) = (crypto.table, ld_bytes.nothing(at: address), GuardedOutput(32))
