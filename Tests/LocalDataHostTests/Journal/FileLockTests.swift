@@ -74,7 +74,18 @@ struct FileLockTests {
         #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 0)
     }
 
-    @Test("says of a file that holds something else that it is no number", arguments: [1, 7, 9, 100])
+    @Test("takes part of a first number, whose writer was killed, for none", arguments: [1, 4, 7])
+    func partOfNumber(_ count: Int) throws {
+        try lock.exclusive { (_) throws(StorageError) in }
+        try Data(repeating: 1, count: count).write(to: URL(filePath: lock.path))
+        try lock.exclusive { (file) throws(StorageError) in
+            #expect(try file.number() == 0)
+            try file.setNumber(3)
+        }
+        #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 3)
+    }
+
+    @Test("says of a file that holds something else that it is no number", arguments: [9, 100])
     func noNumber(size: Int) throws {
         try lock.exclusive { (_) throws(StorageError) in }
         try Data(repeating: 1, count: size).write(to: URL(filePath: lock.path))
