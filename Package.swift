@@ -10,10 +10,10 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Each plugin is one folder, one target and one dynamic library of the same name.
-let backends = ["MemoryStore", "FileStore", "OpenSSLCrypto", "SodiumCrypto"]
+let backends = ["MemoryStore", "FileStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
-let libraries = ["OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium"]
+let libraries = ["OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret"]
 
 let package = Package(
     name: "LocalData",
@@ -63,8 +63,18 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
         .testTarget(
+            name: "EnvelopeTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Reference", "Vectors"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CryptoTests",
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthoringTests",
@@ -72,7 +82,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["LocalDataHost"],
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Sessions"],
             swiftSettings: settings),
         .testTarget(
@@ -88,6 +98,9 @@ let package = Package(
             .systemLibrary(
                 name: "CSodium", path: "Sources/Backends/SodiumCrypto/CSodium", pkgConfig: "libsodium",
                 providers: [.apt(["libsodium-dev"])]),
+            .systemLibrary(
+                name: "CSecret", path: "Sources/Backends/SecretService/CSecret", pkgConfig: "libsecret-1",
+                providers: [.apt(["libsecret-1-dev"])]),
         ]
         + backends.map { plugin in
             let library = libraries[plugin]

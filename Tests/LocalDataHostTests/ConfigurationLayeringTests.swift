@@ -46,7 +46,7 @@ struct ConfigurationLayeringTests {
             rebuilt = rebuilt.setting(value, at: path)
         }
         #expect(rebuilt == configuration.effective)
-        #expect(origins.count == 8)
+        #expect(origins.count == 15)
     }
 
     @Test("what a stronger layer replaced does not shine through")

@@ -14,8 +14,14 @@ struct ConfigurationSchemaTests {
           plugins: { path: ["/opt/plugins", "/usr/lib/x.so"], timeout: 5.0 },
           stores: {
             cache: { component: "memory", options: { any: [1, {}] }, sealing: null, concurrency: 48, timeout: 10.0 },
-            "my.store_2-x": { component: "com.example.store", sealing: "ring" },
-            other: { component: "file", sealing: {} },
+            "my.store_2-x": { component: "com.example.store", sealing: "keyFile" },
+            other: {
+                component: "file",
+                sealing: {
+                    source: "passphrase", path: "/k", from: "fd:3", name: "n", service: "s", account: "a",
+                    cipher: "AES-256-GCM", derivation: "Argon2id", iterations: 3, memory: 64,
+                },
+            },
           },
           domains: { userDefaults: "file", "x.custom": "cache", appGroupFileSystem: "cache" },
           keychain: { service: "com.example" },
@@ -69,7 +75,7 @@ struct ConfigurationSchemaTests {
             ),
             (
                 "{ xyz: 1 }",
-                "xyz: unknown key (known here: plugins, stores, catalogs, domains, keychain, appGroups, files, "
+                "xyz: unknown key (known here: plugins, stores, catalogs, domains, keychain, encryption, appGroups, files, "
                     + "directories, app, device, log)"
             ),
             ("{ domains: { userDefault: 'f' } }", "domains.userDefault: unknown domain (did you mean userDefaults;"),
@@ -98,7 +104,8 @@ struct ConfigurationSchemaTests {
             ("{ stores: { a: { concurrency: 1.5 } } }", "expected a whole number from 1 to 64, found a number"),
             ("{ stores: { a: { options: null } } }", "stores.a.options: expected an object, found null"),
             ("{ stores: { a: 'memory' } }", "stores.a: expected an object, found a string"),
-            ("{ stores: { a: { sealing: [] } } }", "expected null, a string or an object, found an array"),
+            ("{ stores: { a: { sealing: [] } } }", "expected null, an object, or one of \"keyFile\", \"passphrase\", \"credential\", \"keychain\", "
+                    + "\"provider\", found an array"),
             ("{ files: { subDirectory: '../x' } }", "expected a relative path without '..', found \"../x\""),
             ("{ files: { subDirectory: '/x' } }", "expected a relative path without '..', found \"/x\""),
             ("{ keychain: { service: '' } }", "keychain.service: expected a string that is not empty, found \"\""),

@@ -52,6 +52,8 @@ struct Argon2id {
                 }
             }
         }
+        // The function leaves the key on the stack.
+        sodium_stackzero(16_384)
         guard status == 0 else {
             throw StorageError(
                 .unsupported, "libsodium's Argon2id failed, as it does without \(memory) bytes of free memory",

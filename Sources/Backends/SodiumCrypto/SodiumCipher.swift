@@ -69,11 +69,14 @@ struct SodiumCipher {
     }
 
     /// Expands the key of AES-256-GCM for the time of `body`. libsodium's calls that do it themselves leave the
-    /// schedule on the stack.
+    /// schedule on the stack; those that are used here leave parts of it below, which are overwritten too.
     private func withSchedule(_ body: (UnsafePointer<crypto_aead_aes256gcm_state>) -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(of: crypto_aead_aes256gcm_state.self, capacity: 1) { memory in
             guard let schedule = memory.baseAddress else { return -1 }
-            defer { sodium_memzero(schedule, MemoryLayout<crypto_aead_aes256gcm_state>.size) }
+            defer {
+                sodium_memzero(schedule, MemoryLayout<crypto_aead_aes256gcm_state>.size)
+                sodium_stackzero(4096)
+            }
             guard crypto_aead_aes256gcm_beforenm(schedule, key.bytePointer) == 0 else { return -1 }
             return body(schedule)
         }

@@ -18,14 +18,19 @@ public struct StoreProperties: Hashable, Sendable {
     public var isDurable: Bool
     /// Whether other processes with the same options see the same values, safely.
     public var isShared: Bool
+    /// Whether the store protects what it keeps by itself, so that the keychain domain may use it without sealing.
+    public var isKeychain: Bool
     /// The largest value in bytes, or `nil` for no limit of the store's own.
     public var largestValue: UInt64?
 
     /// Describes a store.
-    public init(latency: Latency, isDurable: Bool, isShared: Bool, largestValue: UInt64? = nil) {
+    public init(
+        latency: Latency, isDurable: Bool, isShared: Bool, isKeychain: Bool = false, largestValue: UInt64? = nil
+    ) {
         self.latency = latency
         self.isDurable = isDurable
         self.isShared = isShared
+        self.isKeychain = isKeychain
         self.largestValue = largestValue
     }
 }

@@ -36,10 +36,12 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
     /// The table of this store; it keeps the store until `close`.
     var table: UnsafePointer<ld_store> {
         let properties = backend.properties
+        let flags =
+            (properties.isDurable ? LD_STORE_DURABLE : 0) | (properties.isShared ? LD_STORE_SHARED : 0)
+            | (properties.isKeychain ? LD_STORE_KEYCHAIN : 0)
         return .immortal(
             ld_store(
-                size: UInt32(MemoryLayout<ld_store>.size), latency: properties.latency.rawValue,
-                flags: (properties.isDurable ? LD_STORE_DURABLE : 0) | (properties.isShared ? LD_STORE_SHARED : 0),
+                size: UInt32(MemoryLayout<ld_store>.size), latency: properties.latency.rawValue, flags: flags,
                 reserved: 0, largest_value: properties.largestValue ?? 0,
                 self: Unmanaged<AnyStorageExport>.passRetained(self).toOpaque(), resolve: resolveKey,
                 release: releaseKey, get: getValue, exists: valueExists, set: setValue, remove: removeValue,

@@ -15,6 +15,10 @@ package struct LockedFile: ~Copyable {
         self.isExclusive = isExclusive
     }
 
+    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
+    /// program.
+    deinit { flock(descriptor.raw, LOCK_UN) }
+
     /// The number that the file holds, 0 if it is empty.
     ///
     /// - Throws: `corrupt` if the file holds something else; `fileError` if it cannot be read.

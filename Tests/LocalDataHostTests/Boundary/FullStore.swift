@@ -25,7 +25,8 @@ final class FullStore: StorageBackend {
         var count = 0
     }
 
-    let properties = StoreProperties(latency: .memory, isDurable: false, isShared: false, largestValue: 8 << 20)
+    let properties = StoreProperties(
+        latency: .memory, isDurable: false, isShared: false, isKeychain: true, largestValue: 8 << 20)
     let state = Mutex(State())
 
     init(options: ComponentOptions, host: HostServices) {}

@@ -27,7 +27,8 @@ import Testing
             ])
         #expect(
             store.properties
-                == StoreProperties(latency: .memory, isDurable: false, isShared: false, largestValue: 8 << 20))
+                == StoreProperties(
+                    latency: .memory, isDurable: false, isShared: false, isKeychain: true, largestValue: 8 << 20))
     }
 
     @Test("a value of any size comes back byte for byte", arguments: [0, 1, 255, 4096, 1 << 20])

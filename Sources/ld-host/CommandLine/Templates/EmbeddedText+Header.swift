@@ -243,6 +243,8 @@ typedef struct ld_attributes_r1 {
 
 #define LD_STORE_DURABLE 1u /* LD_OK from set and remove means: survives a power loss */
 #define LD_STORE_SHARED 2u  /* other processes with the same options see the same values, safely */
+/* Protects what it keeps by itself: a keychain, which the keychain domain may use without sealing. */
+#define LD_STORE_KEYCHAIN 4u
 
 /*
  * An open store.

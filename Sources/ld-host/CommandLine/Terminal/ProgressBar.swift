@@ -13,17 +13,17 @@ final class ProgressBar: Sendable {
         self.total = max(1, total)
     }
 
-    func advance() {
-        guard isShown else { return }
-        show(state.withLock { $0.done } + 1, of: total)
-    }
+    /// Shows that one more is done.
+    func advance() { update { $0 + 1 } }
 
     /// Shows that `done` of `total` are done.
-    func show(_ done: Int, of total: Int) {
+    func show(_ done: Int, of total: Int) { update { _ in done * self.total / max(1, total) } }
+
+    private func update(_ done: (Int) -> Int) {
         guard isShown else { return }
         state.withLock { state in
-            state.done = max(state.done, done)
-            let percent = state.done * 100 / max(1, total)
+            state.done = done(state.done)
+            let percent = state.done * 100 / total
             guard percent != state.shown else { return }
             state.shown = percent
             let filled = percent * 30 / 100

@@ -78,6 +78,9 @@ public struct HostConfiguration: Sendable {
 
     private func check() throws(StorageError) {
         if let error = ConfigurationProblem.error(for: problems()) { throw error }
+        // What a source of keys takes depends on the source, which the schema cannot say.
+        let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
+        for name in try layered.keys(at: ["stores"]) { _ = try sealing(ofStore: name, anywhere) }
     }
 }
 

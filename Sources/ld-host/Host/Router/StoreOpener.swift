@@ -75,15 +75,13 @@ struct StoreOpener: Sendable {
             let place = StorageNamespace(domain: "keychain", scope: service)
             let address = StorageAddress(place, name: account)
             try address.validate()
-            let value = SealedValue(
-                store: open.store, handle: try open.store.resolve(address), layers: [sealing.layer(for: address)],
-                place: open.sealedPlace(place))
+            let value = try SealedValue(at: address, in: open, layers: [sealing.layer(for: address)])
             return KeychainValue(open: open, value: value)
         }
     }
 }
 
-/// A value of the keychain domain, for the host's own keys. Its handle is never released: it lives as long as the store.
+/// A value of the keychain domain, for the host's own keys.
 struct KeychainValue: Sendable {
     let open: OpenStore
     let value: SealedValue

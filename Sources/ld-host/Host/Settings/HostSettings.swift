@@ -73,5 +73,8 @@ package struct HostSettings: Sendable {
 
         /// Where the locks of key rings are.
         var rings: String { "\(state)/rings" }
+
+        /// Where the journal is.
+        var journal: String { "\(state)/journal" }
     }
 }

@@ -33,19 +33,20 @@ package final class KeyRing: Sendable {
     package let name: String
     /// What headers call it; `nil` for the rings that need no name.
     let headerName: String?
+    /// The path of its lock, without an extension: the same in all processes that share the ring.
+    let file: String
     private let lock: FileLock
     private let storage: Storage
     private let keyLength: Int
     private let crypto: LoadedCrypto
     private let known = Mutex<Known?>(nil)
 
-    /// - Parameters:
-    ///   - file: The path of the ring's lock, without an extension; the same in all processes that share the ring.
-    ///   - keyLength: Bytes of a new key.
+    /// - Parameter keyLength: Bytes of a new key.
     init(
         name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto, storage: Storage
     ) {
         self.name = name
+        self.file = file
         self.headerName = headerName
         self.keyLength = keyLength
         self.crypto = crypto
@@ -141,6 +142,9 @@ package final class KeyRing: Sendable {
         }
         return key(entry)
     }
+
+    /// Forgets the keys that are in memory; they are read again when they are needed. Calls in flight end with theirs.
+    func forgetKeys() { known.withLock { $0 = nil } }
 
     /// Whether a key can be had without waiting.
     func knows(_ id: KeyID) -> Bool {

@@ -78,6 +78,9 @@ final class MasterRings: Sendable {
         }
     }
 
+    /// Forgets the keys that are in memory.
+    func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
+
     private static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
             service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount

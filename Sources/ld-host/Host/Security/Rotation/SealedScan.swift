@@ -48,22 +48,15 @@ struct SealedScan: Sendable {
         return [sealing.layer(for: address)]
     }
 
-    /// The value at an address behind some layers.
-    func value(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError)
-        -> ScannedValue
-    {
-        ScannedValue(open, try open.store.resolve(address), layers, address.place)
-    }
-
     /// - Throws: `cannotOpen` if something is there that is sealed, and what seals it cannot be told.
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, snapshot.isReserved(address) { return nil }
         if address.place == StoreSealing.place { return nil }
         let outer = outerLayers(address, in: open)
         let start: HeaderStart
-        do throws(StorageError) { start = try headerStart(value(at: address, in: open, layers: outer)) } catch {
+        do throws(StorageError) { start = try headerStart(SealedValue(at: address, in: open, layers: outer)) } catch {
             // What is no envelope at all is sealed by nobody, in whatever store it lies.
-            let stored = try headerStart(value(at: address, in: open, layers: []))
+            let stored = try headerStart(SealedValue(at: address, in: open, layers: []))
             if error.code == .cannotOpen, case .other = stored { return nil }
             throw error
         }
@@ -83,16 +76,23 @@ struct SealedScan: Sendable {
         case other
     }
 
-    private func headerStart(_ value: ScannedValue) throws(StorageError) -> HeaderStart {
-        var start = Data()
+    private func headerStart(_ value: SealedValue) throws(StorageError) -> HeaderStart {
+        // What the ring does not seal may be a secret that only the store seals.
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
+        defer {
+            clear(start)
+            start.deallocate()
+        }
+        var count = 0
         var result: HeaderStart?
-        _ = try value.value.read(.chunks) { piece in
-            start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - start.count))
+        _ = try value.read(.chunks) { piece in
+            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
+            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
+            count += part.count
             do throws(EnvelopeFault) {
-                result = .header(
-                    try start.withBuffer { (bytes) throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) })
+                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
             } catch .incomplete {
-                return start.count < EnvelopeHeader.largestSize
+                return count < start.count
             } catch .version(let version) {
                 result = .later(version: version)
             } catch {
@@ -157,15 +157,4 @@ struct SealedScan: Sendable {
         }
         return names
     }
-}
-
-/// A value that a scan looks at; it gives its handle back.
-final class ScannedValue: Sendable {
-    let value: SealedValue
-
-    init(_ open: OpenStore, _ handle: StoreHandle, _ layers: [SealingLayer], _ place: StorageNamespace) {
-        value = SealedValue(store: open.store, handle: handle, layers: layers, place: open.sealedPlace(place))
-    }
-
-    deinit { value.store.release(value.handle) }
 }

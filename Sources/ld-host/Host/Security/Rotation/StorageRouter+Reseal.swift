@@ -58,6 +58,7 @@ extension StorageRouter {
                 report.resealed = stale.count
                 return report
             }
+            guard let work = try ResealIntent.take(scan, to: active.id, isNeeded: !stale.isEmpty) else { return report }
             for (index, finding) in stale.enumerated() {
                 do throws(StorageError) {
                     if try resealing.reseal(finding) { report.resealed += 1 }
@@ -67,6 +68,7 @@ extension StorageRouter {
                 }
                 progress(index + 1, stale.count)
             }
+            try work.finish()
             return report
         }
     }

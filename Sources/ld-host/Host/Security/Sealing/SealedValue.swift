@@ -9,8 +9,8 @@ struct SealedValue: Sendable {
     let layers: [SealingLayer]
     /// Remembered by the rings of the layers before anything is sealed; `nil` if it does not outlive the process.
     let place: SealedPlace?
-    /// Keeps the handle valid, if someone has to.
-    var owner: (any AnyObject & Sendable)?
+    /// Keeps the handle valid.
+    let owner: any AnyObject & Sendable
 
     /// The value, or `nil` if there is none.
     func get() throws(StorageError) -> Data? {
@@ -68,4 +68,26 @@ struct SealedValue: Sendable {
     func remove() throws(StorageError) -> Bool {
         try layers.whileStanding { () throws(StorageError) in try store.remove(handle) }
     }
+}
+
+extension SealedValue {
+    /// The value at an address, whose handle is given back with the last copy of this.
+    init(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) {
+        let held = HeldHandle(open.store, try open.store.resolve(address))
+        self.init(
+            store: open.store, handle: held.handle, layers: layers, place: open.sealedPlace(address.place), owner: held)
+    }
+}
+
+/// A handle that is given back when nobody needs it any more.
+private final class HeldHandle: Sendable {
+    let handle: StoreHandle
+    private let store: LoadedStore
+
+    init(_ store: LoadedStore, _ handle: StoreHandle) {
+        self.store = store
+        self.handle = handle
+    }
+
+    deinit { store.release(handle) }
 }

@@ -35,6 +35,12 @@ final class StoreSealing: Sendable {
     /// Whether there is a ring. Needs no key; may wait.
     func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 
+    /// Forgets the keys that are in memory, and the one from the source.
+    func forgetKeys() {
+        ring.forgetKeys()
+        wrapped.forgetKey()
+    }
+
     /// The layer around the values of an address.
     func layer(for address: StorageAddress) -> SealingLayer {
         SealingLayer(

@@ -33,6 +33,8 @@ final class WrappedRing: Sendable {
 
     func exists() throws(StorageError) -> Bool { try store.exists(handle) }
 
+    func forgetKey() { known.withLock { $0 = nil } }
+
     func load() throws(StorageError) -> SecretBytes? {
         guard let sealed = try store.get(handle) else { return nil }
         if let ring = openAtOnce(sealed) { return ring }

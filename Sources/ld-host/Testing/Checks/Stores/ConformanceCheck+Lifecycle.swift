@@ -3,19 +3,17 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension ConformanceCheck {
-    /// The check that fails if no store opens at all.
-    static let opening = "lifecycle.open"
+    /// The checks that fail if no component opens at all.
+    static let openings: Set<String> = [opening, "crypto.\(cryptoOpening)"]
+
+    private static let opening = "lifecycle.open"
 
     static let lifecycle: [ConformanceCheck] = [
         ConformanceCheck(opening, "the store opens with its options") { store in
             _ = try store.store
         },
         ConformanceCheck("lifecycle.options", "every option has a name of its own and a line of help") { store in
-            var known: Set<String> = []
-            for option in store.subject.component.options {
-                try expect(known.insert(option.name).inserted, "the option '\(option.name)' is listed twice")
-                try expect(!option.help.isEmpty, "the option '\(option.name)' has no help")
-            }
+            try store.subject.expectTidyOptions()
         },
         ConformanceCheck("lifecycle.reopen", "a store that was closed is opened again with the same options") { store in
             try store.set("before", to: "before")

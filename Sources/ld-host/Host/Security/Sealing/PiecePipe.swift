@@ -9,6 +9,7 @@ final class PiecePipe: @unchecked Sendable {
     private let buffer: UnsafeMutableRawBufferPointer
     private let filled = IdleSemaphore()
     private let taken = IdleSemaphore()
+    private let ended = IdleSemaphore()
     private var offered = 0
     private var end: Result<Void, StorageError>?
     /// The reader's own: what it has not given yet of what it was offered.
@@ -16,8 +17,8 @@ final class PiecePipe: @unchecked Sendable {
     private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
-    /// - Parameter size: Bytes that are to be expected.
-    init(size: Int) { buffer = .allocate(byteCount: min(max(size, 1), 1 << 20), alignment: 64) }
+    /// - Parameter size: Bytes that are to be expected, if that is known.
+    init(size: Int?) { buffer = .allocate(byteCount: min(max(size ?? 1 << 18, 1), 1 << 20), alignment: 64) }
 
     deinit {
         clear(buffer)
@@ -43,6 +44,7 @@ final class PiecePipe: @unchecked Sendable {
     func finish(_ failure: StorageError?) {
         end = failure.map { .failure($0) } ?? .success(())
         filled.signal()
+        ended.signal()
     }
 
     /// Fills a buffer; 0 at the end.
@@ -62,9 +64,10 @@ final class PiecePipe: @unchecked Sendable {
         return count
     }
 
-    /// Asks for no more; a writer that waits goes on.
+    /// Asks for no more, and waits until the writer is done with what it reads.
     func close() {
         isClosed.store(true, ordering: .releasing)
         taken.signal()
+        ended.waitForever()
     }
 }

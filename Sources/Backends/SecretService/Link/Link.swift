@@ -1,0 +1,81 @@
+internal import CSecret
+internal import Synchronization
+
+/// A connection to the session bus on which a secret service has agreed on keys with us: secrets do not cross the bus
+/// in clear unless the service knows no other way.
+///
+/// The connection is our own: the one that GLib shares within a process ends the process when the bus does.
+final class Link: @unchecked Sendable {
+    // The connection and the service of GLib are safe to use from any thread; nothing here changes.
+    let connection: OpaquePointer
+    private let service: UnsafeMutablePointer<CSecret.SecretService>
+    /// The path of the session, which names the keys.
+    let session: String
+    /// Collections by their labels, as they were found.
+    private let collections = Mutex<[String: String]>([:])
+
+    /// Connects and opens a session; waits, until `cancellable` is cancelled.
+    init(address: String, cancellable: UnsafeMutablePointer<GCancellable>?) throws(BusFailure) {
+        var error: UnsafeMutablePointer<GError>?
+        let flags =
+            G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+            | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
+        guard
+            let connection = g_dbus_connection_new_for_address_sync(
+                address, GDBusConnectionFlags(rawValue: flags), nil, cancellable, &error)
+        else { throw BusFailure.unreachable(address, BusFailure(taking: error)) }
+        guard let service = ld_secret_service(connection, cancellable, &error) else {
+            g_object_unref(gpointer(connection))
+            throw BusFailure(taking: error)
+        }
+        guard secret_service_ensure_session_sync(service, cancellable, &error) != 0,
+            let session = secret_service_get_session_dbus_path(service)
+        else {
+            g_object_unref(service)
+            g_object_unref(gpointer(connection))
+            throw BusFailure(taking: error)
+        }
+        self.connection = connection
+        self.service = service
+        self.session = String(cString: session)
+    }
+
+    deinit {
+        g_object_unref(service)
+        g_object_unref(gpointer(connection))
+    }
+
+    /// Whether the bus has ended the connection.
+    var isClosed: Bool { g_dbus_connection_is_closed(connection) != 0 }
+
+    /// The path of a collection that was found before.
+    func path(ofCollection label: String) -> String? { collections.withLock { $0[label] } }
+
+    func keep(_ path: String, ofCollection label: String) { collections.withLock { $0[label] = path } }
+
+    /// Forgets where collections were found, because one is not there any more.
+    func forgetCollections() { collections.withLock { $0 = [:] } }
+
+    /// A secret in the form in which it crosses the bus. `line` is copied into memory that is cleared when it is freed.
+    func sealed(_ line: UnsafeRawBufferPointer) -> Variant? {
+        // The content is text in every case, and some clients take nothing else. libsecret wants an address for nothing.
+        let value =
+            if line.isEmpty {
+                secret_value_new("", 0, "text/plain")
+            } else {
+                secret_value_new(line.assumingMemoryBound(to: CChar.self).baseAddress, gssize(line.count), "text/plain")
+            }
+        guard let value else { return nil }
+        defer { secret_value_unref(gpointer(value)) }
+        return secret_service_encode_dbus_secret(service, value).map { Variant(taking: $0) }
+    }
+
+    /// Opens a secret that came over the bus and lends it; `nil` if it does not belong to the session.
+    func opened<Result>(_ secret: Variant, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
+        guard let value = secret_service_decode_dbus_secret(service, secret.pointer) else { return nil }
+        defer { secret_value_unref(gpointer(value)) }
+        var count: gsize = 0
+        let bytes = secret_value_get(value, &count)
+        return try body(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    }
+}

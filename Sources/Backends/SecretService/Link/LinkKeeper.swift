@@ -1,0 +1,47 @@
+internal import Synchronization
+
+/// Keeps the link of one store: made at the first call that needs it, and again after it was lost.
+final class LinkKeeper: Sendable {
+    private struct State {
+        var link: Link?
+        var opening: Opening?
+    }
+
+    private let seconds: Double
+    private let bus: String
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - seconds: How long an attempt to connect may take.
+    ///   - bus: The address of the bus; empty for the session's.
+    init(seconds: Double, bus: String) {
+        self.seconds = seconds
+        self.bus = bus
+    }
+
+    /// The link; connects if there is none, at most one attempt at a time.
+    func link(until deadline: Deadline) throws(BusFailure) -> Link {
+        let (link, opening) = state.withLock { state -> (Link?, Opening?) in
+            if let link = state.link, !link.isClosed { return (link, nil) }
+            state.link = nil
+            if let opening = state.opening, !opening.isUseless { return (nil, opening) }
+            let opening = Opening(seconds: seconds, bus: bus)
+            state.opening = opening
+            return (nil, opening)
+        }
+        if let link { return link }
+        guard let opening else { throw BusFailure.silent }
+        let opened = try opening.wait(until: deadline)
+        state.withLock { state in
+            guard state.opening === opening else { return }
+            state.link = opened
+            state.opening = nil
+        }
+        return opened
+    }
+
+    /// Forgets a link that is of no use any more.
+    func drop(_ link: Link) {
+        state.withLock { state in if state.link === link { state.link = nil } }
+    }
+}

@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry.
+@c(localdata_plugin_v1)
+public func secretServicePlugin() -> UnsafeRawPointer {
+    Plugin.export("SecretService", version: "0.1.0", .storage(SecretStore.self))
+}

@@ -1,0 +1,83 @@
+internal import LocalDataAPI
+
+extension SecretStore {
+    /// The items of one address: the one that is meant, and the others.
+    struct Found {
+        let item: String
+        let others: [String]
+    }
+
+    /// The items of a key; `nil` if there is none.
+    func find(_ key: SecretKey, _ service: Service) throws -> Found? {
+        guard let collection = try service.path(of: options.collection) else { return nil }
+        guard let items = try service.items(with: key.attributes, in: collection) else {
+            service.link.forgetCollections()
+            return nil
+        }
+        guard let first = items.first else {
+            try checkAbsence(in: collection, service)
+            return nil
+        }
+        guard items.count > 1 else { return Found(item: first, others: []) }
+        func rank(_ item: String, _ properties: ItemProperties) -> (UInt64, Int, Int, String) {
+            (properties.modified, properties.attributes[ItemAttributes.kept] == nil ? 0 : 1, item.utf8.count, item)
+        }
+        let ranked = zip(items, try service.properties(of: items)).compactMap { item, properties in
+            properties.map { rank(item, $0) }
+        }.sorted { $0 > $1 }.map(\.3)
+        guard let newest = ranked.first else { return nil }
+        return Found(item: newest, others: Array(ranked.dropFirst()))
+    }
+
+    /// Makes sure that an empty answer to a search means that there is nothing: some services hide locked items.
+    func checkAbsence(in collection: String, _ service: Service) throws {
+        let hidesItems = try service.orMissing {
+            try service.isLocked(collection) && service.items(in: collection).isEmpty
+        }
+        if hidesItems == true { throw Locked(path: collection) }
+    }
+
+    /// Makes an item, and its collection if that is missing.
+    func make(_ key: SecretKey, _ kept: String, _ secret: Variant, _ service: Service) throws {
+        let attributes = key.attributes(application: options.application, kept: kept)
+        var collection = try service.path(of: options.collection)
+        if let path = collection {
+            let made: Void? = try service.orMissing {
+                try finish(service.make(key.label, attributes, secret, in: path), service)
+            }
+            guard made == nil else { return }
+            service.link.forgetCollections()
+            collection = nil
+        }
+        let path = try makeCollection(service)
+        try finish(service.make(key.label, attributes, secret, in: path), service)
+    }
+
+    /// Replaces the secret of an item that is there.
+    ///
+    /// The attributes come first: what fails then leaves the old value.
+    func change(_ found: Found, to secret: Variant, _ kept: String, _ service: Service) throws {
+        guard var attributes = try service.attributes(of: [found.item]).first ?? nil else {
+            throw BusFailure.missingObject
+        }
+        let old = attributes[ItemAttributes.kept]
+        if !(old ?? "{}").utf8.elementsEqual(kept.utf8) {
+            attributes[ItemAttributes.kept] = kept
+            try service.setAttributes(of: found.item, to: attributes)
+        }
+        try service.setSecret(of: found.item, to: secret)
+        guard !found.others.isEmpty else { return }
+        for (other, attributes) in zip(found.others, try service.attributes(of: found.others))
+        where attributes?[ItemAttributes.kept] != nil {
+            _ = try delete(other, service)
+        }
+    }
+
+    /// Deletes an item; `false` if another was faster.
+    func delete(_ item: String, _ service: Service) throws -> Bool {
+        try service.orMissing {
+            try finish(service.delete(item), service)
+            return true
+        } ?? false
+    }
+}

@@ -1,0 +1,103 @@
+package import LocalDataAPI
+
+/// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or whoever else speaks
+/// org.freedesktop.secrets, over libsecret.
+///
+/// A value is an item's secret; ``ItemAttributes`` says how items are found, and ``SecretLine`` how values are written.
+/// In the domain `keychain` items of other programs' are values like any: `set` replaces the secret of the item that is
+/// there, whoever made it, and keeps its label and its other attributes. If several items have one address, the newest
+/// is meant, of two of the same second one that we made, then the one with the greater path; `set` removes the others
+/// that we made, `remove` all.
+///
+/// Only the collection that the option names is looked at. Looking for items asks nobody for a password, so `exists`
+/// does not unlock anything; the other calls do if they meet a lock. A write becomes visible as a whole. It is not
+/// durable: gnome-keyring replaces its file by a rename and does not wait for the disk.
+///
+/// Every call has the option `timeout` to end in, and a person the option `promptTimeout` besides. A service or bus
+/// that is not there, ends or comes later is an error of the call that meets it, and of no later one. Errors:
+/// `storeUnavailable` without a bus or a service, or when a read lost it; `timedOut` for a service that is silent, a
+/// prompt that nobody answers, and for a change whose service ended meanwhile; `cancelled` for a dismissed prompt;
+/// `keychainError` for what is locked and nobody can be asked, and for what the service refuses.
+package final class SecretStore: StorageBackend {
+    package static let component = ComponentInfo(
+        id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
+        options: ServiceOptions.list)
+
+    package let properties = StoreProperties(
+        latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
+        largestValue: UInt64(SecretStore.largestValue))
+    /// gnome-keyring writes all of its file at each change, and has 5 s for it.
+    private static let largestValue = 16 << 20
+
+    let options: ServiceOptions
+    let keeper: LinkKeeper
+    let unlocking = Unlocking()
+
+    /// Opens a store; connects to nothing yet.
+    package init(options: ComponentOptions, host: HostServices) throws {
+        self.options = try ServiceOptions(options)
+        LibraryState.prepare(log: host.log)
+        keeper = LinkKeeper(seconds: self.options.timeout, bus: self.options.bus)
+    }
+
+    package func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
+
+    package func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+        try perform(.read, "reading '\(key.address)'") { service in
+            guard let item = try find(key, service)?.item, let secret = try service.secret(of: item) else {
+                return false
+            }
+            try read(secret, of: key, service, deliver)
+            return true
+        }
+    }
+
+    package func exists(_ key: SecretKey) throws -> Bool {
+        try perform(.read, "looking for '\(key.address)'", unlocks: false) { service in
+            guard let collection = try service.path(of: options.collection) else { return false }
+            guard let items = try service.items(with: key.attributes, in: collection) else { return false }
+            if items.isEmpty { try checkAbsence(in: collection, service) }
+            return !items.isEmpty
+        }
+    }
+
+    package func set(_ key: SecretKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+        guard value.byteCount <= Self.largestValue else {
+            throw StorageError(
+                .valueTooLarge,
+                "the value of '\(key.address)' has \(value.byteCount) bytes; at most \(Self.largestValue) are possible",
+                hint: "keep large values in a sealed store, and only the key in the secret service")
+        }
+        let kept = try KeptAttributes.text(attributes)
+        try SecretLine.with(value, keepsEscapes: { !KeyringFiles.someAreReadable }) { line in
+            try perform(.change, "writing '\(key.address)'") { service in
+                guard let secret = service.link.sealed(line) else {
+                    throw StorageError(.keychainError, "libsecret cannot encrypt the value of '\(key.address)'")
+                }
+                guard let found = try find(key, service) else {
+                    return try make(key, kept, secret, service)
+                }
+                try change(found, to: secret, kept, service)
+            }
+        }
+    }
+
+    package func remove(_ key: SecretKey) throws -> Bool {
+        try perform(.change, "removing '\(key.address)'") { service in
+            guard let found = try find(key, service) else { return false }
+            var isRemoved = false
+            for item in [found.item] + found.others where try delete(item, service) { isRemoved = true }
+            return isRemoved
+        }
+    }
+
+    /// Hands out the value in a secret.
+    func read(_ secret: Variant, of key: SecretKey, _ service: Service, _ deliver: (RawSpan) -> Void) throws {
+        let isRead: Void? = service.link.opened(secret) { SecretLine.read($0, deliver) }
+        guard isRead != nil else {
+            throw StorageError(
+                .corrupt, "the secret service gave something for '\(key.address)' that libsecret cannot decrypt",
+                hint: "look at the item with seahorse or secret-tool")
+        }
+    }
+}

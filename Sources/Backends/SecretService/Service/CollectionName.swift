@@ -1,0 +1,47 @@
+internal import LocalDataAPI
+
+/// Which collection of the service a store keeps its items in.
+enum CollectionName: Sendable {
+    /// The one that the user has chosen for everything that asks for none.
+    case standard
+    /// The one that the login's password unlocks.
+    case login
+    /// One that ends with the session.
+    case session
+    /// One with this label.
+    case labelled(String)
+
+    init(_ text: String) throws(StorageError) {
+        switch text {
+        case "default": self = .standard
+        case "login": self = .login
+        case "session": self = .session
+        case "":
+            throw StorageError(
+                .invalidOptions, "option 'collection' is empty",
+                hint: "use default, login, session, or the label of a collection")
+        default: self = .labelled(text)
+        }
+    }
+
+    /// The path that stands for a collection of the service's own, wherever it is.
+    var alias: String? {
+        switch self {
+        case .standard: "/org/freedesktop/secrets/aliases/default"
+        case .login: "/org/freedesktop/secrets/aliases/login"
+        case .session: "/org/freedesktop/secrets/aliases/session"
+        case .labelled: nil
+        }
+    }
+}
+
+extension CollectionName: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .standard: "the default collection"
+        case .login: "the collection 'login'"
+        case .session: "the collection 'session'"
+        case .labelled(let label): "the collection '\(label)'"
+        }
+    }
+}

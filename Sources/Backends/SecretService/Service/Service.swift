@@ -1,0 +1,108 @@
+/// The secret service on one link, for one call of the store's: org.freedesktop.Secret, version 0.2.
+///
+/// Every call throws ``BusFailure``, or ``Locked`` for an object that has to be unlocked first.
+struct Service {
+    static let path = "/org/freedesktop/secrets"
+    static let interface = "org.freedesktop.Secret.Service"
+    static let collectionInterface = "org.freedesktop.Secret.Collection"
+    static let itemInterface = "org.freedesktop.Secret.Item"
+
+    let link: Link
+    let deadline: Deadline
+
+    func call(_ method: BusMethod) throws -> Variant {
+        do throws(BusFailure) { return try link.call(method, until: deadline) } catch {
+            if error.isLocked { throw Locked(path: method.path) }
+            throw error
+        }
+    }
+
+    /// The items of a collection that have these attributes, in the service's order; `nil` if there is no such
+    /// collection. Asks nobody for a password.
+    func items(with attributes: [String: String], in collection: String) throws -> [String]? {
+        try orMissing {
+            try call(
+                BusMethod(
+                    collection, Self.collectionInterface, "SearchItems", .tuple(.texts(attributes)), answer: "(ao)")
+            )[0]?.paths ?? []
+        }
+    }
+
+    /// The properties of items, in the same order; `nil` for one that is gone.
+    func properties(of items: [String]) throws -> [ItemProperties?] {
+        let methods = items.map { BusMethod.properties(of: $0, Self.itemInterface) }
+        return try answers(methods).map { answer in
+            answer?[0]?.properties.map { ItemProperties($0) }
+        }
+    }
+
+    /// The attributes of items, in the same order; `nil` for one that is gone.
+    func attributes(of items: [String]) throws -> [[String: String]?] {
+        let methods = items.map { BusMethod.property("Attributes", of: $0, Self.itemInterface) }
+        return try answers(methods).map { $0?[0]?[0]?.texts }
+    }
+
+    /// Whether a collection is locked.
+    func isLocked(_ collection: String) throws -> Bool {
+        try call(.property("Locked", of: collection, Self.collectionInterface))[0]?[0]?.boolean ?? false
+    }
+
+    /// All items of a collection, as far as the service tells.
+    func items(in collection: String) throws -> [String] {
+        try call(.property("Items", of: collection, Self.collectionInterface))[0]?[0]?.paths ?? []
+    }
+
+    /// An item's secret, as it crosses the bus.
+    func secret(of item: String) throws -> Variant? {
+        try call(
+            BusMethod(item, Self.itemInterface, "GetSecret", .tuple(.path(link.session)), answer: "((oayays))"))[0]
+    }
+
+    /// Replaces an item's secret and nothing else.
+    func setSecret(of item: String, to secret: Variant) throws {
+        _ = try call(BusMethod(item, Self.itemInterface, "SetSecret", .tuple(secret), answer: "()"))
+    }
+
+    /// Replaces an item's attributes.
+    func setAttributes(of item: String, to attributes: [String: String]) throws {
+        _ = try call(.set("Attributes", of: item, Self.itemInterface, to: .texts(attributes)))
+    }
+
+    /// Deletes an item; gives the path of the prompt that does so when it is answered, if there is one.
+    func delete(_ item: String) throws -> String? {
+        prompt(try call(BusMethod(item, Self.itemInterface, "Delete", answer: "(o)"))[0])
+    }
+
+    /// Makes an item, or replaces one that has all of these attributes.
+    func make(_ label: String, _ attributes: [String: String], _ secret: Variant, in collection: String) throws
+        -> String?
+    {
+        let properties = Variant.properties([
+            "\(Self.itemInterface).Label": .string(label), "\(Self.itemInterface).Attributes": .texts(attributes),
+        ])
+        let answer = try call(
+            BusMethod(
+                collection, Self.collectionInterface, "CreateItem", .tuple(properties, secret, .boolean(true)),
+                answer: "(oo)"))
+        return prompt(answer[1])
+    }
+
+    /// The path in an answer that names a prompt, unless it names none.
+    func prompt(_ answer: Variant?) -> String? { answer?.text.flatMap { $0 == "/" ? nil : $0 } }
+
+    /// The result of a call, or `nil` if what it was made on is not there.
+    func orMissing<Result>(_ body: () throws -> Result) throws -> Result? {
+        do { return try body() } catch let failure as BusFailure where failure.isMissingObject { return nil }
+    }
+
+    private func answers(_ methods: [BusMethod]) throws -> [Variant?] {
+        try zip(methods, link.call(all: methods, until: deadline)).map { method, result in
+            switch result {
+            case .success(let answer): return answer
+            case .failure(let failure) where failure.isMissingObject: return nil
+            case .failure(let failure) where failure.isLocked: throw Locked(path: method.path)
+            case .failure(let failure): throw failure
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import LocalDataAPI
+
+/// The options of a store.
+struct ServiceOptions: Sendable {
+    static let list: [ComponentOption] = [
+        .string(
+            "collection", default: "default",
+            help: "the collection: 'default', 'login', 'session', or the label of one, which is made if it is missing"),
+        .number("timeout", default: 5, help: "seconds that the service may take for a call"),
+        .number(
+            "promptTimeout", default: 60,
+            help: "seconds that a person may take to unlock a collection; 0 to fail at once instead of asking"),
+        .string(
+            "application", default: "Python keyring library",
+            help: "the attribute 'application' of new items; Python's keyring replaces only items that have its name"),
+        .string("bus", default: "", help: "the D-Bus address of the bus; empty for the session's"),
+    ]
+
+    let collection: CollectionName
+    let timeout: Double
+    let promptTimeout: Double
+    let application: String
+    let bus: String
+
+    init(_ options: ComponentOptions) throws(StorageError) {
+        collection = try CollectionName(try Self.text("collection", of: options))
+        timeout = try Self.seconds("timeout", of: options, in: 0.001...3600)
+        promptTimeout = try Self.seconds("promptTimeout", of: options, in: 0...3600)
+        application = try Self.text("application", of: options)
+        bus = try Self.text("bus", of: options)
+    }
+
+    private static func text(_ name: String, of options: ComponentOptions) throws(StorageError) -> String {
+        let text = try options.string(name)
+        guard !text.utf8.contains(0) else {
+            throw StorageError(.invalidOptions, "option '\(name)' contains a NUL byte", hint: "leave it out")
+        }
+        return text
+    }
+
+    private static func seconds(
+        _ name: String, of options: ComponentOptions, in range: ClosedRange<Double>
+    ) throws(StorageError) -> Double {
+        let seconds = try options.number(name)
+        guard range.contains(seconds) else {
+            throw StorageError(
+                .invalidOptions,
+                "option '\(name)' is \(seconds); expected \(range.lowerBound) to \(range.upperBound) seconds")
+        }
+        return seconds
+    }
+}

@@ -1,0 +1,28 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// The files that gnome-keyring keeps its collections in.
+enum KeyringFiles {
+    /// Whether any of this user's collections has no password. Its file is then a plain one of keys and values, and
+    /// gnome-keyring 42 writes secrets into it without escapes but reads them with escapes: after its next start, `\n`
+    /// in a secret is a newline, and spaces at its start are gone.
+    static var someAreReadable: Bool {
+        let folder = "\(dataFolder)/keyrings"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.contains { $0.hasSuffix(".keyring") && isPlain("\(folder)/\($0)") }
+    }
+
+    private static var dataFolder: String {
+        let environment = ProcessInfo.processInfo.environment
+        if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder }
+        return "\(environment["HOME"] ?? "")/.local/share"
+    }
+
+    private static func isPlain(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var start: [UInt8] = Array(repeating: 0, count: 9)
+        return read(file, &start, start.count) == start.count && start == Array("[keyring]".utf8)
+    }
+}
