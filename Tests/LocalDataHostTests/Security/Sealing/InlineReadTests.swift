@@ -6,7 +6,9 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("on which thread sealed values are read", .timeLimit(.minutes(1))) struct InlineReadTests {
-    private static func bytesKey(_ name: String, _ domain: StorageDomain, _ security: SecurityPolicy) -> StorageKey<Data> {
+    private static func bytesKey(_ name: String, _ domain: StorageDomain, _ security: SecurityPolicy) -> StorageKey<
+        Data
+    > {
         StorageKey(name: name, domain: domain, security: security, owner: "tests", description: "bytes")
     }
 

@@ -62,7 +62,9 @@ import Testing
         #expect(try await !read(key, router, .chunks).found)
     }
 
-    @Test("of a value whose end was changed or cut nothing is handed out, or only what is verified", arguments: keys.indices)
+    @Test(
+        "of a value whose end was changed or cut nothing is handed out, or only what is verified",
+        arguments: keys.indices)
     func changedEnd(_ index: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
