@@ -29,8 +29,7 @@ package struct KeyID: Hashable, Sendable {
 
     /// The 16 bytes.
     var bytes: [UInt8] {
-        [high, low].flatMap { word in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
-        }
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }
 }
 

@@ -16,11 +16,16 @@ package struct EnvelopeContext: Sendable {
             writer.add(UInt32(text.utf8.count))
             writer.add(text.utf8)
         }
-        bytes = writer.bytes
+        bytes = Data(writer.bytes)
     }
 
     /// What is authenticated with every chunk: the header and the address.
-    func authenticated(_ header: EnvelopeHeader) -> Data { header.encoded + bytes }
+    func authenticated(_ header: EnvelopeHeader) -> Data {
+        var data = Data(capacity: header.encoded.count + bytes.count)
+        data.append(header.encoded)
+        data.append(bytes)
+        return data
+    }
 
     /// The one answer to whatever is wrong with a sealed value.
     var cannotOpen: StorageError {

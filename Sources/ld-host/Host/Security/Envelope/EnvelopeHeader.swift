@@ -65,32 +65,26 @@ package struct EnvelopeHeader: Equatable, Sendable {
         self.ring = text(ring)
         var writer = EnvelopeWriter()
         writer.add(Self.magic)
-        writer.add([Self.version, UInt8(cipher.id), UInt8(derivation.function.rawValue), chunkExponent])
+        writer.add(Self.version)
+        writer.add(UInt8(cipher.id))
+        writer.add(UInt8(derivation.function.rawValue))
+        writer.add(chunkExponent)
         writer.add(UInt32(0))
         writer.add(derivation.iterations)
-        writer.add(keyID.bytes)
+        writer.add(keyID.high)
+        writer.add(keyID.low)
         writer.add(salt)
-        func field(_ type: EnvelopeField, _ bytes: some Collection<UInt8>) throws(StorageError) {
-            guard bytes.count <= Int(UInt16.max) else {
-                throw StorageError(.valueTooLarge, "\(type) of a sealed value has \(bytes.count) bytes; at most 65,535")
-            }
-            writer.add([type.rawValue])
-            writer.add(UInt16(bytes.count))
-            writer.add(bytes)
-        }
-        for (type, text) in [
-            (EnvelopeField.contentType, self.attributes.contentType), (.serializer, self.attributes.serializer),
-            (.versionTag, self.attributes.versionTag), (.appVersion, self.attributes.appVersion),
-            (.owner, self.attributes.owner),
-        ] {
-            if let text { try field(type, text.utf8) }
-        }
-        if let salt = derivation.salt { try field(.derivationSalt, salt) }
-        if let info = derivation.info { try field(.derivationInfo, info) }
+        try writer.add(.contentType, self.attributes.contentType?.utf8)
+        try writer.add(.serializer, self.attributes.serializer?.utf8)
+        try writer.add(.versionTag, self.attributes.versionTag?.utf8)
+        try writer.add(.appVersion, self.attributes.appVersion?.utf8)
+        try writer.add(.owner, self.attributes.owner?.utf8)
+        try writer.add(.derivationSalt, derivation.salt)
+        try writer.add(.derivationInfo, derivation.info)
         if let memory = derivation.memory {
-            try field(.derivationMemory, withUnsafeBytes(of: memory.bigEndian) { Array($0) })
+            try writer.add(.derivationMemory, withUnsafeBytes(of: memory.bigEndian) { Array($0) })
         }
-        if let ring = self.ring { try field(.ring, ring.utf8) }
+        try writer.add(.ring, self.ring?.utf8)
         guard writer.bytes.count <= Self.largestSize else {
             throw StorageError(
                 .valueTooLarge,
@@ -98,34 +92,6 @@ package struct EnvelopeHeader: Equatable, Sendable {
                 hint: "shorten the key's owner, version tag, salt or info")
         }
         writer.set(UInt32(writer.bytes.count), at: 8)
-        encoded = writer.bytes
-    }
-}
-
-/// The types of a header's fields.
-enum EnvelopeField: UInt8 {
-    case contentType = 1
-    case serializer = 2
-    case versionTag = 3
-    case appVersion = 4
-    case owner = 5
-    case derivationSalt = 16
-    case derivationInfo = 17
-    case derivationMemory = 18
-    case ring = 32
-}
-
-/// Puts numbers together, the most significant byte first.
-struct EnvelopeWriter {
-    private(set) var bytes = Data()
-
-    mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
-
-    mutating func add(_ number: some FixedWidthInteger) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    mutating func set(_ number: UInt32, at offset: Int) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
+        encoded = Data(writer.bytes)
     }
 }

@@ -68,7 +68,7 @@ struct RecordKey: ~Copyable {
             }
             found = KeyID(UnsafeRawBufferPointer(name))
         }
-        try Self.info(derivation, cipher).withBuffer { (info) throws(StorageError) in
+        try Data(Self.info(derivation, cipher)).withBuffer { (info) throws(StorageError) in
             try salt.withBuffer { (salt) throws(StorageError) in
                 try crypto.derive(.hkdfSHA256, from: secret, salt: salt, info: info, into: derived)
             }
@@ -80,10 +80,10 @@ struct RecordKey: ~Copyable {
 
     /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt and
     /// info.
-    private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> Data {
+    private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
         var writer = EnvelopeWriter()
         writer.add("LocalData envelope 1".utf8)
-        writer.add([UInt8(cipher.id)])
+        writer.add(UInt8(cipher.id))
         guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return writer.bytes }
         for part in [salt ?? Data(), info ?? Data()] {
             writer.add(UInt32(part.count))
