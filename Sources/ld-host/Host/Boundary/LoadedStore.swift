@@ -42,10 +42,12 @@ package final class LoadedStore: Sendable {
                 hint: "use one of the LD_LATENCY_ values")
         }
         self.table = table
-        properties = StoreProperties(
+        var properties = StoreProperties(
             latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
             isShared: table.flags & LD_STORE_SHARED != 0, isKeychain: table.flags & LD_STORE_KEYCHAIN != 0,
             largestValue: table.largest_value == 0 ? nil : table.largest_value)
+        properties.enforces = table.enforces
+        self.properties = properties
         abilities = LoadedAbilities(of: table)
     }
 

@@ -61,12 +61,13 @@ extension StorageRouter {
             snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded())
         for open in [copy.source, copy.destination] where open.store.abilities.enumeration == nil {
             throw StorageError(
-                .unsupported, "store '\(open.name)' cannot list what it holds", hint: "copy value by value: get and set"
-            )
+                .unsupported, "store '\(open.name)' cannot list what it holds",
+                hint: "copy value by value: get and set")
         }
-        guard copy.source.sealing == nil || copy.destination.sealing != nil else {
+        guard !copy.source.isKeychain || copy.destination.isKeychain else {
             throw StorageError(
-                .securityApplicationFailed, "store '\(to)' would keep in plain what '\(from)' seals; nothing was copied",
+                .securityApplicationFailed,
+                "store '\(to)' would keep in plain what '\(from)' seals; nothing was copied",
                 hint: "give it a sealing: ld-host config set stores.NAME.sealing keyFile")
         }
         return copy

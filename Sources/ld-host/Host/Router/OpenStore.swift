@@ -33,6 +33,9 @@ final class OpenStore: Sendable {
         return SealedPlace(store: name, identity: identity, namespace: place)
     }
 
+    /// Whether it protects what it keeps: the host seals it, or it is a keychain by itself.
+    var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
+
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
 

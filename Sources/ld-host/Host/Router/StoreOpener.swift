@@ -65,7 +65,7 @@ struct StoreOpener: Sendable {
                     hint: "run: ld-host config set domains.keychain sealed-files")
             }
             let open = try slot.openIfNeeded()
-            guard let sealing = open.sealing else {
+            guard open.isKeychain else {
                 throw StorageError(
                     .securityApplicationFailed,
                     "the store '\(open.name)' of the domain 'keychain' keeps plain values; no key is kept there",
@@ -75,7 +75,8 @@ struct StoreOpener: Sendable {
             let place = StorageNamespace(domain: "keychain", scope: service)
             let address = StorageAddress(place, name: account)
             try address.validate()
-            let value = try SealedValue(at: address, in: open, layers: [sealing.layer(for: address)])
+            let value = try SealedValue(
+                at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
             return KeychainValue(open: open, value: value)
         }
     }

@@ -47,7 +47,7 @@ package struct EnvelopeHeader: Equatable, Sendable {
     /// Makes a header.
     ///
     /// - Throws: `valueTooLarge` if attributes and parameters do not fit.
-    init(
+    package init(
         cipher: AuthenticatedCipher, derivation: EnvelopeDerivation, chunkExponent: UInt8 = usualChunkExponent,
         keyID: KeyID, salt: Data, attributes: ValueAttributes = ValueAttributes(), ring: String? = nil
     ) throws(StorageError) {

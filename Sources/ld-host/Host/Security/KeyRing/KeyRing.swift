@@ -17,7 +17,7 @@ package final class KeyRing: Sendable {
     /// How a ring is read and written.
     package struct Storage: Sendable {
         /// Whether what was saved is still there for the next process.
-        let isDurable: Bool
+        let isLasting: Bool
         /// The stored form, or `nil` if there is none. May wait.
         let load: @Sendable () throws(StorageError) -> SecretBytes?
         /// Replaces the stored form durably. May wait.
@@ -102,7 +102,7 @@ package final class KeyRing: Sendable {
             // Not from memory: what is written is what is there with the change.
             let generation = try file.number()
             let stored = try load()
-            if stored == nil, generation > 0, storage.isDurable { throw vanished }
+            if stored == nil, generation > 0, storage.isLasting { throw vanished }
             let before = stored ?? KeyRingState()
             var state = before
             let result = try body(&state)

@@ -41,7 +41,7 @@ final class MasterRings: Sendable {
             name: "the key ring '\(service)/\(account)'", headerName: name, file: file, keyLength: encryption.keyLength,
             crypto: try crypto.openIfNeeded(),
             storage: KeyRing.Storage(
-                isDurable: keychain.open.store.properties.isDurable,
+                isLasting: keychain.value.place != nil,
                 load: { () throws(StorageError) in
                     guard var data = try value.get() else { return nil }
                     defer { data.resetBytes(in: 0..<data.count) }
