@@ -48,7 +48,7 @@ struct Program {
         do {
             let invocation = try Invocation(words)
             let session = Session(invocation.arguments)
-            defer { session.forgetKeys() }
+            defer { session.forgetSecrets() }
             return try await invocation.command.run(invocation.arguments, session).code
         } catch let error as UsageError {
             Output.complain(error.message, hint: error.hint)

@@ -36,6 +36,6 @@ struct Session: Sendable {
         return router
     }
 
-    /// Leaves no key in memory when the program ends.
-    func forgetKeys() { for router in routers.all.withLock({ $0 }) { router.forgetKeys() } }
+    /// Leaves no key and no passphrase in memory when the program ends.
+    func forgetSecrets() { for router in routers.all.withLock({ $0 }) { router.forgetSecrets() } }
 }

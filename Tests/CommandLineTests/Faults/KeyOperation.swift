@@ -29,8 +29,6 @@ struct KeyOperation: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        first("keychain:service/new", short), first("encryptedFileSystem/new", short),
-        first("encryptedFileSystem/large", long),
         set("set of a sealed value", "encryptedFileSystem/new", long),
         set("set of a keychain value", "keychain:service/new", short),
         set("overwriting a sealed value", KeyHome.overwritten, short),
@@ -50,6 +48,8 @@ struct KeyOperation: Sendable, CustomTestStringConvertible {
         KeyOperation(
             name: "reseal --store", words: ["reseal", "--store", KeyHome.store], effect: .allUnderActiveKey,
             store: KeyHome.store),
+        first("keychain:service/new", short), first("encryptedFileSystem/new", short),
+        first("encryptedFileSystem/large", long),
     ]
 
     private static let short = Array("the new value".utf8)

@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -69,6 +70,14 @@ static inline int ld_linux_spawn_close_from(posix_spawn_file_actions_t *actions,
 /* PR_SET_DUMPABLE of prctl(2): no core dumps, and no other process of the same user may look into this one. */
 static inline void ld_linux_forbid_dumps(void) {
     syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/* Overwrites the 32 KiB of the stack below its caller: what functions that have returned left there. */
+__attribute__((noinline)) static inline void ld_linux_clear_stack(void) {
+    unsigned char space[32 << 10];
+    memset(space, 0, sizeof space);
+    /* Nobody reads it; without this the compiler would leave it out. */
+    __asm__ volatile("" : : "r"(space) : "memory");
 }
 
 /* The signal's name without SIG, "ABRT", or null if it has none. Needs glibc 2.32. */

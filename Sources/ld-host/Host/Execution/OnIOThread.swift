@@ -1,12 +1,15 @@
 internal import LocalDataAPI
 
-/// Makes a call that may wait: here, if this thread may, on an I/O thread otherwise.
+/// Makes a call that may wait, and handle secrets: here, if this thread may, on an I/O thread otherwise.
 func onIOThread<Value: Sendable>(
     _ call: @escaping @Sendable () throws(StorageError) -> Value
 ) async throws(StorageError) -> Value {
-    if IOExecutor.isCurrent { return try call() }
+    if IOExecutor.isCurrent { return try MemorySecrecy.clearingStack(call) }
     let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
-        IOExecutor.shared.submit { continuation.resume(returning: Result { () throws(StorageError) in try call() }) }
+        IOExecutor.shared.submit {
+            let result = Result { () throws(StorageError) in try MemorySecrecy.clearingStack(call) }
+            continuation.resume(returning: result)
+        }
     }
     return try result.get()
 }

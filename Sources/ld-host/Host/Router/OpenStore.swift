@@ -67,13 +67,13 @@ final class OpenStore: Sendable {
         return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
     }
 
-    /// Makes a call that takes locks or may take long: on this thread only if it may wait.
+    /// Makes a call that takes locks or may take long, and handles secrets: on this thread only if it may wait.
     func wait<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String, _ call: @escaping @Sendable () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         if store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue, IOExecutor.isCurrent {
-            return try call()
+            return try MemorySecrecy.clearingStack(call)
         }
-        return try await lane.run(what(), call)
+        return try await lane.run(what()) { () throws(StorageError) in try MemorySecrecy.clearingStack(call) }
     }
 }

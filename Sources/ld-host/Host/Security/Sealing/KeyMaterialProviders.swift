@@ -84,6 +84,9 @@ final class KeyMaterialProviders: Sendable {
         }
     }
 
+    /// Forgets what descriptors gave; they give nothing more.
+    func forgetSecrets() { secrets.withLock { $0.removeAll() } }
+
     private static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
         var filled = 0
         let buffer = try SecretBytes(count: largest + 1) { (buffer) throws(StorageError) in
