@@ -13,8 +13,18 @@ package struct FileLock: Sendable {
     /// not removed; should someone else remove it, the lock stays one among all who come later.
     package let path: String
 
+    /// Whether who waits to hold it exclusively is not overtaken by those who come later to share it.
+    private let isFair: Bool
+
     /// The lock of a path; a relative one is taken from the current folder. Touches nothing.
-    package init(_ path: String) { self.path = path }
+    ///
+    /// - Parameter isFair: The system prefers nobody, so many who share a lock one after the other can keep out for ever
+    ///   who wants it alone. With `true` all come in one by one through a second lock, of the file `PATH.turn`; then
+    ///   sharing the lock inside the body of a shared use waits for ever, too, if someone waits between them.
+    package init(_ path: String, isFair: Bool = false) {
+        self.path = path
+        self.isFair = isFair
+    }
 
     /// Runs body while others may hold it shared, and nobody exclusively. May wait.
     ///
@@ -39,6 +49,16 @@ package struct FileLock: Sendable {
     }
 
     private func locked(exclusively: Bool) throws(StorageError) -> LockedFile {
+        guard isFair else { return try lockedAtLast(exclusively: exclusively) }
+        let turn = FileLock("\(path).turn")
+        // Where nothing can be written, nobody waits to hold the lock exclusively.
+        let mine = exclusively ? try turn.lockedAtLast(exclusively: true) : try? turn.lockedAtLast(exclusively: true)
+        let file = try lockedAtLast(exclusively: exclusively)
+        _ = consume mine
+        return file
+    }
+
+    private func lockedAtLast(exclusively: Bool) throws(StorageError) -> LockedFile {
         while true {
             let descriptor = try opened(forWriting: exclusively)
             while flock(descriptor.raw, exclusively ? LOCK_EX : LOCK_SH) != 0 {

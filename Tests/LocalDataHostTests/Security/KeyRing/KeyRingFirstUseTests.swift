@@ -84,7 +84,7 @@ import Testing
                 #expect(try await router.get(textKey(name, security: .recommended)) == name)
             }
         }
-        #expect(home.files("state").keys.filter { $0.contains("ring-") }.count == 2)
+        #expect(home.files("state").keys.filter { $0.contains("ring-") && $0.hasSuffix(".lock") }.count == 2)
     }
 
     @Test("two stores with one key file make it once")

@@ -49,6 +49,7 @@ import Testing
                         // The writer alone changes the key: it reads what it wrote, whoever seals it anew meanwhile.
                         let found = try await router.exists(key) ? try await router.get(key) : nil
                         #expect(found == ledger.state[key.name] ?? nil, "round \(round)")
+                        await Task.yield()
                     }
                 }
             }

@@ -51,7 +51,7 @@ package final class KeyRing: Sendable {
         self.keyLength = keyLength
         self.crypto = crypto
         self.storage = storage
-        lock = FileLock("\(file).lock")
+        lock = FileLock("\(file).lock", isFair: true)
     }
 
     /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.

@@ -113,12 +113,15 @@ extension SealedValue {
         _ fail: @escaping (StorageError) -> Void
     ) {
         guard let opener = openers.first else { return }
-        var isFailed = false
-        let next = chain(openers.dropFirst(), body) {
-            isFailed = true
-            fail($0)
-        }
-        do throws(StorageError) { try opener.finish(next) } catch { return fail(error) }
-        if !isFailed { finish(openers.dropFirst(), body, fail) }
+        var goesOn = true
+        let next = chain(openers.dropFirst(), body, fail)
+        do throws(StorageError) {
+            try opener.finish { piece in
+                goesOn = next(piece)
+                return goesOn
+            }
+        } catch { return fail(error) }
+        // Who failed, or was told to stop, has not had all of its last chunk.
+        if goesOn { finish(openers.dropFirst(), body, fail) }
     }
 }

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("a fair FileLock", .timeLimit(.minutes(1))) struct FairLockTests {
+    @Test("many who share it one after the other do not keep out who wants it alone")
+    func fairness() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let lock = FileLock("\(home.folder)/lock", isFair: true)
+        let (inside, shared, ended) = (Counter(), Counter(), Counter())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask(executorPreference: IOExecutor.shared) {
+                    while ended.value == 0 {
+                        try lock.shared { (_) throws(StorageError) in
+                            inside.add()
+                            // Stays until another one is in, or nobody comes: else the lock would hardly ever be free.
+                            for _ in 0..<100 where inside.value < 2 { sched_yield() }
+                            inside.add(-1)
+                            shared.add()
+                        }
+                        await Task.yield()
+                    }
+                }
+            }
+            for _ in 0..<50 {
+                try await onIOThread { () throws(StorageError) in
+                    try lock.exclusive { (_) throws(StorageError) in #expect(inside.value == 0) }
+                }
+            }
+            ended.add()
+            try await group.waitForAll()
+        }
+        #expect(shared.value > 0)
+    }
+
+    @Test("it excludes as another does, whoever removes its files")
+    func removed() throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let path = "\(home.folder)/a/lock"
+        let lock = FileLock(path, isFair: true)
+        for number in 1...3 as ClosedRange<UInt64> {
+            try lock.exclusive { (file) throws(StorageError) in try file.setNumber(number) }
+            #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == number)
+            try FileManager.default.removeItem(atPath: "\(path).turn")
+        }
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 0)
+    }
+}
