@@ -2,9 +2,15 @@
 SWIFT ?= swift
 CC ?= cc
 
+BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev
+TEST_PACKAGES = binutils python3 dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring
+
 # Tests of threads and deadlines run by themselves: the others start programs and wait for them on the two threads that
 # Swift has on a small machine.
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
+
+# How long make torture fuzzes.
+FUZZ_SECONDS = 300
 
 .PHONY: help build demo test lint bench torture clean
 
@@ -19,7 +25,7 @@ build:
 	$(SWIFT) build
 
 demo:
-	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config
+	.ci/require-packages $(BUILD_PACKAGES)
 	$(SWIFT) build
 	Examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
 
@@ -27,7 +33,7 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 test: lint
-	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
+	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter '$(SENSITIVE)'
@@ -38,10 +44,11 @@ bench:
 	Tests/Benchmarks/run
 
 torture:
-	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
+	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --filter '$(SENSITIVE)'
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --skip '$(SENSITIVE)'
+	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
 	rm -rf .build Tests/Benchmarks/.build Examples/*/.build

@@ -12,6 +12,10 @@ let settings: [SwiftSetting] = [
 /// Each plugin is one folder, one target and one dynamic library of the same name.
 let backends = ["MemoryStore", "FileStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
+/// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked only
+/// with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
+let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
+
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = ["OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret"]
 
@@ -52,6 +56,11 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
+        .target(
+            name: "EnvelopeExercise",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Tests/Fuzz/Exercise",
+            swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
         .testTarget(
@@ -63,8 +72,18 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
         .testTarget(
+            name: "EnvelopeTests",
+            dependencies: ["EnvelopeExercise", "LocalDataHost", "LocalDataAPI"],
+            exclude: ["Reference", "Vectors"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CryptoTests",
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthoringTests",
@@ -77,7 +96,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["LocalDataHost"],
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Sessions"],
             swiftSettings: settings),
         .testTarget(
@@ -107,4 +126,12 @@ let package = Package(
                 exclude: library.map { [$0] } ?? [],
                 swiftSettings: settings)
         }
+        + (fuzzes
+            ? [
+                .executableTarget(
+                    name: "envelope-fuzz",
+                    dependencies: ["EnvelopeExercise"],
+                    path: "Tests/Fuzz/Driver",
+                    swiftSettings: settings)
+            ] : [])
 )

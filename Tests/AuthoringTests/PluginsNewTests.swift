@@ -44,7 +44,7 @@ struct PluginsNewTests {
 
     @Test(
         "says of kinds that have no table in the header yet that it cannot make them",
-        arguments: ["crypto", "sync", "migration"])
+        arguments: ["sync", "migration"])
     func kinds(kind: String) throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -53,6 +53,18 @@ struct PluginsNewTests {
         #expect(outcome.errors.contains("a \(kind) plugin cannot be made yet"))
         #expect(outcome.errors.contains("hint: use --kind storage"))
         #expect(try workspace.names() == ["home"])
+    }
+
+    @Test("writes a package of its own for a crypto plugin, in both languages")
+    func crypto() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MyCrypto", "--kind", "crypto").status == 0)
+        #expect(try workspace.text("MyCrypto/Package.swift").contains(#".apt(["libsodium-dev"])"#))
+        #expect(try workspace.text("MyCrypto/Sources/MyCrypto/MyCryptoPlugin.swift").contains(".crypto(MyCrypto.self)"))
+        #expect(
+            try workspace.host("plugins", "new", "MyCCrypto", "--kind", "crypto", "--language", "c").status == 0)
+        #expect(try workspace.text("MyCCrypto/myccrypto.c").contains(#".id = TEXT("my-c-crypto")"#))
     }
 
     @Test(

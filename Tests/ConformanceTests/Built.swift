@@ -34,21 +34,34 @@ enum Built {
 
     /// Builds a variant of `PluginFixtures/shared.c` in a folder of its own, which the caller removes.
     static func fixture(_ variant: String?) throws -> (folder: String, file: String) {
+        try library(
+            "libShared.so", of: ["shared.c"],
+            arguments: ["-O1", "-pthread"] + (variant.map { ["-D\($0)"] } ?? []))
+    }
+
+    /// Builds the crypto provider of `PluginFixtures/crypto` likewise; an option says what is broken of it.
+    static func provider() throws -> (folder: String, file: String) {
+        try library(
+            "libCrypto.so", of: ["crypto/provider.c", "crypto/broken.c"], arguments: ["-lcrypto", "-lsodium"])
+    }
+
+    private static func library(
+        _ name: String, of sources: [String], arguments: [String]
+    ) throws -> (folder: String, file: String) {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let sources = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")
+        let header = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")
         // Not in /tmp, which a host may take for a place where others can put plugins.
         var template = Array("\(folder)/conformance.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no folder in \(folder)") }
         let made = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        let file = "\(made)/libShared.so"
+        let file = "\(made)/\(name)"
         let end = try ChildProcess(
             "/usr/bin/cc",
             arguments: [
-                "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-I",
-                sources.path(percentEncoded: false),
-            ] + (variant.map { ["-D\($0)"] } ?? []) + [
-                tests.appending(path: "PluginFixtures/shared.c").path(percentEncoded: false), "-o", file,
-            ], environment: ["PATH": "/usr/bin:/bin"]
+                "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I",
+                header.path(percentEncoded: false), "-o", file,
+            ] + sources.map { tests.appending(path: "PluginFixtures/\($0)").path(percentEncoded: false) } + arguments,
+            environment: ["PATH": "/usr/bin:/bin"]
         ).run(deadline: .seconds(60))
         guard end.outcome == .exited(code: 0) else {
             try? FileManager.default.removeItem(atPath: made)

@@ -28,7 +28,13 @@ struct ConformanceTests {
     func everyCheckIsProven() {
         let proven = BrokenStore.all.map(\.check) + BrokenPlugin.all.map(\.check)
         #expect(Set(proven).count == proven.count)
-        #expect(Set(proven) == Set(ConformanceCheck.all.map(\.id)))
+        #expect(Set(proven) == Set(ConformanceCheck.all(for: .storage).map(\.id)))
+    }
+
+    @Test("has a broken crypto provider for every check of one")
+    func everyCryptoCheckIsProven() {
+        #expect(
+            Set(BrokenProvider.all.map { "crypto.\($0.check)" }) == Set(ConformanceCheck.all(for: .crypto).map(\.id)))
     }
 
     @Test("has checks with ids of their own and sentences without a final period")
@@ -36,7 +42,9 @@ struct ConformanceTests {
         let ids = ConformanceCheck.all.map(\.id)
         #expect(Set(ids).count == ids.count)
         for check in ConformanceCheck.all {
-            #expect(check.id.wholeMatch(of: /[a-z]+\.[a-z]+(-[a-z]+)*/) != nil, "\(check.id)")
+            #expect(check.id.wholeMatch(of: /(crypto\.)?[a-z]+\.[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(check.id)")
+            #expect(check.id.hasPrefix("crypto.") == (check.kind == .crypto), "\(check.id)")
+            #expect(check.id.count <= 28, "\(check.id) is too long for the report's column")
             #expect(!check.sentence.hasSuffix("."), "\(check.id)")
         }
     }

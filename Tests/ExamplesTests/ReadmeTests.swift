@@ -10,9 +10,10 @@ struct ReadmeTests {
         let blocks = try Repository.text("README.md").split(separator: "```swift\n").dropFirst()
             .compactMap { $0.split(separator: "```", maxSplits: 1).first.map(String.init) }
         let sources = try [
-            "Tests/ExamplesTests/ReadmeSamples.swift", "Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift",
+            "Tests/ExamplesTests/ReadmeSamples.swift", "Tests/ExamplesTests/ReadmeKeys.swift",
+            "Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift",
         ].map { try Repository.text($0) }
-        #expect(blocks.count == 2)
+        #expect(blocks.count == 3)
         for block in blocks { #expect(sources.contains(block), "not compiled anywhere:\n\(block)") }
     }
 

@@ -104,8 +104,11 @@ struct ConfigurationSchemaTests {
             ("{ stores: { a: { concurrency: 1.5 } } }", "expected a whole number from 1 to 64, found a number"),
             ("{ stores: { a: { options: null } } }", "stores.a.options: expected an object, found null"),
             ("{ stores: { a: 'memory' } }", "stores.a: expected an object, found a string"),
-            ("{ stores: { a: { sealing: [] } } }", "expected null, an object, or one of \"keyFile\", \"passphrase\", \"credential\", \"keychain\", "
-                    + "\"provider\", found an array"),
+            (
+                "{ stores: { a: { sealing: [] } } }",
+                "expected null, an object, or one of \"keyFile\", \"passphrase\", \"credential\", \"keychain\", "
+                    + "\"provider\", found an array"
+            ),
             ("{ files: { subDirectory: '../x' } }", "expected a relative path without '..', found \"../x\""),
             ("{ files: { subDirectory: '/x' } }", "expected a relative path without '..', found \"/x\""),
             ("{ keychain: { service: '' } }", "keychain.service: expected a string that is not empty, found \"\""),

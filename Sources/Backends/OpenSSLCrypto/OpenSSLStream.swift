@@ -30,7 +30,8 @@ final class OpenSSLStream: CipherStream {
 
     private func require(_ direction: CipherDirection) throws(StorageError) {
         guard self.direction == direction else {
-            throw StorageError(.unsupported, "a stream of \(cipher) was begun to \(self.direction), not to \(direction)")
+            throw StorageError(
+                .unsupported, "a stream of \(cipher) was begun to \(self.direction), not to \(direction)")
         }
     }
 }

@@ -17,7 +17,10 @@ enum X25519 {
             EVP_PKEY_new_raw_private_key_ex(nil, name, nil, $0.bytePointer, $0.count)
         }
         guard let key else { throw LibraryState.failure("EVP_PKEY_new_raw_private_key_ex") }
-        defer { EVP_PKEY_free(key) }
+        defer {
+            EVP_PKEY_free(key)
+            clear_stack_below()
+        }
         try publicKey.withUnsafeMutableBytes { publicKey in
             var count = publicKey.count
             try LibraryState.check(
@@ -40,6 +43,7 @@ enum X25519 {
             EVP_PKEY_CTX_free(context)
             EVP_PKEY_free(peer)
             EVP_PKEY_free(key)
+            clear_stack_below()
         }
         guard let context, let peer, EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, peer) == 1
         else { throw LibraryState.failure("start of X25519") }

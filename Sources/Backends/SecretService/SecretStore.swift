@@ -23,9 +23,16 @@ package final class SecretStore: StorageBackend {
         id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
         options: ServiceOptions.list)
 
-    package let properties = StoreProperties(
-        latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
-        largestValue: UInt64(SecretStore.largestValue))
+    package let properties = {
+        var properties = StoreProperties(
+            latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
+            largestValue: UInt64(SecretStore.largestValue))
+        // A collection gives nothing away before it was unlocked, nor when it is locked again, and stays on the machine.
+        properties.enforcedAccessibilities = [
+            .whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
+        ]
+        return properties
+    }()
     /// gnome-keyring writes all of its file at each change, and has 5 s for it.
     private static let largestValue = 16 << 20
 

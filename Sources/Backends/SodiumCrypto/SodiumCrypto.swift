@@ -1,28 +1,122 @@
-import CSodium
+internal import CSodium
 package import LocalDataAPI
 
-/// Placeholder until the algorithms are in.
-package struct SodiumCrypto: CryptoProvider {
+/// A crypto provider that computes with libsodium.
+///
+/// AES-256-GCM is offered only where the processor has instructions for it: libsodium has no other, since one by tables
+/// tells of keys by its times.
+package struct SodiumCrypto: IncrementalCryptoProvider {
     package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
-    package let ciphers: [AuthenticatedCipher] = []
-    package let derivations: [KeyDerivationFunction] = []
-    package let agreements: [KeyAgreement] = []
 
-    package init(options: ComponentOptions, host: HostServices) throws {}
+    package let ciphers: [AuthenticatedCipher]
+    package let derivations: [KeyDerivationFunction] = [.hkdfSHA256, .argon2id]
+    package let agreements: [KeyAgreement] = [.x25519]
+    package let incrementalCiphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
+
+    /// Negative if libsodium could not start, which it tries once in a process.
+    private static let start = sodium_init()
+
+    /// - Throws: `unsupported` if libsodium cannot start, which it cannot without a source of random numbers.
+    package init(options: ComponentOptions, host: HostServices) throws {
+        guard Self.start >= 0 else {
+            throw StorageError(
+                .unsupported, "libsodium cannot start: it found no source of random numbers",
+                hint: "give the process /dev/urandom or the system call getrandom")
+        }
+        let common: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
+        ciphers = crypto_aead_aes256gcm_is_available() == 1 ? common + [.aes256GCM] : common
+    }
 
     package func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws {
+        let status = ciphertext.withUnsafeMutableBytes { ciphertext in
+            tag.withUnsafeMutableBytes { tag in
+                plaintext.withUnsafeBytes { plaintext in
+                    key.withUnsafeBytes { key in
+                        nonce.withUnsafeBytes { nonce in
+                            data.withUnsafeBytes { data in
+                                SodiumCipher(cipher, key: key, nonce: nonce, data: data)
+                                    .seal(plaintext, into: ciphertext, tag: tag)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard status == 0 else { throw StorageError(.unknown, "libsodium failed to seal with \(cipher) (\(status))") }
+    }
 
     package func open(
         _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, plaintext: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws {
+        let status = plaintext.withUnsafeMutableBytes { plaintext in
+            tag.withUnsafeBytes { tag in
+                ciphertext.withUnsafeBytes { ciphertext in
+                    key.withUnsafeBytes { key in
+                        nonce.withUnsafeBytes { nonce in
+                            data.withUnsafeBytes { data in
+                                SodiumCipher(cipher, key: key, nonce: nonce, data: data)
+                                    .open(ciphertext, tag: tag, into: plaintext)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard status == 0 else { throw SodiumCipher.wrongTag(cipher) }
+    }
+
+    package func begin(
+        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
+        authenticating data: RawSpan
+    ) throws -> any CipherStream {
+        SodiumStream(direction, cipher, key: key, nonce: nonce, authenticating: data)
+    }
 
     package func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
-    ) throws { throw StorageError(.unsupported) }
+    ) throws { HKDF.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    package func random(into bytes: inout MutableRawSpan) throws { throw StorageError(.unsupported) }
+    package func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
+        into key: inout MutableRawSpan
+    ) throws {
+        try Argon2id(passes: passes, memory: memory, lanes: lanes).derive(from: passphrase, salt: salt, into: &key)
+    }
+
+    /// From libsodium's generator, which asks the system's each time.
+    package func random(into bytes: inout MutableRawSpan) throws {
+        bytes.withUnsafeMutableBytes { randombytes_buf($0.bytePointer, $0.count) }
+    }
+
+    package func publicKey(
+        of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
+    ) throws {
+        let status = publicKey.withUnsafeMutableBytes { publicKey in
+            privateKey.withUnsafeBytes { crypto_scalarmult_curve25519_base(publicKey.bytePointer, $0.bytePointer) }
+        }
+        guard status == 0 else { throw StorageError(.unknown, "libsodium failed to make an X25519 public key") }
+    }
+
+    package func sharedSecret(
+        of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
+    ) throws {
+        let status = secret.withUnsafeMutableBytes { secret in
+            let status = privateKey.withUnsafeBytes { privateKey in
+                publicKey.withUnsafeBytes {
+                    crypto_scalarmult_curve25519(secret.bytePointer, privateKey.bytePointer, $0.bytePointer)
+                }
+            }
+            if status != 0 { sodium_memzero(secret.bytePointer, secret.count) }
+            return status
+        }
+        guard status == 0 else {
+            throw StorageError(
+                .securityApplicationFailed, "X25519: the public key is of small order, the shared secret all zeros",
+                hint: "take no more keys from where this public key comes from")
+        }
+    }
 }

@@ -38,7 +38,8 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
     /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
     public static var xChaCha20Poly1305: AuthenticatedCipher {
         AuthenticatedCipher(
-            id: 3, name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16, largestPlaintext: (1 << 38) - 64)
+            id: 3, name: "XChaCha20-Poly1305", keySize: 32, nonceSize: 24, tagSize: 16, largestPlaintext: (1 << 38) - 64
+        )
     }
 
     /// Every cipher that this version knows.

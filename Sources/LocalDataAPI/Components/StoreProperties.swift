@@ -20,6 +20,10 @@ public struct StoreProperties: Hashable, Sendable {
     public var isShared: Bool
     /// Whether the store protects what it keeps by itself, so that the keychain domain may use it without sealing.
     public var isKeychain: Bool
+    /// Which conditions a keychain enforces: it releases a value only when they hold.
+    public var enforcedAccessibilities: Set<KeychainAccessibility> = []
+    /// What a keychain has a person do before it releases a value.
+    public var enforcedAccessControls: Set<KeychainAccessControl> = []
     /// The largest value in bytes, or `nil` for no limit of the store's own.
     public var largestValue: UInt64?
 

@@ -58,7 +58,7 @@ extension DurableDirectory {
     }
 
     /// Replaces a file; again if its folder or the temporary file was deleted meanwhile.
-    private func replace(
+    func replace(
         _ path: RelativePath, _ attribute: FileAttribute?, isRepeatable: () -> Bool,
         filledBy fill: (borrowing OpenFile) throws -> Void
     ) throws {

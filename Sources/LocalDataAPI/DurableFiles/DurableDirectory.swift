@@ -46,12 +46,15 @@ package final class DurableDirectory: Sendable {
     ///
     /// - Throws: `FileKindError` for a symbolic link or a socket; whatever else is no regular file is refused when it
     ///   is read. Never blocks, not even on a pipe. `SystemCallError` for the rest.
-    package func open(_ path: RelativePath) throws -> OpenFile? {
+    package func open(_ path: RelativePath) throws -> OpenFile? { try open(path, O_RDONLY) }
+
+    /// Opens a file for an access: `O_RDONLY` or `O_RDWR`.
+    func open(_ path: RelativePath, _ access: Int32) throws -> OpenFile? {
         guard let folder = try descriptorForReading() else { return nil }
-        var opened = Descriptor.open(path.text.start, in: folder, O_RDONLY | O_NOFOLLOW)
+        var opened = Descriptor.open(path.text.start, in: folder, access | O_NOFOLLOW)
         if opened < 0, errno == ENOENT {
             guard try reopenIfReplaced(folder) else { return nil }
-            opened = Descriptor.open(path.text.start, in: folder, O_RDONLY | O_NOFOLLOW)
+            opened = Descriptor.open(path.text.start, in: folder, access | O_NOFOLLOW)
         }
         let location = FileLocation(directory: self, name: path.text)
         if let descriptor = Descriptor(opened) { return OpenFile(descriptor, at: location) }

@@ -76,6 +76,9 @@ func openBytes(
         guard tag.count == cipher.tagSize else {
             throw StorageError(.unsupported, "\(cipher) has tags of \(cipher.tagSize) bytes; found \(tag.count)")
         }
+        guard UInt64(ciphertext.count) <= cipher.largestPlaintext else {
+            throw StorageError(.valueTooLarge, "\(cipher) takes at most \(cipher.largestPlaintext) bytes at once")
+        }
         let opened = try output(plaintext, ciphertext.count)
         var span = opened.mutableBytes
         do {

@@ -42,7 +42,7 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
         return .immortal(
             ld_store(
                 size: UInt32(MemoryLayout<ld_store>.size), latency: properties.latency.rawValue, flags: flags,
-                reserved: 0, largest_value: properties.largestValue ?? 0,
+                enforces: properties.enforces, largest_value: properties.largestValue ?? 0,
                 self: Unmanaged<AnyStorageExport>.passRetained(self).toOpaque(), resolve: resolveKey,
                 release: releaseKey, get: getValue, exists: valueExists, set: setValue, remove: removeValue,
                 extension: findAbility, close: closeStore))

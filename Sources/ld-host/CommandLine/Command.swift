@@ -35,10 +35,9 @@ struct Command: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues,
-        .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .pluginsList,
-        .pluginsInspect, .pluginsTest, .pluginsNew, .configShow, .configGet, .configSet, .configUnset, .configValidate,
-        .configPath,
-        .audit, .doctor, .demo, .version, .help,
+        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .keysList,
+        .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .storeCopy, .pluginsList,
+        .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .configShow, .configGet, .configSet, .configUnset,
+        .configValidate, .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

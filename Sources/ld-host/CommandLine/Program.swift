@@ -7,7 +7,8 @@ internal import LocalDataTesting
 @main
 struct Program {
     static func main() async {
-        leaveNoTrace()
+        // Values may be secrets.
+        MemorySecrecy.enforce()
         occupyStandardDescriptors()
         guard let words = words() else {
             Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
@@ -46,7 +47,9 @@ struct Program {
         if words == [ConformanceOrder.command] { return ConformanceChild.run() }
         do {
             let invocation = try Invocation(words)
-            return try await invocation.command.run(invocation.arguments, Session(invocation.arguments)).code
+            let session = Session(invocation.arguments)
+            defer { session.forgetKeys() }
+            return try await invocation.command.run(invocation.arguments, session).code
         } catch let error as UsageError {
             Output.complain(error.message, hint: error.hint)
             return ExitStatus.usage.code
@@ -58,12 +61,5 @@ struct Program {
             Output.complain(message, hint: error.hint)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
-    }
-
-    /// Values may be secrets: neither a core dump nor the runtime's crash report may show the memory they were in.
-    private static func leaveNoTrace() {
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGQUIT] { Glibc.signal(signal, SIG_DFL) }
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 }

@@ -1,5 +1,6 @@
 internal import LocalDataAPI
 internal import LocalDataHost
+internal import Synchronization
 
 /// What commands work with: the configuration of this run, and the router made from it.
 struct Session: Sendable {
@@ -7,6 +8,12 @@ struct Session: Sendable {
     let json: Bool
     let flags: HostConfiguration.Flags
     private let log: (any StorageLogHandler)?
+    private let routers = Routers()
+
+    /// The routers of this run.
+    private final class Routers: Sendable {
+        let all = Mutex<[StorageRouter]>([])
+    }
 
     init(_ arguments: Arguments) {
         json = arguments.has("--json")
@@ -24,6 +31,11 @@ struct Session: Sendable {
 
     /// A router for this run.
     func router() throws(StorageError) -> StorageRouter {
-        StorageRouter(configuration: try configuration(), log: log)
+        let router = StorageRouter(configuration: try configuration(), log: log)
+        routers.all.withLock { $0.append(router) }
+        return router
     }
+
+    /// Leaves no key in memory when the program ends.
+    func forgetKeys() { for router in routers.all.withLock({ $0 }) { router.forgetKeys() } }
 }

@@ -15,19 +15,23 @@ package struct LockedFile: ~Copyable {
         self.isExclusive = isExclusive
     }
 
-    /// The number that the file holds, 0 if it is empty.
+    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
+    /// program.
+    deinit { flock(descriptor.raw, LOCK_UN) }
+
+    /// The number that the file holds, 0 if it is empty or whoever was to write the first one was killed over it.
     ///
-    /// - Throws: `corrupt` if the file holds something else; `fileError` if it cannot be read.
+    /// - Throws: `corrupt` if the file holds more than a number; `fileError` if it cannot be read.
     package func number() throws(StorageError) -> UInt64 {
         var bytes = [UInt8](repeating: 0, count: Self.size + 1)
         while true {
             let count = pread(descriptor.raw, &bytes, bytes.count, 0)
             switch count {
-            case 0: return 0
+            case 0..<Self.size: return 0
             case Self.size: return bytes.prefix(Self.size).reduce(0) { $0 << 8 | UInt64($1) }
             case 1...:
                 throw StorageError(
-                    .corrupt, "'\(path)' does not hold a number, expected \(Self.size) bytes or none",
+                    .corrupt, "'\(path)' does not hold a number, expected at most \(Self.size) bytes",
                     hint: "remove it; it is made again")
             default:
                 let code = errno

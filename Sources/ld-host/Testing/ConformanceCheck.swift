@@ -1,26 +1,78 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
-/// One promise of a store: an id, the sentence, when it applies, and how it is tried.
+/// One promise of a component: an id, the sentence, when it applies, and how it is tried.
 package struct ConformanceCheck: Sendable {
-    /// Kebab words with the topic in front: `value.empty`.
+    /// Kebab words with the topic in front: `value.empty`, and `crypto.` before those of crypto providers.
     package let id: String
     /// The promise, lower case, no final period.
     package let sentence: String
+    /// The kind of component that makes the promise.
+    package let kind: ComponentKind
     let requirements: [ConformanceRequirement]
-    let body: @Sendable (StoreUnderTest) throws -> Void
+    /// Opens a component below a folder of the check's own, and tries it.
+    let attempt: @Sendable (ConformanceSubject, _ folder: String) throws -> Void
 
+    /// A promise of a store.
     init(
         _ id: String, _ sentence: String, if requirements: ConformanceRequirement...,
         body: @escaping @Sendable (StoreUnderTest) throws -> Void
     ) {
         self.id = id
         self.sentence = sentence
+        kind = .storage
         self.requirements = requirements
-        self.body = body
+        attempt = { subject, folder in
+            let store = try StoreUnderTest(subject, check: id, folder: folder)
+            defer { store.end() }
+            try body(store)
+        }
+    }
+
+    /// A promise of a crypto provider.
+    init(
+        crypto id: String, _ sentence: String, if requirements: ConformanceRequirement...,
+        body: @escaping @Sendable (ProviderUnderTest) throws -> Void
+    ) {
+        self.id = "crypto.\(id)"
+        self.sentence = sentence
+        kind = .crypto
+        self.requirements = requirements
+        attempt = { subject, folder in
+            let provider = try ProviderUnderTest(subject, folder: folder)
+            defer { provider.end() }
+            try body(provider)
+        }
     }
 
     /// Every check, in the order of the report: the plain ones first, so that the first failure tells the most.
-    package static let all =
+    package static let all = stores + providers
+
+    private static let stores =
         lifecycle + values + names + presence + boundary + threads + enumeration + attributes + streaming + batches
         + watches + transactions + sharing
+
+    private static let providers =
+        cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations
+        + cryptoRandom + cryptoAgreements + cryptoStreams + cryptoSecrets
+
+    /// The checks for components of a kind.
+    package static func all(for kind: ComponentKind) -> [ConformanceCheck] { all.filter { $0.kind == kind } }
+
+    /// The checks with these ids for components of some kinds, in the order of the report; `nil` for all of them.
+    ///
+    /// - Throws: `invalidOptions` for an id of no such check.
+    package static func all(
+        for kinds: Set<ComponentKind>, only: Set<String>?
+    ) throws(StorageError) -> [ConformanceCheck] {
+        let all = all.filter { kinds.contains($0.kind) }
+        guard let only else { return all }
+        let unknown = only.subtracting(all.map(\.id)).sorted()
+        guard unknown.isEmpty else {
+            let named = kinds.map(\.description).sorted().joined(separator: " and ")
+            throw StorageError(
+                .invalidOptions, "there is no check '\(unknown.joined(separator: "', '"))' for \(named) components",
+                hint: "a report without a choice names them all")
+        }
+        return all.filter { only.contains($0.id) }
+    }
 }

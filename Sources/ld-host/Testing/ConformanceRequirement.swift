@@ -2,15 +2,22 @@ internal import CLocalData
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What a store must declare for a check to apply.
+/// What a component must declare for a check to apply.
 struct ConformanceRequirement: Sendable {
     /// Why the check is skipped; `nil` if it applies.
-    let unmet: @Sendable (ConformanceSubject, LoadedStore) -> String?
+    let unmet: @Sendable (ConformanceSubject, OpenComponent) -> String?
 
-    private init(_ unmet: @escaping @Sendable (ConformanceSubject, LoadedStore) -> String?) { self.unmet = unmet }
+    init(_ unmet: @escaping @Sendable (ConformanceSubject, OpenComponent) -> String?) { self.unmet = unmet }
+
+    private static func store(_ unmet: @escaping @Sendable (LoadedStore) -> String?) -> ConformanceRequirement {
+        ConformanceRequirement { _, component in
+            guard case .store(let store) = component else { return "it is no store" }
+            return unmet(store)
+        }
+    }
 
     private static func ability(_ id: String, _ name: String) -> ConformanceRequirement {
-        ConformanceRequirement { $1.abilityIDs.contains(id) ? nil : "the store does not offer \(name)" }
+        store { $0.abilityIDs.contains(id) ? nil : "the store does not offer \(name)" }
     }
 
     static let enumeration = ability(LD_STORE_ENUMERATION, "enumeration")
@@ -20,28 +27,28 @@ struct ConformanceRequirement: Sendable {
     static let watch = ability(LD_STORE_WATCH, "watching")
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
-    static let durable = ConformanceRequirement {
-        $1.properties.isDurable ? nil : "the store does not declare that it is durable"
+    static let durable = store {
+        $0.properties.isDurable ? nil : "the store does not declare that it is durable"
     }
 
-    static let shared = ConformanceRequirement {
-        $1.properties.isShared ? nil : "the store does not declare that processes share it"
+    static let shared = store {
+        $0.properties.isShared ? nil : "the store does not declare that processes share it"
     }
 
     /// The store may have to go to a file for its values, so it need not have them in memory.
-    static let outsideMemory = ConformanceRequirement {
-        $1.properties.latency == .memory ? "the store declares that it keeps values in memory" : nil
+    static let outsideMemory = store {
+        $0.properties.latency == .memory ? "the store declares that it keeps values in memory" : nil
     }
 
     /// A value above the limit can be made.
-    static let limit = ConformanceRequirement { _, store in
+    static let limit = store { store in
         guard let largest = store.properties.largestValue else { return "the store declares no largest value" }
         let most: UInt64 = 64 << 20
         return largest <= most ? nil : "the store's largest value, \(largest) bytes, is more than this check makes"
     }
 
     static func room(for size: UInt64) -> ConformanceRequirement {
-        ConformanceRequirement { _, store in
+        store { store in
             guard let largest = store.properties.largestValue, largest < size else { return nil }
             return "the store takes at most \(largest) bytes; the check needs \(size)"
         }

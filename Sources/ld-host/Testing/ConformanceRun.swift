@@ -6,7 +6,7 @@ internal import LocalDataHost
 /// Tries checks on a subject, one after the other, on the calling thread.
 package struct ConformanceRun {
     let subject: ConformanceSubject
-    /// The folder below which stores are opened; each check has one of its own.
+    /// The folder below which components are opened; each check has one of its own.
     let folder: String
 
     package init(_ subject: ConformanceSubject, folder: String) {
@@ -22,13 +22,13 @@ package struct ConformanceRun {
         _ checks: [ConformanceCheck], begin: (ConformanceCheck) -> Void = { _ in },
         end: (ConformanceResult) -> Void
     ) {
-        let probe: LoadedStore
+        let probe: OpenComponent
         do { probe = try subject.open(in: folder(for: "probe")) } catch {
             for check in checks {
                 end(
-                    check.id == ConformanceCheck.opening
-                        ? ConformanceResult(check, .failed, "the store does not open: \(error)")
-                        : ConformanceResult(check, .skipped, "the store does not open"))
+                    ConformanceCheck.openings.contains(check.id)
+                        ? ConformanceResult(check, .failed, "the \(subject.noun) does not open: \(error)")
+                        : ConformanceResult(check, .skipped, "the \(subject.noun) does not open"))
             }
             return
         }
@@ -43,11 +43,24 @@ package struct ConformanceRun {
         probe.close()
     }
 
+    /// Tries checks on a subject in this process, with a temporary folder, which is removed.
+    static func report(
+        on subject: ConformanceSubject, _ checks: [ConformanceCheck], source: String
+    ) async throws -> ConformanceReport {
+        let folder = try ScratchFolder()
+        defer { folder.remove() }
+        // Checks block, and hold many threads: neither Swift's pool nor the host's own threads are for that.
+        let results = try await Worker.result {
+            var results: [ConformanceResult] = []
+            ConformanceRun(subject, folder: folder.path)(checks) { results.append($0) }
+            return results
+        }
+        return ConformanceReport(component: subject.component.id, source: source, results: results)
+    }
+
     private func result(of check: ConformanceCheck) -> ConformanceResult {
         do {
-            let store = try StoreUnderTest(subject, check: check.id, folder: folder(for: check.id))
-            defer { store.end() }
-            try check.body(store)
+            try check.attempt(subject, folder(for: check.id))
             return ConformanceResult(check, .passed)
         } catch let error as StorageError {
             return ConformanceResult(check, .failed, "an error was reported (code \(error.code.rawValue)): \(error)")

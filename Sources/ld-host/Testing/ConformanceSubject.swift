@@ -1,12 +1,13 @@
 package import LocalDataAPI
 package import LocalDataHost
 
-/// The component that is tried, and how its stores are opened.
+/// The component that is tried, and how it is opened.
 package struct ConformanceSubject: Sendable {
     let image: PluginImage
     let component: PluginDescription.Component
+    let kind: ComponentKind
     let options: [String: ComponentOption.Value]
-    /// How another process opens the same store; `nil` if none can.
+    /// How another process opens the same component; `nil` if none can, or if this process is not the kit's own.
     let peer: PeerProgram?
     let log = RecordingLog()
 
@@ -14,17 +15,44 @@ package struct ConformanceSubject: Sendable {
     package init(
         image: PluginImage, component id: String, options: [String: ComponentOption.Value], program: String? = nil
     ) throws(StorageError) {
-        guard let component = image.description.components.first(where: { $0.id == id }), component.kind == 1 else {
-            throw StorageError(.componentNotFound, "plugin '\(image.path)' has no storage component '\(id)'")
+        guard let component = image.description.components.first(where: { $0.id == id }),
+            let kind = ComponentKind(rawValue: component.kind), Self.kinds.contains(kind)
+        else {
+            throw StorageError(
+                .componentNotFound, "plugin '\(image.path)' has no storage or crypto component '\(id)'")
         }
         self.image = image
         self.component = component
+        self.kind = kind
         self.options = options
         peer = program.map { PeerProgram(program: $0, file: image.path, component: id, options: options) }
     }
 
-    /// Opens a store whose folders are below `folder`.
-    func open(in folder: String) throws(StorageError) -> LoadedStore {
+    /// The kinds of components that there are checks for.
+    package static let kinds: Set<ComponentKind> = [.storage, .crypto]
+
+    /// What reports call it.
+    var noun: String { kind == .storage ? "store" : "provider" }
+
+    /// Opens it, with its folders below `folder`.
+    func open(in folder: String) throws(StorageError) -> OpenComponent {
+        kind == .storage ? .store(try openStore(in: folder)) : .provider(try openProvider(in: folder))
+    }
+
+    func openStore(in folder: String) throws(StorageError) -> LoadedStore {
         try image.openStore(component.id, options: options, folder: folder, log: log)
+    }
+
+    func openProvider(in folder: String) throws(StorageError) -> LoadedCrypto {
+        try image.openCrypto(component.id, options: options, folder: folder, log: log)
+    }
+
+    /// Ends a check with a failure unless every option has a name of its own and a line of help.
+    func expectTidyOptions() throws {
+        var known: Set<String> = []
+        for option in component.options {
+            try expect(known.insert(option.name).inserted, "the option '\(option.name)' is listed twice")
+            try expect(!option.help.isEmpty, "the option '\(option.name)' has no help")
+        }
     }
 }

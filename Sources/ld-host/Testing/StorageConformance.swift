@@ -25,31 +25,11 @@ public enum StorageConformance {
     public static func run<Backend: StorageBackend>(
         _ backend: Backend.Type, options: [String: ComponentOption.Value] = [:], only: Set<String>? = nil
     ) async throws -> ConformanceReport {
-        let checks = try checks(only)
+        let checks = try ConformanceCheck.all(for: [.storage], only: only)
         let name = String(reflecting: backend)
         let table = Plugin.export(name, version: "0", .storage(backend))
         let image = try PluginImage(linked: table, name: name)
         let subject = try ConformanceSubject(image: image, component: backend.component.id, options: options)
-        let folder = try ScratchFolder()
-        defer { folder.remove() }
-        // Checks block, and hold many threads: neither Swift's pool nor the host's own threads are for that.
-        let results = try await Worker.result {
-            var results: [ConformanceResult] = []
-            ConformanceRun(subject, folder: folder.path)(checks) { results.append($0) }
-            return results
-        }
-        return ConformanceReport(component: subject.component.id, source: name, results: results)
-    }
-
-    /// The checks with these ids, in the order of the report.
-    package static func checks(_ only: Set<String>?) throws(StorageError) -> [ConformanceCheck] {
-        guard let only else { return ConformanceCheck.all }
-        let unknown = only.subtracting(ConformanceCheck.all.map(\.id)).sorted()
-        guard unknown.isEmpty else {
-            throw StorageError(
-                .invalidOptions, "there is no check '\(unknown.joined(separator: "', '"))'",
-                hint: "a report without a choice names them all")
-        }
-        return ConformanceCheck.all.filter { only.contains($0.id) }
+        return try await ConformanceRun.report(on: subject, checks, source: name)
     }
 }

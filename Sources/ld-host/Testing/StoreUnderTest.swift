@@ -23,7 +23,7 @@ final class StoreUnderTest: Sendable {
         self.subject = subject
         self.folder = folder
         place = StorageNamespace(domain: "conformance", scope: "\(check)-\(UInt32.random(in: 0 ... .max))")
-        let store = try subject.open(in: folder)
+        let store = try subject.openStore(in: folder)
         properties = store.properties
         state = Mutex(State(store: store))
     }
@@ -108,7 +108,7 @@ final class StoreUnderTest: Sendable {
 
     /// Opens the store again, with the same options.
     func open() throws {
-        let store = try subject.open(in: folder)
+        let store = try subject.openStore(in: folder)
         state.withLock { $0.store = store }
     }
 

@@ -1,6 +1,4 @@
 import FoundationEssentials
-import Glibc
-import LocalDataHost
 
 /// The fault injector of `Tests/FaultInjection`, built once for a run of the tests.
 enum FaultShim {
@@ -20,24 +18,8 @@ enum FaultShim {
         }
     }
 
-    /// The library, beside the programs under test. Its name keeps it from being taken for a plugin.
-    static let library = Result { try build() }
-
-    private static func build() throws -> String {
-        let sources = "\(BuiltProducts.package)/Tests/FaultInjection"
-        let names = try FileManager.default.contentsOfDirectory(atPath: sources)
-            .filter { $0.hasPrefix("fault") && $0.hasSuffix(".c") }.sorted()
-        let library = "\(BuiltProducts.folder)/faultshim.so"
-        // Another run of the tests may be building it too.
-        let fresh = "\(library).\(getpid())"
-        let home = try Home()
-        let ending = try home.run(
-            "/usr/bin/cc", ["-std=c11", "-O2", "-shared", "-fPIC", "-o", fresh] + names.map { "\(sources)/\($0)" })
-        guard ending.status == 0, rename(fresh, library) == 0 else {
-            throw Home.Failure(description: "the fault injector cannot be built: \(ending.errors)")
-        }
-        return library
-    }
+    /// The library.
+    static let library = Result { try PreloadedLibrary.build("faultshim", prefix: "fault", in: "FaultInjection") }
 
     /// Reads the calls from a log.
     static func calls(in log: String) throws -> [Call] {

@@ -12,7 +12,7 @@ final class PseudoTerminal {
 
     /// Starts a program as the leader of a session of its own, with the terminal as its controlling one and all three
     /// standard descriptors.
-    init(_ home: Home, _ words: String...) throws {
+    init(_ home: Home, _ words: String..., adding variables: [String: String] = [:]) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
         guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
@@ -34,7 +34,7 @@ final class PseudoTerminal {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(Self.newSession | POSIX_SPAWN_SETSIGMASK))
         let arguments = ([BuiltProducts.program] + words).map { strdup($0) } + [nil]
-        let environment = home.environment.map { strdup("\($0)=\($1)") } + [nil]
+        let environment = home.environment.merging(variables) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for string in arguments + environment { free(string) } }
         var process: pid_t = 0
         let error = posix_spawn(&process, BuiltProducts.program, &actions, &attributes, arguments, environment)

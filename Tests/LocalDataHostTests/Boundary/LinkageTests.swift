@@ -47,6 +47,22 @@ import Testing
         for library in Self.unwanted { #expect(!loaded.contains("\(library)")) }
     }
 
+    /// The names of the libraries that a built file needs itself.
+    private func libraries(of name: String) throws -> Set<String> {
+        let dynamic = try run("/usr/bin/readelf", "-dW", "\(Self.folder)/\(name)")
+        let lines = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+        return Set(lines.compactMap { $0.split(separator: "[").last?.split(separator: "]").first.map(String.init) })
+    }
+
+    @Test(
+        "a crypto plugin needs the one library that it wraps, besides what a store of plain files needs",
+        arguments: [("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so")])
+    func wrapped(_ name: String, _ library: String) throws {
+        let own = try libraries(of: name).subtracting(libraries(of: "libFileStore.so"))
+        #expect(own.count == 1)
+        #expect(own.allSatisfy { $0.hasPrefix(library) }, "\(own)")
+    }
+
     @Test("a plugin exports one function besides Swift's own, its entry", arguments: plugins)
     func exports(_ name: String) throws {
         let table = try run("/usr/bin/nm", "-D", "--defined-only", "\(Self.folder)/\(name)")

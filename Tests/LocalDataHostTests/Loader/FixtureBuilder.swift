@@ -37,15 +37,18 @@ struct FixtureBuilder: Sendable {
         try build(variant: variant, component: component, as: name)
     }
 
-    /// As ``build(_:component:as:)``, with the words in a list.
-    func build(variant: [String], component: String = "fixture", as name: String = "libFixture.so") throws -> String {
+    /// As ``build(_:component:as:)``, with the words in a list, and of another fixture if one is named.
+    func build(
+        variant: [String], component: String = "fixture", as name: String = "libFixture.so",
+        source: String = "fixture.c"
+    ) throws -> String {
         let path = "\(folder)/\(name)"
         let end = try ChildProcess(
             "/usr/bin/cc",
             arguments: ["-std=c11", "-shared", "-fPIC", "-o", path]
                 + ["-I", "\(Self.repository)/Sources/LocalDataAPI/CLocalData/include"]
                 + ["-DCOMPONENT_ID=\"\(component)\""] + variant.map { "-D\($0)" }
-                + ["\(Self.repository)/Tests/PluginFixtures/fixture.c"],
+                + ["\(Self.repository)/Tests/PluginFixtures/\(source)"],
             environment: ["PATH": "/usr/bin:/bin"]
         ).run(deadline: .seconds(120))
         try #require(end.outcome == .exited(code: 0), "cc \(end.outcome): \(end.errorText)")

@@ -138,8 +138,10 @@ import Testing
         defer { fixture.remove() }
         let router = StorageRouter(
             configuration: try fixture.configuration(
-                "domains: { userDefaults: \"vault\" }, stores: { vault: { component: \"memory\", sealing: {} } }"))
+                "domains: { userDefaults: \"vault\" }, stores: { vault: { component: \"memory\", "
+                    + "sealing: { source: \"provider\", name: \"absent\" } } }"))
         let error = try await #require(throws: StorageError.self) { try await router.set("x", for: textKey("k")) }
         #expect(error.code == .securityApplicationFailed && error.message.contains("'vault'"))
+        #expect(try await !router.exists(textKey("k")))
     }
 }

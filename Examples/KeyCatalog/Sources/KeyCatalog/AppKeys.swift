@@ -38,7 +38,7 @@ extension StorageKey where Value == Profile {
 
     static let letter = StorageKey(
         name: "letter", domain: .encryptedFileSystem(),
-        security: .encrypted(.external(source: KeyMaterialSource(id: "hardware"))), owner: "Diary",
+        security: .encrypted(.external(source: .hardware)), owner: "Diary",
         description: "A letter under a key of a hardware token.")
 }
 

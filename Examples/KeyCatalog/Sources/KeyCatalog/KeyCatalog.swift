@@ -12,6 +12,7 @@ struct KeyCatalog {
         await router.updateStorageConfiguration(
             StorageConfiguration(
                 defaultKeychainService: "com.example.app", defaultAppGroupIdentifier: "group.com.example"))
+        await router.registerKeyMaterialProvider(HardwareToken(), for: .hardware)
         try await router.registerCatalog(AppCatalog())
 
         let profile = Profile(name: "Ada", languages: ["en", "fr"])

@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
@@ -63,6 +64,11 @@ static inline int ld_linux_memfd(const char *name) {
 /* In the child, closes every descriptor from `from` on; an error number on failure. Needs glibc 2.34. */
 static inline int ld_linux_spawn_close_from(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
+
+/* PR_SET_DUMPABLE of prctl(2): no core dumps, and no other process of the same user may look into this one. */
+static inline void ld_linux_forbid_dumps(void) {
+    syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 /* The signal's name without SIG, "ABRT", or null if it has none. Needs glibc 2.32. */

@@ -7,8 +7,9 @@ extension Command {
         summary: "write the package of a new plugin into a new folder NAME",
         details: """
             NAME is in upper camel case, e.g. MyStore; it becomes the library libMyStore.so with the component my-store.
-            The package builds as it is, has a test of its own and keeps the promises of a store; its README.md says how
-            to go on. A package in Swift depends on LocalData's source, one in C on nothing: the header is in it.
+            The package builds as it is, has a test of its own and keeps the promises of its kind; its README.md says how
+            to go on. A package in Swift depends on LocalData's source, one in C on nothing: the header is in it. A crypto
+            plugin computes with libsodium.
             """,
         options: [
             Option(name: "--kind", value: "KIND", help: "storage (the default), crypto, sync or migration"),
@@ -19,19 +20,19 @@ extension Command {
         ]
     ) { arguments, _ in
         let name = try PluginName(arguments.operands[0])
-        try requireStorage(arguments.value("--kind") ?? "storage")
+        let kind = try kind(arguments.value("--kind") ?? "storage")
         let template: PluginTemplate
         let next: String
         switch arguments.value("--language") ?? "swift" {
         case "swift":
             let checkout = try arguments.value("--localdata").map(Checkout.init(at:)) ?? .running()
-            template = .swift(name, checkout: checkout)
+            template = kind == .crypto ? .swiftCrypto(name, checkout: checkout) : .swiftStore(name, checkout: checkout)
             next = "swift build && swift test"
         case "c":
             guard arguments.value("--localdata") == nil else {
                 throw UsageError("a plugin in C needs no --localdata: the header is part of its package")
             }
-            template = .c(name)
+            template = kind == .crypto ? .cCrypto(name) : .cStore(name)
             next = "make && make test"
         case let other:
             throw UsageError(
@@ -46,14 +47,17 @@ extension Command {
     }
 
     /// What a plugin of another kind would export is not in the header yet, so that no host could load it.
-    private static func requireStorage(_ kind: String) throws {
+    private static func kind(_ kind: String) throws -> ComponentKind {
         switch kind {
-        case "storage": return
-        case "crypto", "sync", "migration":
+        case "storage": return .storage
+        case "crypto": return .crypto
+        case "sync", "migration":
             throw StorageError(
                 .unsupported,
-                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has a table for storage only",
-                hint: "use --kind storage, or wait for a version of LocalData whose header has a table for \(kind)")
+                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has tables for storage and crypto only",
+                hint:
+                    "use --kind storage or --kind crypto, or wait for a version of LocalData whose header has a table "
+                    + "for \(kind)")
         default:
             throw UsageError(
                 "there is no kind of plugin '\(kind)'", hint: "there are: storage, crypto, sync and migration")

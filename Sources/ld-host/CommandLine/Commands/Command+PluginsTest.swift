@@ -6,15 +6,15 @@ internal import LocalDataTesting
 extension Command {
     static let pluginsTest = Command(
         name: "plugins test", operands: "FILE", count: 1...1,
-        summary: "try every promise that a plugin's stores make",
+        summary: "try every promise that a plugin's components make",
         details: """
-            Runs the conformance kit over each storage component of FILE, in a child process with a deadline, so that a
-            plugin that crashes or hangs is a result. Stores are opened with the plugin's defaults and the options given;
-            folders that they name by ${data}, ${cache}, ${state} and ${config} are below a temporary one. What does not
-            apply is skipped, with the reason. Exit status 0 means that nothing failed.
+            Runs the conformance kit over each storage and each crypto component of FILE, in a child process with a
+            deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
+            and the options given; folders that they name by ${data}, ${cache}, ${state} and ${config} are below a
+            temporary one. What does not apply is skipped, with the reason. Exit status 0 means that nothing failed.
             """,
         options: [
-            Option(name: "--options", value: "JSON", help: "open the stores with these options"),
+            Option(name: "--options", value: "JSON", help: "open the components with these options"),
             Option(name: "--component", value: "ID", help: "try only this component"),
             Option(name: "--only", value: "ID", help: "make only this check, e.g. value.empty; may be repeated"),
             Option(name: "--timeout", value: "SECONDS", help: "how long all of it may take; 120 if not given"),
@@ -24,7 +24,6 @@ extension Command {
         let file = arguments.operands[0]
         let options = try componentOptions(arguments.value("--options") ?? "{}")
         let only = arguments.all("--only")
-        let checks = try StorageConformance.checks(only.isEmpty ? nil : Set(only))
         guard let seconds = Double(arguments.value("--timeout") ?? "120"), seconds > 0, seconds <= 86_400 else {
             throw UsageError("'--timeout' takes seconds, more than 0 and at most a day")
         }
@@ -35,17 +34,19 @@ extension Command {
         // Not by a router: what is wrong with a configuration is no concern of a plugin's author.
         let inspector = PluginInspector(host: program, timeout: .seconds(min(seconds, 10)))
         let description = try await onThreadThatMayWait { try inspector.inspect(file) }
-        let stores = description.components.filter { $0.kind == ComponentKind.storage.rawValue }
-        let wanted = stores.filter { arguments.value("--component") == nil || $0.id == arguments.value("--component") }
+        let wanted = components(of: description, named: arguments.value("--component"))
         guard !wanted.isEmpty else {
             throw StorageError(
-                .componentNotFound, "plugin '\(file)' has no storage component\(named(arguments.value("--component")))",
-                hint: "there are checks for storage only; see: ld-host plugins inspect '\(file)'")
+                .componentNotFound,
+                "plugin '\(file)' has no storage or crypto component\(named(arguments.value("--component")))",
+                hint: "there are checks for storage and crypto only; see: ld-host plugins inspect '\(file)'")
         }
+        let all = try ConformanceCheck.all(for: Set(wanted.map(\.kind)), only: only.isEmpty ? nil : Set(only))
         var reports: [ConformanceReport] = []
-        for component in wanted {
-            let conformance = PluginConformance(
-                program: program, file: file, component: component.id, options: options)
+        for (id, kind) in wanted {
+            let checks = all.filter { $0.kind == kind }
+            if checks.isEmpty { continue }
+            let conformance = PluginConformance(program: program, file: file, component: id, options: options)
             let report = try await onThreadThatMayWait { try conformance.run(checks, deadline: end - .now) }
             reports.append(report)
             if !session.json {
@@ -54,6 +55,18 @@ extension Command {
         }
         if session.json { try Output.json(reports) }
         return reports.allSatisfy(\.failures.isEmpty) ? .done : .failure
+    }
+
+    /// The components that there are checks for; only the one of an id, if one is given.
+    private static func components(
+        of plugin: PluginDescription, named id: String?
+    ) -> [(id: String, kind: ComponentKind)] {
+        plugin.components.compactMap { component in
+            guard let kind = ComponentKind(rawValue: component.kind), ConformanceSubject.kinds.contains(kind),
+                id == nil || component.id == id
+            else { return nil }
+            return (component.id, kind)
+        }
     }
 
     private static func named(_ component: String?) -> String { component.map { " '\($0)'" } ?? "" }

@@ -39,17 +39,20 @@ struct PluginName: Sendable {
 
     /// Modules, products and types that the new package's own would hide, or that would hide them.
     private static let taken: Set<String> = [
-        "Any", "Bool", "CLinux", "CLocalData", "Component", "ComponentInfo", "ComponentOptions", "Data", "DurableFiles",
-        "Equatable", "Error", "FileManager", "FileStore", "Foundation", "FoundationEssentials", "Glibc", "Hashable",
-        "HostServices", "LocalData", "LocalDataAPI", "LocalDataHost", "LocalDataTesting", "MemoryStore", "Mutex",
-        "Never", "Optional", "Package", "PackageDescription", "Plugin", "PropertyListDecoder", "PropertyListEncoder",
-        "Protocol", "RawSpan", "Record", "Result", "Self", "Sendable", "Set", "StorageAddress", "StorageBackend",
-        "StorageConformance", "StorageError", "StorageNamespace", "StoreProperties", "String", "Suite", "Swift",
-        "Synchronization", "Test", "Testing", "Type", "UUID", "UnsafeRawPointer", "ValueAttributes", "Void", "XCTest",
+        "Any", "AuthenticatedCipher", "Bool", "CLibSodium", "CLinux", "CLocalData", "COpenSSL", "CSodium", "Component",
+        "ComponentInfo", "ComponentOptions", "CryptoConformance", "CryptoProvider", "Data", "DurableFiles", "Equatable",
+        "Error", "FileManager", "FileStore", "Foundation", "FoundationEssentials", "Glibc", "Hashable", "HostServices",
+        "KeyAgreement", "KeyDerivationFunction", "LocalData", "LocalDataAPI", "LocalDataHost", "LocalDataTesting",
+        "MemoryLayout", "MemoryStore", "MutableRawSpan", "Mutex", "Never", "OpenSSLCrypto", "Optional", "Package",
+        "PackageDescription", "Plugin", "PropertyListDecoder", "PropertyListEncoder", "Protocol", "RawSpan", "Record",
+        "Result", "Self", "Sendable", "Set", "SodiumCrypto", "StorageAddress", "StorageBackend", "StorageConformance",
+        "StorageError", "StorageNamespace", "StoreProperties", "String", "Suite", "Swift", "Synchronization", "Test",
+        "Testing", "Type", "UInt64", "UInt8", "UUID", "UnsafeMutablePointer", "UnsafePointer", "UnsafeRawPointer",
+        "ValueAttributes", "Void", "XCTest",
     ]
 
     /// Components of the plugins that come with LocalData: two of one id are an error at run time.
-    private static let takenComponents: Set<String> = ["file", "memory"]
+    private static let takenComponents: Set<String> = ["file", "memory", "openssl", "sodium"]
 
     /// `MyStore` becomes `my-store`, `HTTP2Store` `http2-store`.
     private static func kebabCase(_ text: String) -> String {

@@ -1,22 +1,38 @@
 extension PluginTemplate {
     /// A storage plugin in C: the C example under another name, and the header, which is all that it needs.
-    static func c(_ name: PluginName) -> PluginTemplate {
+    static func cStore(_ name: PluginName) -> PluginTemplate {
+        c(
+            name, example: ("CBackend", "c-backend"), source: EmbeddedText.cStore, test: EmbeddedText.cTest,
+            makefile: EmbeddedText.cMakefile, ignored: EmbeddedText.cIgnored, readme: cStoreReadme(name))
+    }
+
+    /// A crypto plugin in C: the example of one under another name, and the header; it needs libsodium besides.
+    static func cCrypto(_ name: PluginName) -> PluginTemplate {
+        c(
+            name, example: ("CCrypto", "c-crypto"), source: EmbeddedText.cCrypto, test: EmbeddedText.cCryptoTest,
+            makefile: EmbeddedText.cCryptoMakefile, ignored: EmbeddedText.cCryptoIgnored, readme: cCryptoReadme(name))
+    }
+
+    private static func c(
+        _ name: PluginName, example: (name: String, component: String), source: String, test: String, makefile: String,
+        ignored: String, readme: String
+    ) -> PluginTemplate {
         func named(_ text: String) -> String {
-            text.replacing("CBackend", with: name.text).replacing("c-backend", with: name.component)
-                .replacing("cbackend", with: name.lowercase)
+            text.replacing(example.name, with: name.text).replacing(example.component, with: name.component)
+                .replacing(example.name.lowercased(), with: name.lowercase)
                 .replacing("../../Sources/LocalDataAPI/CLocalData/include", with: ".")
         }
         return PluginTemplate(files: [
-            "\(name.lowercase).c": named(EmbeddedText.cStore),
-            "test.c": named(EmbeddedText.cTest),
-            "Makefile": named(EmbeddedText.cMakefile),
-            ".gitignore": named(EmbeddedText.cIgnored),
+            "\(name.lowercase).c": named(source),
+            "test.c": named(test),
+            "Makefile": named(makefile),
+            ".gitignore": named(ignored),
             "localdata/plugin.h": EmbeddedText.header,
-            "README.md": cReadme(name),
+            "README.md": readme,
         ])
     }
 
-    private static func cReadme(_ name: PluginName) -> String {
+    private static func cStoreReadme(_ name: PluginName) -> String {
         """
         # \(name.text)
 
@@ -34,6 +50,23 @@ extension PluginTemplate {
 
         It keeps values in memory, so a value is gone when the process that stored it ends: an app reads back what it
         wrote, two runs of `ld-host` do not.
+
+        """
+    }
+
+    private static func cCryptoReadme(_ name: PluginName) -> String {
+        """
+        # \(name.text)
+
+        A crypto plugin for LocalData in C: ChaCha20-Poly1305, HKDF-SHA256 and random bytes by libsodium (Debian:
+        libsodium-dev, pkg-config). `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each function owes
+        to its caller. `test.c` is its own test.
+
+        ```sh
+        make                                          # lib\(name.text).so; nothing of Swift is in it
+        make test                                     # its own test, then every promise of a crypto provider
+        ld-host plugins inspect ./lib\(name.text).so
+        ```
 
         """
     }

@@ -1,20 +1,48 @@
 extension PluginTemplate {
     /// A storage plugin in Swift that depends on a checkout of LocalData.
-    static func swift(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+    static func swiftStore(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+        swift(
+            name, checkout, component: "storage", source: swiftStore(name),
+            test: swiftTest(name, hasKit: checkout.hasKit), readme: swiftReadme(name))
+    }
+
+    /// A crypto plugin in Swift that depends on a checkout of LocalData, and on libsodium.
+    static func swiftCrypto(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+        let package = swift(
+            name, checkout, component: "crypto", library: sodium, source: swiftCrypto(name),
+            test: swiftCryptoTest(name, hasKit: checkout.hasKit), readme: swiftCryptoReadme(name))
+        return PluginTemplate(files: package.files.merging(sodiumFiles) { $1 })
+    }
+
+    private static func swift(
+        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil, source: String,
+        test: String, readme: String
+    ) -> PluginTemplate {
         PluginTemplate(files: [
-            "Package.swift": swiftManifest(name, checkout),
-            "Sources/\(name.text)/\(name.text).swift": swiftStore(name),
-            "Sources/\(name.text)/\(name.text)Plugin.swift": swiftEntry(name),
-            "Tests/\(name.text)Tests/\(name.text)Tests.swift": swiftTest(name, hasKit: checkout.hasKit),
-            "README.md": swiftReadme(name),
+            "Package.swift": swiftManifest(name, checkout, library),
+            "Sources/\(name.text)/\(name.text).swift": source,
+            "Sources/\(name.text)/\(name.text)Plugin.swift": swiftEntry(name, component),
+            "Tests/\(name.text)Tests/\(name.text)Tests.swift": test,
+            "README.md": readme,
             ".gitignore": ".build/\n",
         ])
     }
 
-    private static func swiftManifest(_ name: PluginName, _ checkout: Checkout) -> String {
+    /// A library of the system that a plugin wraps: the module that imports it, and where it comes from.
+    struct SystemLibrary {
+        let module: String
+        let pkgConfig: String
+        let debianPackage: String
+    }
+
+    private static func swiftManifest(_ name: PluginName, _ checkout: Checkout, _ library: SystemLibrary?) -> String {
         let api = #".product(name: "LocalDataAPI", package: "LocalData")"#
         let kit = #".product(name: "LocalDataTesting", package: "LocalData")"#
         let tested = [#""\#(name.text)""#, api] + (checkout.hasKit ? [kit] : [])
+        let needed = [api] + (library.map { ["\"\($0.module)\""] } ?? [])
+        let system = library.map {
+            #".systemLibrary(name: "\#($0.module)", pkgConfig: "\#($0.pkgConfig)", providers: [.apt(["\#($0.debianPackage)"])])"#
+        }
         return """
             // swift-tools-version: 6.2
             import PackageDescription
@@ -24,7 +52,7 @@ extension PluginTemplate {
                 products: [.library(name: "\(name.text)", type: .dynamic, targets: ["\(name.text)"])],
                 dependencies: [.package(name: "LocalData", path: \(literal(checkout.path)))],
                 targets: [
-                    .target(name: "\(name.text)", dependencies: [\(api)]),
+                    \(system.map { "\($0),\n        " } ?? "").target(name: "\(name.text)", dependencies: [\(needed.joined(separator: ", "))]),
                     .testTarget(
                         name: "\(name.text)Tests",
                         dependencies: [
@@ -37,14 +65,14 @@ extension PluginTemplate {
             """
     }
 
-    private static func swiftEntry(_ name: PluginName) -> String {
+    private static func swiftEntry(_ name: PluginName, _ component: String) -> String {
         """
         import LocalDataAPI
 
         /// The plugin's entry: what a host calls first, and the only symbol that it looks for.
         @c(localdata_plugin_v1)
         public func plugin() -> UnsafeRawPointer {
-            Plugin.export("\(name.text)", version: "0.1.0", .storage(\(name.text).self))
+            Plugin.export("\(name.text)", version: "0.1.0", .\(component)(\(name.text).self))
         }
 
         """
@@ -66,6 +94,24 @@ extension PluginTemplate {
         ld-host config set domains.userDefaults \(name.component)
         ld-host set userDefaults/theme dark
         ld-host get userDefaults/theme
+        ```
+
+        """
+    }
+
+    private static func swiftCryptoReadme(_ name: PluginName) -> String {
+        """
+        # \(name.text)
+
+        A crypto plugin for LocalData: ChaCha20-Poly1305, HKDF-SHA256 and random bytes by libsodium (Debian:
+        libsodium-dev). `Sources/\(name.text)/\(name.text).swift` is the provider; what it must uphold stands in the doc
+        comment of `CryptoProvider`.
+
+        ```sh
+        swift build
+        swift test                                    # its own test, and every promise of a crypto provider
+        ld-host plugins test .build/debug/lib\(name.text).so
+        ld-host plugins inspect .build/debug/lib\(name.text).so
         ```
 
         """

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// Where values come from: standard input, or a file.
 enum Input {
@@ -18,7 +19,33 @@ enum Input {
     }
 
     /// The whole content of a file, or of standard input for `-`.
-    static func contents(of path: String) throws(StorageError) -> Data {
+    ///
+    /// - Throws: `fileError` if it cannot be read, or has more than `limit` bytes.
+    static func contents(of path: String, limit: Int = .max) throws(StorageError) -> Data {
+        var data = Data()
+        try read(path) { (piece, name) throws(StorageError) in
+            data.append(contentsOf: piece)
+            guard data.count <= limit else {
+                throw StorageError(.fileError, "\(name) has more than \(limit) bytes, which is the most that is read")
+            }
+        }
+        return data
+    }
+
+    /// The first bytes of a file, or of standard input for `-`, and how many there are in all: it is read to its end.
+    static func start(of path: String, atMost limit: Int) throws(StorageError) -> (data: Data, size: UInt64) {
+        var (data, size) = (Data(), UInt64(0))
+        try read(path) { piece, _ in
+            data.append(contentsOf: piece.prefix(limit - data.count))
+            size += UInt64(piece.count)
+        }
+        return (data, size)
+    }
+
+    /// Reads a file, or standard input for `-`, piece by piece to its end; `take` gets its name for errors, too.
+    private static func read(
+        _ path: String, _ take: (UnsafeRawBufferPointer, String) throws(StorageError) -> Void
+    ) throws(StorageError) {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw StorageError(
@@ -26,13 +53,14 @@ enum Input {
                 hint: "name a file that can be read, or - for standard input")
         }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        var data = Data()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-        defer { buffer.deallocate() }
+        defer {
+            clear(buffer)
+            buffer.deallocate()
+        }
         let name = path == "-" ? "standard input" : "'\(path)'"
         while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
-            data.append(contentsOf: buffer[..<count])
+            try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), name)
         }
-        return data
     }
 }

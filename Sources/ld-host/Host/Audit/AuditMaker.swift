@@ -26,7 +26,8 @@ struct AuditMaker {
         func made(_ open: OpenStore?, _ problem: String?) -> StorageAuditReport.Route {
             StorageAuditReport.Route(
                 domain: domain, store: route.store.name, component: route.store.component, plugin: open?.plugin,
-                why: route.origin, durability: open?.store.properties.durability, problem: problem)
+                why: route.origin, durability: open?.store.properties.durability,
+                sealing: route.store.sealing.map { "\($0.cipher): \($0.source.protection)" }, problem: problem)
         }
         do throws(StorageError) {
             return made(try await router.openStore(for: domain, in: snapshot), nil)

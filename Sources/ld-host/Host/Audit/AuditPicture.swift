@@ -32,7 +32,11 @@ struct AuditPicture {
         let storeBoxes = stores.enumerated().map { index, store in
             let route = routes.first { $0.store == store }
             return Box(
-                label: store, note: route?.durability ?? "not open", isBroken: route?.problem != nil,
+                label: store,
+                note: route.map {
+                    [$0.durability ?? "not open", $0.sealing == nil ? nil : "sealed"].compactMap(\.self).joined(
+                        separator: ", ")
+                } ?? "not open", isBroken: route?.problem != nil,
                 y: place(index, of: stores.count, height))
         }
         let pluginBoxes = plugins.enumerated().map { index, plugin in

@@ -21,6 +21,7 @@ enum AuditText {
             let plugin = route.plugin.map { "of \(safe($0))" } ?? "cannot be opened: \(safe(route.problem ?? ""))"
             return "\(route.domain): store \(safe(route.store)), component \(safe(route.component)) \(plugin); "
                 + "\(route.durability ?? "unknown"); chosen by \(safe(route.why))"
+                + (route.sealing.map { "\n  sealed with \(safe($0))" } ?? "")
         }.joined(separator: "\n") + "\n"
     }
 

@@ -17,6 +17,8 @@ public struct StorageAuditReport: Encodable, Sendable {
         public let why: String
         /// What becomes of the store's values, e.g. `durable`; `nil` if the store cannot be opened.
         public let durability: String?
+        /// How the store seals its values, against whom that protects and against whom not; `nil` for not at all.
+        public let sealing: String?
         /// Why the store cannot be opened, if so.
         public let problem: String?
     }

@@ -34,9 +34,10 @@ package final class LoadedCrypto: Sendable {
             ("random", table.random != nil),
         ]
         if let missing = functions.first(where: { !$0.1 }) { throw refused("without the function '\(missing.0)'") }
-        guard table.algorithm_count <= 64, table.algorithm_count > 0, let list = table.algorithms else {
+        guard table.algorithm_count <= 64, table.algorithm_count > 0 else {
             throw refused("that lists \(table.algorithm_count) algorithms; expected 1 to 64")
         }
+        guard let list = table.algorithms else { throw refused("without its list of algorithms") }
         var algorithms: [Int32: ld_algorithm] = [:]
         for index in 0..<table.algorithm_count {
             var algorithm = ld_algorithm()
@@ -179,7 +180,7 @@ package final class LoadedCrypto: Sendable {
 
     /// Only `LD_OK` says that an output is what it should be.
     @inline(__always)
-    private func done(_ status: Int32) throws(StorageError) {
+    func done(_ status: Int32) throws(StorageError) {
         guard status == LD_OK else {
             throw StorageError(
                 .unknown, "the crypto provider '\(component)' answered with the status \(status), which has no meaning")

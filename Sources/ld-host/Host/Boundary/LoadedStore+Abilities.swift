@@ -64,7 +64,8 @@ extension LoadedStore {
         _ handle: StoreHandle, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
         guard let streaming = abilities.streaming else {
-            guard let data = try get(handle) else { return false }
+            guard var data = try get(handle) else { return false }
+            defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
             // As with stores that stream, an empty value has no pieces.
             if !data.isEmpty { _ = data.withUnsafeBytes { body($0) } }
             return true
@@ -81,7 +82,9 @@ extension LoadedStore {
         from fill: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
         guard let streaming = abilities.streaming else {
-            return try set(handle, to: collect(from: fill), attributes: attributes)
+            var value = GatheredBytes()
+            while try value.add(from: { try piece(fill, $0) }) {}
+            return try set(handle, to: value.bytes, attributes: attributes)
         }
         try withoutActuallyEscaping(fill) { fill in
             var source = PieceSource(fill: fill)
@@ -103,13 +106,6 @@ extension LoadedStore {
         }
     }
 
-    private func collect(from fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> Data {
-        var data = Data()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
-        defer { buffer.deallocate() }
-        while case let count = try piece(fill, buffer), count > 0 { data.append(contentsOf: buffer[..<count]) }
-        return data
-    }
 }
 
 /// Asks for one piece; a count that the buffer cannot hold is the source's mistake and must not become a short value.

@@ -42,10 +42,12 @@ package final class LoadedStore: Sendable {
                 hint: "use one of the LD_LATENCY_ values")
         }
         self.table = table
-        properties = StoreProperties(
+        var properties = StoreProperties(
             latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
             isShared: table.flags & LD_STORE_SHARED != 0, isKeychain: table.flags & LD_STORE_KEYCHAIN != 0,
             largestValue: table.largest_value == 0 ? nil : table.largest_value)
+        properties.enforces = table.enforces
+        self.properties = properties
         abilities = LoadedAbilities(of: table)
     }
 
@@ -79,13 +81,18 @@ package final class LoadedStore: Sendable {
 
     /// Stores a value.
     package func set(_ handle: StoreHandle, to value: Data, attributes: ValueAttributes?) throws(StorageError) {
+        try value.withBuffer { (bytes) throws(StorageError) in try set(handle, to: bytes, attributes: attributes) }
+    }
+
+    /// Stores a value.
+    func set(
+        _ handle: StoreHandle, to value: UnsafeRawBufferPointer, attributes: ValueAttributes?
+    ) throws(StorageError) {
         try checkSize(value.count)
         let status = try ReportSink.call { error in
-            value.withUnsafeBytes { buffer in
-                let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
-                guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
-                return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
-            }
+            let bytes = ld_bytes(value)
+            guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
+            return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
         }
         guard status == LD_OK else { throw stopped("writing a value") }
     }

@@ -81,6 +81,11 @@ extension ConfigurationSchema {
                 path: path, origin: origin, message: "the name is not usable",
                 hint: "expected \(ConfigurationName.rule)")
         }
+        if rule.pattern.last == "<domain>", key.lowercased().hasPrefix(HostSettings.reservedDomains) {
+            return ConfigurationProblem(
+                path: path, origin: origin, message: "the host keeps its own keys in such domains",
+                hint: "use a name that does not start with '\(HostSettings.reservedDomains)'")
+        }
         guard rule.pattern.last == "<domain>", let known = ConfigurationName.mistypedDomain(key) else { return nil }
         return ConfigurationProblem(
             path: path, origin: origin, message: "unknown domain",

@@ -1,4 +1,3 @@
-internal import CLocalData
 internal import FoundationEssentials
 package import LocalDataAPI
 
@@ -10,29 +9,46 @@ extension PluginImage {
     package func openStore(
         _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedStore {
-        guard let component = description.components.first(where: { $0.id == id && $0.kind == LD_KIND_STORAGE }) else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no storage component '\(id)'")
-        }
-        let folders = HostSettings.Folders(
-            data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config")
-        let store = HostSettings.Store(
-            name: id, component: id, options: options, origin: "given", concurrency: 1, timeout: .seconds(10),
-            sealing: nil)
-        let complete = try OptionResolver(component: component, folders: folders).resolve(store)
+        let complete = try complete(options, of: id, .storage, folders: HostSettings.Folders(below: folder))
         return try openStore(id, options: complete, host: HostTable.shared(for: log))
     }
 
-    /// Opens a crypto provider with the defaults of its options. May wait.
-    func openCrypto(
-        _ id: String, folders: HostSettings.Folders, log: any StorageLogHandler
+    /// Opens a crypto provider, its options checked and completed, with every folder that they may name below one. May
+    /// wait.
+    ///
+    /// - Throws: `invalidOptions` with every problem, and what the component reports.
+    package func openCrypto(
+        _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedCrypto {
-        guard let component = description.components.first(where: { $0.id == id && $0.kind == LD_KIND_CRYPTO }) else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no crypto component '\(id)'")
-        }
-        let settings = HostSettings.Store(
-            name: id, component: id, options: [:], origin: "encryption.provider", concurrency: 1,
-            timeout: .seconds(10), sealing: nil)
-        let complete = try OptionResolver(component: component, folders: folders).resolve(settings)
+        try openCrypto(id, options: options, folders: HostSettings.Folders(below: folder), log: log)
+    }
+
+    /// The same with folders of a configuration.
+    func openCrypto(
+        _ id: String, options: [String: ComponentOption.Value] = [:], folders: HostSettings.Folders,
+        log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedCrypto {
+        let complete = try complete(options, of: id, .crypto, folders: folders)
         return try openCrypto(id, options: complete, host: HostTable.shared(for: log))
+    }
+
+    private func complete(
+        _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folders: HostSettings.Folders
+    ) throws(StorageError) -> Data {
+        guard let component = description.components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
+        }
+        let store = HostSettings.Store(
+            name: id, component: id, options: options, origin: "given", concurrency: 1, timeout: .seconds(10),
+            sealing: nil)
+        return try OptionResolver(component: component, folders: folders).resolve(store)
+    }
+}
+
+extension HostSettings.Folders {
+    /// Folders below one.
+    fileprivate init(below folder: String) {
+        self.init(
+            data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config")
     }
 }

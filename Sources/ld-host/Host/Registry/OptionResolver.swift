@@ -24,7 +24,10 @@ struct OptionResolver {
             }
             do { result[option.name] = try check(value, option) } catch { problems.append(error.message) }
         }
-        guard problems.isEmpty, let data = try? JSONEncoder().encode(result) else {
+        // In one order in every process: a store is known again by what this returns.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard problems.isEmpty, let data = try? encoder.encode(result) else {
             throw StorageError(
                 .invalidOptions,
                 "store '\(store.name)' (\(store.origin)), component '\(component.id)': "

@@ -6,22 +6,35 @@ final class OpenStore: Sendable {
     let store: LoadedStore
     let plugin: String
     let component: String
+    /// The same for all stores, of this process and others and whatever their names, that the same component serves with
+    /// the same options.
+    let identity: UInt64
     /// How values are sealed before the store gets them, if they are.
     let sealing: StoreSealing?
     private let lane: CallLane
 
     init(
-        name: String, store: LoadedStore, plugin: String, component: String, sealing: StoreSealing?, concurrency: Int,
-        timeout: Duration
+        name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, sealing: StoreSealing?,
+        concurrency: Int, timeout: Duration
     ) {
         self.name = name
         self.store = store
         self.plugin = plugin
         self.component = component
+        self.identity = identity
         self.sealing = sealing
         let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
         lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
     }
+
+    /// A place for rings to remember; `nil` if what is in it is gone with the process.
+    func sealedPlace(_ place: StorageNamespace) -> SealedPlace? {
+        guard store.properties.isDurable || store.properties.isShared else { return nil }
+        return SealedPlace(store: name, identity: identity, namespace: place)
+    }
+
+    /// Whether it protects what it keeps: the host seals it, or it is a keychain by itself.
+    var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
 
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }

@@ -20,7 +20,7 @@ extension RouterSnapshot {
     func protection(of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore) -> Protection {
         let own = open.sealing.map { [$0.layer(for: address)] } ?? []
         do throws(StorageError) {
-            let advisory = try self.advisory(security, at: address, isSealed: open.sealing != nil)
+            let advisory = try self.advisory(security, at: address, in: open)
             guard let policy = encryption(for: security, in: address.place.domain) else {
                 return Protection(outcome: .layers(own), advisory: advisory)
             }
@@ -43,7 +43,7 @@ extension RouterSnapshot {
     ///
     /// - Throws: `securityApplicationFailed` if it does not.
     private func advisory(
-        _ security: SecurityPolicy, at address: StorageAddress, isSealed: Bool
+        _ security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
     ) throws(StorageError) -> String? {
         let domain = address.place.domain
         if security == .none, domain == "keychain" {
@@ -53,7 +53,8 @@ extension RouterSnapshot {
                 hint: "give the key another policy, or another domain")
         }
         guard case .keychain(let accessibility, let control) = security else { return nil }
-        guard domain == "keychain" ? isSealed : domain == "encryptedFileSystem" else {
+        let properties = open.store.properties
+        guard domain == "keychain" ? open.isKeychain : domain == "encryptedFileSystem" else {
             throw refusal(
                 security, address, "no store here does that",
                 domain == "keychain"
@@ -62,7 +63,7 @@ extension RouterSnapshot {
                     : "give the key the domain keychain or encryptedFileSystem, or the policy encrypted")
         }
         var advisory: [String] = []
-        if let control {
+        if let control, !properties.enforcedAccessControls.contains(control) {
             guard settings.isAccessControlAdvisory else {
                 throw refusal(
                     security, address, "no store here can ask for '\(control.rawValue)'",
@@ -71,7 +72,9 @@ extension RouterSnapshot {
             }
             advisory.append("'\(control.rawValue)' is not asked for")
         }
-        if ![.always, .alwaysThisDeviceOnly].contains(accessibility) {
+        // What is to be readable always is not less protected by a keychain that is locked at times.
+        let enforced = properties.enforcedAccessibilities.union([.always, .alwaysThisDeviceOnly])
+        if !enforced.contains(accessibility) {
             guard settings.isAccessibilityAdvisory else {
                 throw refusal(
                     security, address, "no store here can tell whether the device is unlocked",

@@ -14,12 +14,13 @@ final class RouterSnapshot: Sendable {
     /// The rings of keys with an encryption policy.
     let rings: MasterRings
     let providers: KeyMaterialProviders
+    private let opener: StoreOpener
     private let slots: [String: StoreSlot]
 
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
         log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
-        slots: [String: StoreSlot]
+        opener: StoreOpener, slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
@@ -29,6 +30,7 @@ final class RouterSnapshot: Sendable {
         self.crypto = crypto
         self.rings = rings
         self.providers = providers
+        self.opener = opener
         self.slots = slots
     }
 
@@ -50,6 +52,16 @@ final class RouterSnapshot: Sendable {
 
     /// A store that the configuration defines or maps a domain to.
     func slot(ofStore name: String) -> StoreSlot? { slots[name] }
+
+    /// The same, or else the component of that name with its defaults.
+    func slotOrComponent(_ name: String) -> StoreSlot {
+        if let slot = slots[name] { return slot }
+        let store = HostSettings.Store(
+            name: name, component: name, options: [:], origin: "the store's name", concurrency: 48,
+            timeout: .seconds(60),
+            sealing: nil)
+        return opener.slot(for: store, keychain: nil)
+    }
 
     /// Every store that the configuration defines or maps a domain to, in order of their names.
     var stores: [StoreSlot] { slots.values.sorted { $0.settings.name < $1.settings.name } }

@@ -125,7 +125,10 @@ extension StorageRouter {
         for (index, layer) in layers.enumerated() {
             guard case .external(let source, let name) = layer.keys else { continue }
             let providers = state.withLock { $0.providers }
-            let material = try await providers.material(of: source, for: name)
+            let material: SecretBytes
+            do throws(StorageError) { material = try await providers.material(of: source, for: name) } catch {
+                throw StorageError(error.code, "'\(resolved.address)': \(error.message)", hint: error.hint)
+            }
             layers[index] = SealingLayer(
                 keys: .supplied(EnvelopeKey(material)), envelope: layer.envelope, style: layer.style)
         }
@@ -136,7 +139,6 @@ extension StorageRouter {
 extension ResolvedKey {
     func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
         SealedValue(
-            store: store, handle: handle, layers: layers, place: SealedPlaces.Place(open.name, address.place),
-            owner: self)
+            store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)
     }
 }

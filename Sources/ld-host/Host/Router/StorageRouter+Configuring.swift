@@ -27,6 +27,14 @@ extension StorageRouter {
         state.withLock { $0.providers }.register(provider, for: source)
     }
 
+    /// Forgets the keys that are in memory, which is cleared as the calls in flight end: for apps that are locked, and at
+    /// the end of a program. The next call that needs a key reads it again, and asks for a passphrase again.
+    public func forgetKeys() {
+        let (rings, slots) = state.withLock { ($0.rings, Array($0.slots.values)) }
+        for rings in rings { rings.forgetKeys() }
+        for slot in slots { slot.forgetKeys() }
+    }
+
     /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another
     /// store. Calls in flight end on the stores that they began with.
     ///

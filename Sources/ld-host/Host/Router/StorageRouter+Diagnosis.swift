@@ -68,7 +68,7 @@ package enum Diagnosis {
             let open = try await router.openStore(for: domain, in: snapshot)
             let properties = open.store.properties
             let shared = properties.isShared ? "shared between processes" : "each process has its own"
-            let (protection, hint) = protection(of: domain, isSealed: open.sealing != nil)
+            let (protection, hint) = protection(of: domain, open)
             return Finding(
                 "\(explanation) (\(properties.durability), \(shared)); \(protection)", hint: hint,
                 isProblem: !hint.isEmpty)
@@ -77,15 +77,16 @@ package enum Diagnosis {
         }
     }
 
-    private static func protection(of domain: String, isSealed: Bool) -> (text: String, hint: String) {
+    private static func protection(of domain: String, _ open: OpenStore) -> (text: String, hint: String) {
         switch domain {
-        case "keychain" where !isSealed:
+        case "keychain" where !open.isKeychain:
             (
                 "values are refused, since the store keeps plain values",
                 "run: ld-host config set domains.keychain sealed-files"
             )
         case "encryptedFileSystem": ("every value is sealed with the master keys", "")
-        case _ where isSealed: ("the store seals every value", "")
+        case _ where open.sealing != nil: ("the store seals every value", "")
+        case _ where open.isKeychain: ("the store is a keychain by itself", "")
         default: ("keys with an encryption policy are sealed with the master keys, the others kept in plain", "")
         }
     }

@@ -17,8 +17,10 @@ extension StorageRouter {
         let open = try await openStore(for: place.domain, in: snapshot)
         return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
             var names: [String] = []
-            // Some more are asked for than are wanted: names of the host's own are left out.
-            try store.forEachName(in: place, prefix: prefix, after: after, limit: limit.map { $0 + 16 }) {
+            // Some more are asked for than are wanted: names of the host's own are left out, two rings and a key for each
+            // store at most.
+            let reserved = snapshot.settings.stores.count + 2
+            try store.forEachName(in: place, prefix: prefix, after: after, limit: limit.map { $0 + reserved }) {
                 if !snapshot.isReserved(StorageAddress(place, name: $0)) { names.append($0) }
                 return names.count != limit
             }

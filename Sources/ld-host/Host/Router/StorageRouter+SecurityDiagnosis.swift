@@ -4,7 +4,8 @@ internal import LocalDataAPI
 extension Diagnosis {
     static func security(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
-            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)]
+            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)] + journal(snapshot)
+                + snapshot.stores.flatMap { leftBehind(in: $0, snapshot) }
         }
         return findings ?? []
     }
@@ -39,6 +40,49 @@ extension Diagnosis {
             return [Finding("\(what); \(sealing.source.protection)")]
         } catch {
             return [Finding(what, error)]
+        }
+    }
+
+    private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {
+        do throws(StorageError) {
+            let survey = try IntentJournal(folder: snapshot.settings.folders.journal).survey()
+            return survey.pending.map { intent in
+                intent.state == .inProgress
+                    ? Finding("process \(intent.owner) is at it: \(intent.subject)")
+                    : Finding(
+                        "interrupted: \(intent.subject)",
+                        hint: hint(for: intent),
+                        isProblem: true)
+            } + survey.unreadable.map { Finding("journal", $0.error) }
+        } catch {
+            return [Finding("journal", error)]
+        }
+    }
+
+    /// Values that lie in a store which no longer serves their domain, so that nobody finds them.
+    private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        // What cannot be opened is told of elsewhere.
+        guard let open = try? slot.openIfNeeded(), open.store.abilities.enumeration != nil else { return [] }
+        var found: [String: Set<StorageNamespace>] = [:]
+        try? open.store.forEachPlace { place in
+            if let route = snapshot.settings.routes[place.domain], route.store.name != open.name {
+                found[route.store.name, default: []].insert(place)
+            }
+            return true
+        }
+        return found.sorted { $0.key < $1.key }.map { serving, places in
+            let list = places.map { "'\($0)'" }.sorted().joined(separator: ", ")
+            return Finding(
+                "store '\(open.name)' still holds values of \(list), where '\(serving)' serves now",
+                hint: "bring them along: ld-host store copy \(open.name) \(serving) --move", isProblem: true)
+        }
+    }
+
+    private static func hint(for intent: PendingIntent) -> String {
+        switch intent.kind {
+        case ResealIntent.kind: "run: ld-host reseal"
+        case CopyIntent.kind: "run: \(CopyIntent.command(intent))"
+        default: "use a later version of LocalData"
         }
     }
 

@@ -24,6 +24,7 @@ extension StorageRouter {
         let rings = MasterRings(
             settings.encryption, folder: settings.folders.rings, crypto: crypto,
             keychain: StoreOpener.keychain(keychain.flatMap { slots[$0.name] }))
+        state.rings.append(rings)
         var catalog: CatalogIndex?
         for registered in state.catalogs {
             var index = catalog ?? CatalogIndex()
@@ -34,7 +35,7 @@ extension StorageRouter {
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
-            rings: rings, providers: providers, slots: slots)
+            rings: rings, providers: providers, opener: opener, slots: slots)
     }
 
     /// The configuration with what was set in code.

@@ -30,6 +30,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
+        /// Those of all snapshots, which are never freed either.
+        var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
     }
@@ -63,7 +65,9 @@ public final class StorageRouter: StorageProviding, Sendable {
         return try await onIOThread { () throws(StorageError) in
             // Of several first callers, one loads; the others wait for the lock and find it done.
             if let snapshot = self.published { return snapshot }
-            return try self.publish { _ throws(StorageError) in }
+            let snapshot = try self.publish { _ throws(StorageError) in }
+            self.recover(snapshot)
+            return snapshot
         }
     }
 

@@ -22,10 +22,11 @@ struct StoreOpener: Sendable {
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
             do throws(StorageError) {
                 let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
+                let identity = [store.component, String(decoding: options, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,
-                    sealing: try sealing(of: store, opened, options, keychain), concurrency: store.concurrency,
-                    timeout: store.timeout)
+                    identity: StableHash.of(identity), sealing: try sealing(of: store, opened, identity, keychain),
+                    concurrency: store.concurrency, timeout: store.timeout)
             } catch {
                 throw StorageError(
                     error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
@@ -34,7 +35,7 @@ struct StoreOpener: Sendable {
     }
 
     private func sealing(
-        of store: HostSettings.Store, _ opened: LoadedStore, _ options: Data, _ keychain: StoreSlot?
+        of store: HostSettings.Store, _ opened: LoadedStore, _ identity: [String], _ keychain: StoreSlot?
     ) throws(StorageError) -> StoreSealing? {
         guard let sealing = store.sealing else { return nil }
         if case .keychain = sealing.source, keychain == nil {
@@ -45,19 +46,18 @@ struct StoreOpener: Sendable {
                 hint: "choose another sealing.source, or let another store serve the keychain")
         }
         let source = KeySource(
-            source: sealing.source, store: store.name, crypto: try crypto.openIfNeeded(), providers: providers,
-            keychain: Self.keychain(keychain))
-        let identity = [store.component, String(decoding: options, as: UTF8.self)]
+            source: sealing.source, store: store.name, folder: settings.folders.rings,
+            crypto: try crypto.openIfNeeded(), providers: providers, keychain: Self.keychain(keychain))
         return try StoreSealing(
             store: opened, settings: sealing, source: source,
-            file: "\(settings.folders.rings)/\(MasterRings.fileName(["store"] + identity))",
+            file: "\(settings.folders.rings)/ring-\(StableHash.text(["store"] + identity))",
             keyLength: settings.encryption.keyLength)
     }
 
     /// A way to values of the keychain domain, for the host's own keys.
     static func keychain(
         _ slot: StoreSlot?
-    ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue {
+    ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
         { (service, account) throws(StorageError) in
             guard let slot else {
                 throw StorageError(
@@ -65,7 +65,7 @@ struct StoreOpener: Sendable {
                     hint: "run: ld-host config set domains.keychain sealed-files")
             }
             let open = try slot.openIfNeeded()
-            guard let sealing = open.sealing else {
+            guard open.isKeychain else {
                 throw StorageError(
                     .securityApplicationFailed,
                     "the store '\(open.name)' of the domain 'keychain' keeps plain values; no key is kept there",
@@ -75,11 +75,17 @@ struct StoreOpener: Sendable {
             let place = StorageNamespace(domain: "keychain", scope: service)
             let address = StorageAddress(place, name: account)
             try address.validate()
-            return SealedValue(
-                store: open.store, handle: try open.store.resolve(address), layers: [sealing.layer(for: address)],
-                place: SealedPlaces.Place(open.name, place))
+            let value = try SealedValue(
+                at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
+            return KeychainValue(open: open, value: value)
         }
     }
+}
+
+/// A value of the keychain domain, for the host's own keys.
+struct KeychainValue: Sendable {
+    let open: OpenStore
+    let value: SealedValue
 }
 
 /// What an open store is found again by.

@@ -16,6 +16,9 @@ final class StoreSlot: Sendable {
     /// The open store, if it has been needed before.
     var current: OpenStore? { opened.withLock { $0 } }
 
+    /// Forgets the keys that an open store is sealed with. A store that is being opened right now has none yet.
+    func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
+
     /// Opens the store if it is not open. May wait; a failure is not remembered.
     func openIfNeeded() throws(StorageError) -> OpenStore {
         try opened.withLock { opened throws(StorageError) in

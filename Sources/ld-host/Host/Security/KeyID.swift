@@ -18,7 +18,9 @@ package struct KeyID: Hashable, Sendable {
     /// The id that 32 hexadecimal digits stand for; `nil` for other text.
     package init?(_ text: some StringProtocol) {
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard digits.count == 32, let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
+        // A number may have a sign; an id has none.
+        guard digits.count == 32, digits[0] != UInt8(ascii: "+"), digits[16] != UInt8(ascii: "+"),
+            let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
             let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
         else { return nil }
         self.high = high

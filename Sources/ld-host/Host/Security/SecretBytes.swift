@@ -39,8 +39,24 @@ package final class SecretBytes: @unchecked Sendable {
         munmap(start, memory.count)
     }
 
-    /// The bytes; valid as long as this object.
+    /// The bytes; valid as long as this object, which a reference in a variable that is not used again does not ensure:
+    /// see ``withBytes(_:)``.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+
+    /// Lends the bytes.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(bytes)
+    }
+
+    /// Copies the first of the bytes.
+    package func prefix(_ count: Int) throws(StorageError) -> SecretBytes {
+        try withBytes { (bytes) throws(StorageError) in
+            try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+        }
+    }
 }
 
 /// Clears memory in a way that the compiler keeps.

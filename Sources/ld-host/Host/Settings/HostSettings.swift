@@ -40,6 +40,9 @@ package struct HostSettings: Sendable {
         package let origin: String
     }
 
+    /// What the names of domains start with that the host keeps for itself; upper case counts as lower case.
+    package static let reservedDomains = "localdata."
+
     package var pluginPlaces: [PluginSearchPath.Place]
     package var inspectionTimeout: Duration
     /// Routes by domain name.
@@ -70,5 +73,8 @@ package struct HostSettings: Sendable {
 
         /// Where the locks of key rings are.
         var rings: String { "\(state)/rings" }
+
+        /// Where the journal is.
+        var journal: String { "\(state)/journal" }
     }
 }

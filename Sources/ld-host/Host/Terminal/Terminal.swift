@@ -53,7 +53,7 @@ package enum Terminal {
             }
         }
         _ = write(terminal, "\n", 1)
-        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: line.bytes[..<count]))
+        return try line.prefix(count)
     }
 
     private static var nothingTyped: StorageError {

@@ -18,13 +18,14 @@ package enum ConformanceChild {
                 // Whoever waits for this may have been killed; then nobody else ends it.
                 alarm(60)
                 let store = try ConformanceSubject(image: image, component: order.component, options: order.options)
-                    .open(in: script.folder)
+                    .openStore(in: script.folder)
                 write(try JSONEncoder().encode(PeerActor(store: store, script: script).act()), to: answers)
             case .checks(let ids, let folder, let program):
                 let subject = try ConformanceSubject(
                     image: image, component: order.component, options: order.options, program: program)
                 ConformanceRun(subject, folder: folder)(
-                    try StorageConformance.checks(Set(ids)), begin: { tell(.began($0.id), to: answers) },
+                    try ConformanceCheck.all(for: [subject.kind], only: Set(ids)),
+                    begin: { tell(.began($0.id), to: answers) },
                     end: { tell(.ended($0), to: answers) })
             }
             return 0

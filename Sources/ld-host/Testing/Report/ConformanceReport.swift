@@ -13,7 +13,7 @@ public struct ConformanceReport: Codable, Hashable, Sendable {
         self.results = results
     }
 
-    /// The promises that are not kept; empty for a store that conforms.
+    /// The promises that are not kept; empty for a component that conforms.
     public var failures: [ConformanceResult] { results(.failed) }
 
     /// The results of one outcome.

@@ -2,7 +2,7 @@
 public struct ConformanceResult: Codable, Hashable, Sendable {
     /// How a check can end.
     public enum Outcome: String, Codable, CaseIterable, Hashable, Sendable {
-        /// The store keeps the promise.
+        /// The component keeps the promise.
         case passed
         /// It does not; the reason says what was expected and what was found.
         case failed

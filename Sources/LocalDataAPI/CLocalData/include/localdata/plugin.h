@@ -242,6 +242,13 @@ typedef struct ld_attributes_r1 {
 /* Protects what it keeps by itself: a keychain, which the keychain domain may use without sealing. */
 #define LD_STORE_KEYCHAIN 4u
 
+/* What a keychain enforces: a bit for each accessibility, and from bit 16 on for each access control, in the order of
+ * their names: whenUnlocked, afterFirstUnlock, whenUnlockedThisDeviceOnly, afterFirstUnlockThisDeviceOnly, always,
+ * alwaysThisDeviceOnly, whenPasscodeSetThisDeviceOnly; userPresence, biometryAny, biometryCurrentSet, devicePasscode,
+ * biometryAnyOrDevicePasscode, biometryCurrentSetOrDevicePasscode. */
+#define LD_ENFORCES_ACCESSIBILITY(index) (1u << (index))
+#define LD_ENFORCES_ACCESS_CONTROL(index) (1u << (16 + (index)))
+
 /*
  * An open store.
  *
@@ -257,7 +264,7 @@ typedef struct LD_SENDABLE ld_store_r1 {
     uint32_t size;
     uint32_t latency;         /* LD_LATENCY_... */
     uint32_t flags;           /* LD_STORE_... */
-    uint32_t reserved;        /* 0 */
+    uint32_t enforces;        /* LD_ENFORCES_...; 0 for a store that is no keychain */
     uint64_t largest_value;   /* bytes; 0 means no limit of the store's own */
     void *self;               /* handed to every function */
 

@@ -49,8 +49,8 @@ package struct Envelope: Sendable {
 
     /// The value of a sealed form, with the header that is now known to be authentic.
     ///
-    /// - Throws: `cannotOpen`, always with one text unless another version or another key is in question; what
-    ///   `find` throws.
+    /// - Throws: `cannotOpen`, always with one text unless another version, an algorithm that the provider lacks, or
+    ///   another key is in question; what `find` throws.
     package func open(
         _ sealed: Data, find: KeyFinder
     ) throws(StorageError) -> (value: Data, header: EnvelopeHeader) {
@@ -60,13 +60,10 @@ package struct Envelope: Sendable {
                 throw context.cannotOpen(error)
             }
             let body = UnsafeRawBufferPointer(rebasing: sealed[header.encoded.count...])
+            guard let (count, size) = header.extent(of: UInt64(sealed.count)) else { throw context.cannotOpen }
             let (sealedSize, tagSize) = (header.chunkSize + header.cipher.tagSize, header.cipher.tagSize)
-            let count = max(1, (body.count + sealedSize - 1) / sealedSize)
-            let rest = body.count - (count - 1) * sealedSize
-            // Only an empty value has a last chunk without plaintext.
-            guard rest >= tagSize, rest > tagSize || count == 1 else { throw context.cannotOpen }
             var chunks = try chunks(header, find: find)
-            var value = Data(count: body.count - count * tagSize)
+            var value = Data(count: size)
             let failure: StorageError? = value.withUnsafeMutableBytes { output in
                 do throws(StorageError) {
                     for index in 0..<count {
@@ -94,17 +91,20 @@ package struct Envelope: Sendable {
         try crypto.require(style.cipher.id, "\(style.cipher)")
         let salt = try random(EnvelopeHeader.saltSize)
         let derivation = try style.derivation(random)
-        let recordKey = try RecordKey(key, derivation, salt: salt, crypto)
+        let recordKey = try RecordKey(key, derivation, salt: salt, for: style.cipher, crypto)
         let header = try EnvelopeHeader(
-            cipher: style.cipher, derivation: derivation, keyID: recordKey.id, salt: salt,
-            attributes: attributes ?? ValueAttributes(), ring: key.ring)
+            cipher: style.cipher, derivation: derivation, chunkExponent: style.chunkExponent, keyID: recordKey.id,
+            salt: salt, attributes: attributes ?? ValueAttributes(), ring: key.ring)
         return EnvelopeChunks(header, recordKey, context, crypto)
     }
 
     /// The chunks of a record that is to be opened.
     func chunks(_ header: EnvelopeHeader, find: KeyFinder) throws(StorageError) -> EnvelopeChunks {
-        try crypto.require(header.cipher.id, "\(header.cipher)")
-        let recordKey = try RecordKey(find(header), header.derivation, salt: header.salt, crypto)
+        guard crypto.offers(header.cipher) else { throw context.cannotOpen("\(header.cipher)", crypto) }
+        guard crypto.offers(header.derivation.function) else {
+            throw context.cannotOpen("\(header.derivation.function)", crypto)
+        }
+        let recordKey = try RecordKey(find(header), header.derivation, salt: header.salt, for: header.cipher, crypto)
         guard recordKey.id == header.keyID else {
             throw StorageError(
                 .cannotOpen,

@@ -30,6 +30,16 @@ package struct EnvelopeContext: Sendable {
             hint: "restore it from a backup, or remove it; see: ld-host envelope inspect")
     }
 
+    /// For a header that asks for an algorithm that the provider lacks.
+    func cannotOpen(_ algorithm: String, _ crypto: LoadedCrypto) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "'\(address)' cannot be opened: its envelope asks for \(algorithm), which the crypto provider "
+                + "'\(crypto.component)' does not offer; it stays as it is",
+            hint: "choose one that does with: ld-host config set encryption.provider ID; see: ld-host plugins list")
+    }
+
+    /// For bytes that are no header.
     func cannotOpen(_ fault: EnvelopeFault) -> StorageError {
         guard case .version(let version) = fault else { return cannotOpen }
         return StorageError(

@@ -47,9 +47,36 @@ package enum EnvelopeDerivation: Hashable, Sendable {
         return memory
     }
 
-    /// What a header may ask for: a hostile one must not keep the processor or the memory busy for ever.
-    static let mostIterations: UInt32 = 100_000_000
-    static let mostPasses: UInt32 = 1_000
-    /// In KiB: 4 GiB.
-    static let mostMemory: UInt32 = 4 << 20
+    /// What is wrong with the parameters, as the specification has it; `nil` if they can be sealed and opened.
+    ///
+    /// A header's parameters are used before anything of it is authentic: a hostile one must not keep the processor or
+    /// the memory busy for long. The same limits hold for sealing, so that nothing is sealed that does not open.
+    var fault: String? {
+        switch self {
+        case .hkdf: nil
+        case .pbkdf2(let iterations, _):
+            (1...Self.mostIterations).contains(iterations)
+                ? nil : "\(iterations) iterations of \(function); expected 1 to \(Self.mostIterations)"
+        case .argon2id(let passes, let memory, let salt):
+            if salt.count != Self.argon2SaltSize {
+                "a salt of \(salt.count) bytes for \(function); expected \(Self.argon2SaltSize)"
+            } else if !(Self.leastMemory...Self.mostMemory).contains(memory) {
+                "\(memory) KiB of memory for \(function); expected \(Self.leastMemory) to \(Self.mostMemory)"
+            } else if passes == 0 || UInt64(passes) * UInt64(memory) > Self.mostWork {
+                "\(passes) passes of \(function) over \(memory) KiB; expected 1 to \(Self.mostWork / UInt64(memory))"
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// Iterations of PBKDF2: 16 times the 600,000 that OWASP asks for; about 4 s.
+    static let mostIterations: UInt32 = 10_000_000
+    /// Memory of Argon2id in KiB: its own minimum for one lane, and 1 GiB, libsodium's "sensitive".
+    static let leastMemory: UInt32 = 8
+    static let mostMemory: UInt32 = 1 << 20
+    /// Passes of Argon2id times its memory in KiB: 4 passes over 1 GiB, also libsodium's "sensitive"; about 4 s.
+    static let mostWork: UInt64 = 4 << 20
+    /// Bytes of a salt of Argon2id, the only length that libsodium takes.
+    static let argon2SaltSize = 16
 }

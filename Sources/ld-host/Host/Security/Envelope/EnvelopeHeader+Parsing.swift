@@ -1,18 +1,6 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Why bytes are no header that this version reads.
-package enum EnvelopeFault: Error, Equatable, Sendable {
-    /// They do not start as an envelope does.
-    case notAnEnvelope
-    /// They start as an envelope does and end too early; with this many more bytes there is more to say.
-    case incomplete(needs: Int)
-    /// Another version wrote them.
-    case version(UInt8)
-    /// They contradict the specification.
-    case malformed
-}
-
 extension EnvelopeHeader {
     /// Reads the header at the start of `bytes`.
     ///
@@ -21,12 +9,18 @@ extension EnvelopeHeader {
         let size = try Self.size(of: bytes)
         guard bytes.count >= size else { throw .incomplete(needs: size) }
         var reader = EnvelopeReader(UnsafeRawBufferPointer(rebasing: bytes[5..<size]))
-        guard let cipher = AuthenticatedCipher(id: Int32(try reader.byte())),
-            let function = KeyDerivationFunction(rawValue: Int32(try reader.byte()))
-        else { throw .malformed }
-        self.cipher = cipher
+        let (cipher, function) = (try reader.byte(), try reader.byte())
+        guard let known = AuthenticatedCipher(id: Int32(cipher)) else {
+            throw .malformed("the cipher \(cipher), which there is not")
+        }
+        guard let function = KeyDerivationFunction(rawValue: Int32(function)) else {
+            throw .malformed("the derivation \(function), which there is not")
+        }
+        self.cipher = known
         chunkExponent = try reader.byte()
-        guard Self.chunkExponents.contains(chunkExponent) else { throw .malformed }
+        guard Self.chunkExponents.contains(chunkExponent) else {
+            throw .malformed("chunks of 2^\(chunkExponent) bytes; expected 2^10 to 2^24")
+        }
         _ = try reader.number(UInt32.self)
         let iterations = try reader.number(UInt32.self)
         keyID = KeyID(try reader.take(KeyID.size))
@@ -35,7 +29,10 @@ extension EnvelopeHeader {
         var last: UInt8 = 0
         while !reader.isAtEnd {
             let type = try reader.byte()
-            guard type > last, let known = EnvelopeField(rawValue: type) else { throw .malformed }
+            guard let known = EnvelopeField(rawValue: type) else {
+                throw .malformed("the field \(type), which there is not")
+            }
+            guard type > last else { throw .malformed("the field \(type) behind the field \(last)") }
             last = type
             let count = try reader.number(UInt16.self)
             try fields.take(known, reader.take(Int(count)))
@@ -53,7 +50,9 @@ extension EnvelopeHeader {
         guard bytes[4] == version else { throw .version(bytes[4]) }
         guard bytes.count >= 12 else { throw .incomplete(needs: 12) }
         let size = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))
-        guard (fixedSize...largestSize).contains(size) else { throw .malformed }
+        guard (fixedSize...largestSize).contains(size) else {
+            throw .malformed("a size of \(size) bytes; expected \(fixedSize) to \(largestSize)")
+        }
         return size
     }
 }
@@ -68,7 +67,9 @@ private struct EnvelopeFields {
 
     mutating func take(_ field: EnvelopeField, _ bytes: UnsafeRawBufferPointer) throws(EnvelopeFault) {
         func text() throws(EnvelopeFault) -> String {
-            guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
+            guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+                throw .malformed("a field \(field.rawValue) that is \(bytes.isEmpty ? "empty" : "not UTF-8")")
+            }
             return text
         }
         switch field {
@@ -81,7 +82,7 @@ private struct EnvelopeFields {
         case .derivationSalt: salt = Data(bytes)
         case .derivationInfo: info = Data(bytes)
         case .derivationMemory:
-            guard bytes.count == 4 else { throw .malformed }
+            guard bytes.count == 4 else { throw .malformed("a number of \(bytes.count) bytes; expected 4") }
             memory = UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))
         }
     }
@@ -89,25 +90,25 @@ private struct EnvelopeFields {
     func derivation(
         _ function: KeyDerivationFunction, _ iterations: UInt32
     ) throws(EnvelopeFault) -> EnvelopeDerivation {
+        let derivation: EnvelopeDerivation
+        var contradiction: EnvelopeFault { .malformed("parameters of another derivation than \(function)") }
         switch function {
         case .hkdfSHA256:
-            guard iterations == 0, memory == nil else { throw .malformed }
-            return .hkdf(salt: salt, info: info)
+            guard iterations == 0, memory == nil else { throw contradiction }
+            derivation = .hkdf(salt: salt, info: info)
         case .pbkdf2HMACSHA256:
-            guard let salt, info == nil, memory == nil, (1...EnvelopeDerivation.mostIterations).contains(iterations)
-            else { throw .malformed }
-            return .pbkdf2(iterations: iterations, salt: salt)
+            guard let salt, info == nil, memory == nil else { throw contradiction }
+            derivation = .pbkdf2(iterations: iterations, salt: salt)
         case .argon2id:
-            guard let salt, salt.count == 16, info == nil, let memory,
-                (1...EnvelopeDerivation.mostPasses).contains(iterations),
-                (8...EnvelopeDerivation.mostMemory).contains(memory)
-            else { throw .malformed }
-            return .argon2id(passes: iterations, memory: memory, salt: salt)
+            guard let salt, info == nil, let memory else { throw contradiction }
+            derivation = .argon2id(passes: iterations, memory: memory, salt: salt)
         }
+        if let fault = derivation.fault { throw .malformed(fault) }
+        return derivation
     }
 }
 
-/// Takes bytes apart; what is not there is `malformed`.
+/// Takes bytes apart; what is not there is `malformed`, as it can only be missing from a field.
 private struct EnvelopeReader {
     private var rest: Slice<UnsafeRawBufferPointer>
 
@@ -116,7 +117,7 @@ private struct EnvelopeReader {
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func take(_ count: Int) throws(EnvelopeFault) -> UnsafeRawBufferPointer {
-        guard rest.count >= count else { throw .malformed }
+        guard rest.count >= count else { throw .malformed("a field that ends behind it") }
         defer { rest = rest.dropFirst(count) }
         return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }

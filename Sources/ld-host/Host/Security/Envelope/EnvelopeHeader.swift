@@ -16,6 +16,8 @@ package struct EnvelopeHeader: Equatable, Sendable {
     static let saltSize = 32
     /// The chunk sizes, as powers of two.
     static let chunkExponents: ClosedRange<UInt8> = 10...24
+    /// The chunk size that is written, as a power of two: 64 KiB.
+    package static let usualChunkExponent: UInt8 = 16
 
     package let cipher: AuthenticatedCipher
     package let derivation: EnvelopeDerivation
@@ -45,20 +47,22 @@ package struct EnvelopeHeader: Equatable, Sendable {
     /// Makes a header.
     ///
     /// - Throws: `valueTooLarge` if attributes and parameters do not fit.
-    init(
-        cipher: AuthenticatedCipher, derivation: EnvelopeDerivation, chunkExponent: UInt8 = 16, keyID: KeyID,
-        salt: Data, attributes: ValueAttributes = ValueAttributes(), ring: String? = nil
+    package init(
+        cipher: AuthenticatedCipher, derivation: EnvelopeDerivation, chunkExponent: UInt8 = usualChunkExponent,
+        keyID: KeyID, salt: Data, attributes: ValueAttributes = ValueAttributes(), ring: String? = nil
     ) throws(StorageError) {
         self.cipher = cipher
         self.derivation = derivation
         self.chunkExponent = chunkExponent
         self.keyID = keyID
         self.salt = salt
-        var kept = attributes
-        kept.size = nil
-        kept.modified = nil
-        self.attributes = kept
-        self.ring = ring
+        // Empty text is the same as none, and has one encoding.
+        func text(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        self.attributes = ValueAttributes(
+            contentType: text(attributes.contentType), serializer: text(attributes.serializer),
+            versionTag: text(attributes.versionTag), appVersion: text(attributes.appVersion),
+            owner: text(attributes.owner))
+        self.ring = text(ring)
         var writer = EnvelopeWriter()
         writer.add(Self.magic)
         writer.add([Self.version, UInt8(cipher.id), UInt8(derivation.function.rawValue), chunkExponent])
@@ -75,17 +79,18 @@ package struct EnvelopeHeader: Equatable, Sendable {
             writer.add(bytes)
         }
         for (type, text) in [
-            (EnvelopeField.contentType, kept.contentType), (.serializer, kept.serializer),
-            (.versionTag, kept.versionTag), (.appVersion, kept.appVersion), (.owner, kept.owner),
+            (EnvelopeField.contentType, self.attributes.contentType), (.serializer, self.attributes.serializer),
+            (.versionTag, self.attributes.versionTag), (.appVersion, self.attributes.appVersion),
+            (.owner, self.attributes.owner),
         ] {
-            if let text, !text.isEmpty { try field(type, text.utf8) }
+            if let text { try field(type, text.utf8) }
         }
         if let salt = derivation.salt { try field(.derivationSalt, salt) }
         if let info = derivation.info { try field(.derivationInfo, info) }
         if let memory = derivation.memory {
             try field(.derivationMemory, withUnsafeBytes(of: memory.bigEndian) { Array($0) })
         }
-        if let ring { try field(.ring, ring.utf8) }
+        if let ring = self.ring { try field(.ring, ring.utf8) }
         guard writer.bytes.count <= Self.largestSize else {
             throw StorageError(
                 .valueTooLarge,

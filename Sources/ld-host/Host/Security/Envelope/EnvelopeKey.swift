@@ -37,7 +37,8 @@ struct RecordKey: ~Copyable {
     /// A slow derivation turns the material into a key first. The record's salt makes each record's key its own, so that
     /// no nonce ever comes twice with one key, whatever the number of records.
     init(
-        _ key: EnvelopeKey, _ derivation: EnvelopeDerivation, salt: Data, _ crypto: LoadedCrypto
+        _ key: EnvelopeKey, _ derivation: EnvelopeDerivation, salt: Data, for cipher: AuthenticatedCipher,
+        _ crypto: LoadedCrypto
     ) throws(StorageError) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 3 * Self.size, alignment: 16)
         defer {
@@ -67,7 +68,7 @@ struct RecordKey: ~Copyable {
             }
             found = KeyID(UnsafeRawBufferPointer(name))
         }
-        try Self.info(derivation).withBuffer { (info) throws(StorageError) in
+        try Self.info(derivation, cipher).withBuffer { (info) throws(StorageError) in
             try salt.withBuffer { (salt) throws(StorageError) in
                 try crypto.derive(.hkdfSHA256, from: secret, salt: salt, info: info, into: derived)
             }
@@ -77,10 +78,12 @@ struct RecordKey: ~Copyable {
         self.memory.copyMemory(from: UnsafeRawBufferPointer(derived))
     }
 
-    /// The context of the derivation: its purpose, and the key's own salt and info.
-    private static func info(_ derivation: EnvelopeDerivation) -> Data {
+    /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt and
+    /// info.
+    private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> Data {
         var writer = EnvelopeWriter()
         writer.add("LocalData envelope 1".utf8)
+        writer.add([UInt8(cipher.id)])
         guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return writer.bytes }
         for part in [salt ?? Data(), info ?? Data()] {
             writer.add(UInt32(part.count))

@@ -1,8 +1,11 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// Opens a sealed value that comes in pieces, and hands out each chunk once its tag is checked. Memory is bounded by two
-/// chunks. Used by one thread at a time.
+/// Opens a sealed value that comes in pieces, and hands out each chunk once its tag is checked. Memory is bounded by the
+/// largest header and two chunks. Used by one thread at a time.
+///
+/// What fails, or is stopped, is over: every later call throws `cannotOpen`, so that nothing is ever opened in the place
+/// of a chunk that was refused.
 package final class EnvelopeOpener {
     private let envelope: Envelope
     private let find: Envelope.KeyFinder
@@ -12,7 +15,10 @@ package final class EnvelopeOpener {
     private var sealed = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var filled = 0
     private var plaintext = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// How much of it was ever written.
+    private var used = 0
     private var isFirst = true
+    private var isOver = false
 
     /// Opens with the key that `find` finds.
     package init(_ envelope: Envelope, find: @escaping Envelope.KeyFinder) {
@@ -21,7 +27,7 @@ package final class EnvelopeOpener {
     }
 
     deinit {
-        clear(plaintext)
+        clear(UnsafeMutableRawBufferPointer(rebasing: plaintext[..<used]))
         plaintext.deallocate()
         sealed.deallocate()
     }
@@ -33,6 +39,15 @@ package final class EnvelopeOpener {
     ///
     /// - Throws: As ``Envelope/open(_:find:)``.
     package func take(
+        _ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool
+    ) throws(StorageError) -> Bool {
+        guard !isOver else { throw envelope.context.cannotOpen }
+        isOver = true
+        isOver = try !push(piece, body)
+        return !isOver
+    }
+
+    private func push(
         _ piece: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
         var rest = piece[...]
@@ -51,9 +66,9 @@ package final class EnvelopeOpener {
 
     /// Ends the value: opens the last chunk.
     package func finish(_ body: (UnsafeRawBufferPointer) -> Bool) throws(StorageError) {
-        guard let tagSize = chunks?.header.cipher.tagSize, filled >= tagSize, filled > tagSize || isFirst else {
-            throw envelope.context.cannotOpen
-        }
+        defer { isOver = true }
+        guard !isOver, let tagSize = chunks?.header.cipher.tagSize, filled >= tagSize, filled > tagSize || isFirst
+        else { throw envelope.context.cannotOpen }
         _ = try open(isLast: true, body)
     }
 
@@ -88,6 +103,7 @@ package final class EnvelopeOpener {
     ) throws(StorageError) -> Bool {
         guard let tagSize = chunks?.header.cipher.tagSize else { throw envelope.context.cannotOpen }
         let output = UnsafeMutableRawBufferPointer(rebasing: plaintext[..<(filled - tagSize)])
+        used = max(used, output.count)
         do throws(StorageError) {
             try chunks?.open(UnsafeRawBufferPointer(rebasing: sealed[..<filled]), isLast: isLast, into: output)
         } catch {

@@ -3,6 +3,8 @@ package import LocalDataAPI
 
 /// Seals a value that is asked for in pieces: pulls plaintext from its source as the sealed form is pulled from it.
 /// Memory is bounded by two chunks. Used by one thread at a time.
+///
+/// Once reading has failed, it fails for ever, so that what was read until then is not taken for the whole.
 package final class EnvelopeSource {
     /// Fills a buffer and says how many bytes; 0 at the end.
     package typealias Fill = (UnsafeMutableRawBufferPointer) throws -> Int
@@ -16,6 +18,7 @@ package final class EnvelopeSource {
     private let sealed: UnsafeMutableRawBufferPointer
     private var ready: Range<Int>
     private var isDone = false
+    private var failure: (any Error)?
 
     /// Seals what `fill` gives.
     package init(
@@ -39,7 +42,13 @@ package final class EnvelopeSource {
 
     /// Fills a buffer with sealed bytes and says how many; 0 at the end.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        if ready.isEmpty, !isDone { try sealNext() }
+        if let failure { throw failure }
+        if ready.isEmpty, !isDone {
+            do { try sealNext() } catch {
+                failure = error
+                throw error
+            }
+        }
         let count = min(ready.count, buffer.count)
         buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[ready.prefix(count)]))
         ready = ready.dropFirst(count)

@@ -5,14 +5,19 @@ internal import Synchronization
 /// Keys that seal and open, kept in a store, shared by all processes that use it.
 ///
 /// - **First use.** The first key is made when something is to be sealed and there is none; of many processes that come
-///   at once, one makes it.
+///   at once, one makes it. A ring that was there and is gone is not made again.
+/// - **Places.** Before anything is sealed in a place, the ring remembers it.
 /// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the ring,
 ///   or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was taken away
 ///   meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
-/// - **Reading** takes no lock. A key that is not known is looked for once more in the stored ring.
+/// - **Order.** Who holds a ring's lock may take that of a ring that seals what the first one is kept in or sealed by:
+///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round.
+/// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored ring.
 package final class KeyRing: Sendable {
     /// How a ring is read and written.
     package struct Storage: Sendable {
+        /// Whether what was saved is still there for the next process.
+        let isLasting: Bool
         /// The stored form, or `nil` if there is none. May wait.
         let load: @Sendable () throws(StorageError) -> SecretBytes?
         /// Replaces the stored form durably. May wait.
@@ -28,46 +33,48 @@ package final class KeyRing: Sendable {
     package let name: String
     /// What headers call it; `nil` for the rings that need no name.
     let headerName: String?
-    /// Where the sealed values are that it knows of.
-    let places: SealedPlaces
+    /// The path of its lock, without an extension: the same in all processes that share the ring.
+    let file: String
     private let lock: FileLock
     private let storage: Storage
     private let keyLength: Int
     private let crypto: LoadedCrypto
     private let known = Mutex<Known?>(nil)
 
-    /// - Parameters:
-    ///   - file: The path of the ring's lock, without an extension; the same in all processes that share the ring.
-    ///   - keyLength: Bytes of a new key.
+    /// - Parameter keyLength: Bytes of a new key.
     init(
         name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto, storage: Storage
     ) {
         self.name = name
+        self.file = file
         self.headerName = headerName
         self.keyLength = keyLength
         self.crypto = crypto
         self.storage = storage
         lock = FileLock("\(file).lock")
-        places = SealedPlaces(file: "\(file).places")
     }
 
     /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
+    ///
+    /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
     func whileSealing<Result>(
-        _ body: (EnvelopeKey) throws(StorageError) -> Result
+        in place: SealedPlace?, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         while true {
             let result: Result? = try lock.shared { (file) throws(StorageError) in
-                guard let state = try current(file) else { return nil }
+                guard let state = try current(file), !state.entries.isEmpty else { return nil }
                 guard let active = state.active else {
                     throw StorageError(
                         .securityApplicationFailed, "\(name) has no active key; nothing was written",
                         hint: "run: ld-host keys rotate")
                 }
+                if let place, !state.places.contains(place) { return nil }
                 return try body(key(active))
             }
             if let result { return result }
             try change { (state) throws(StorageError) in
                 if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
+                if let place { state.places.insert(place) }
             }
         }
     }
@@ -81,23 +88,31 @@ package final class KeyRing: Sendable {
     func whileAlone<Result>(
         _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try lock.exclusive { (file) throws(StorageError) in
-            try body(try current(file) ?? KeyRingState(entries: []))
-        }
+        try lock.exclusive { (file) throws(StorageError) in try body(try current(file) ?? KeyRingState()) }
     }
 
-    /// Changes the ring. Killed at any point it is as before or as after. May wait.
+    /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as after.
+    /// May wait.
+    ///
+    /// - Throws: `securityApplicationFailed` if the ring was there once and is missing.
     func change<Result>(
         _ body: (inout KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try lock.exclusive { (file) throws(StorageError) in
             // Not from memory: what is written is what is there with the change.
-            var state = try load() ?? KeyRingState(entries: [])
+            let generation = try file.number()
+            let stored = try load()
+            if stored == nil, generation > 0, storage.isLasting { throw vanished }
+            let before = stored ?? KeyRingState()
+            var state = before
             let result = try body(&state)
-            let next = try file.number() &+ 1
-            // Others look again whether or not this process gets to the next line.
-            try file.setNumber(next)
+            guard state != before else { return result }
+            let next = Self.generation(after: generation)
+            // Others look again whether or not this process gets past the next line. Only of a ring that has been saved
+            // can it be told later that it vanished.
+            if stored != nil { try file.setNumber(next) }
             try storage.save(state.encoded())
+            if stored == nil { try file.setNumber(next) }
             let changed = state
             known.withLock { $0 = Known(generation: next, state: changed) }
             return result
@@ -114,7 +129,7 @@ package final class KeyRing: Sendable {
     /// - Throws: `cannotOpen`, naming the id, if the ring does not have it or it is disabled.
     func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
         var entry = known.withLock { $0?.state[id] }
-        if entry == nil, let stored = try load() { entry = remember(stored)[id] }
+        if entry == nil || entry?.use == .disabled, let stored = try load() { entry = remember(stored)[id] }
         guard let entry else {
             throw StorageError(
                 .cannotOpen, "'\(address)' cannot be opened: \(name) has no key \(id); it stays as it is",
@@ -128,17 +143,32 @@ package final class KeyRing: Sendable {
         return key(entry)
     }
 
+    /// Forgets the keys that are in memory; they are read again when they are needed. Calls in flight end with theirs.
+    func forgetKeys() { known.withLock { $0 = nil } }
+
     /// Whether a key can be had without waiting.
-    func knows(_ id: KeyID) -> Bool { known.withLock { $0?.state[id] != nil } }
+    func knows(_ id: KeyID) -> Bool {
+        known.withLock { known in
+            guard let entry = known?.state[id] else { return false }
+            return entry.use != .disabled
+        }
+    }
 
     /// Makes a key that opens only, and gives its id.
+    ///
+    /// - Throws: `unsupported` if the ring has as many keys as one may have.
     func add(to state: inout KeyRingState) throws(StorageError) -> KeyID {
+        guard state.entries.count < KeyRingState.mostKeys else {
+            throw StorageError(
+                .unsupported, "\(name) has \(state.entries.count) keys, the most that one may have",
+                hint: "run: ld-host reseal, then: ld-host keys retire ID")
+        }
         let id = try SecretBytes(count: KeyID.size) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
         let material = try SecretBytes(count: keyLength) { (bytes) throws(StorageError) in
             try crypto.random(into: bytes)
         }
         let entry = KeyRingState.Entry(
-            id: KeyID(id.bytes), use: .decryptOnly, created: Int64(time(nil)), material: material)
+            id: id.withBytes { KeyID($0) }, use: .decryptOnly, created: Int64(time(nil)), material: material)
         state.entries.append(entry)
         return entry.id
     }
@@ -146,7 +176,9 @@ package final class KeyRing: Sendable {
     private func key(_ entry: KeyRingState.Entry) -> EnvelopeKey {
         EnvelopeKey(entry.material, id: entry.id, ring: headerName)
     }
+}
 
+extension KeyRing {
     /// The state as of the ring's generation, which only changes while nobody holds the lock shared.
     private func current(_ file: borrowing LockedFile) throws(StorageError) -> KeyRingState? {
         let generation = try file.number()
@@ -169,6 +201,20 @@ package final class KeyRing: Sendable {
 
     private func load() throws(StorageError) -> KeyRingState? {
         guard let stored = try storage.load() else { return nil }
-        return try KeyRingState(decoding: stored.bytes, of: name)
+        return try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
+    }
+
+    /// Never one that was there before, also if the lock's file was removed meanwhile: the clock's nanoseconds.
+    private static func generation(after last: UInt64) -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return max(last &+ 1, UInt64(clamping: now.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: now.tv_nsec))
+    }
+
+    private var vanished: StorageError {
+        StorageError(
+            .securityApplicationFailed,
+            "\(name) is missing, and there was one; no other is made, since that would open nothing of what is sealed",
+            hint: "restore it from a backup; if all that it sealed was removed on purpose, remove '\(lock.path)' too")
     }
 }

@@ -1,8 +1,10 @@
 internal import LocalDataAPI
 
 /// A ring as it is stored, always inside of an envelope or of a store that seals: the mark 89 4C 44 4B, the version 1, a
-/// zero, the number of keys; then of each key its id, its use, when it was made, the size of its material, and that.
-/// Numbers have the most significant byte first.
+/// zero, the number of keys; then of each key its id, its use, when it was made, the size of its material, and that; then
+/// the number of places, and of each the store's identity, its name, the domain, the scope and the folder, which is empty
+/// for the store's own. Counts of keys and sizes have 2 bytes, the number of places 4, other numbers 8, the most
+/// significant byte first. Texts are UTF-8 after their size.
 extension KeyRingState {
     private static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x4B]
     private static let version: UInt8 = 1
@@ -10,7 +12,15 @@ extension KeyRingState {
 
     /// The stored form.
     func encoded() throws(StorageError) -> SecretBytes {
-        let size = 8 + entries.reduce(0) { $0 + Self.entrySize + $1.material.count }
+        let places = places.map { ($0, Self.texts(of: $0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }
+        guard entries.count <= Self.mostKeys, places.allSatisfy({ $0.1.allSatisfy { $0.utf8.count <= UInt16.max } })
+        else {
+            throw StorageError(
+                .valueTooLarge, "a key ring has more than \(Self.mostKeys) keys, or the path of a place is too long",
+                hint: "see: ld-host keys list")
+        }
+        let keysSize = entries.reduce(8) { $0 + Self.entrySize + $1.material.count }
+        let size = places.reduce(keysSize + 4) { $0 + 8 + $1.1.reduce(0) { $0 + 2 + $1.utf8.count } }
         return try SecretBytes(count: size) { (memory) throws(StorageError) in
             var rest = memory[...]
             func add(_ bytes: some Collection<UInt8>) {
@@ -25,7 +35,15 @@ extension KeyRingState {
                 add([entry.use.rawValue])
                 add(entry.created)
                 add(UInt16(entry.material.count))
-                add(entry.material.bytes)
+                entry.material.withBytes { add($0) }
+            }
+            add(UInt32(places.count))
+            for (place, texts) in places {
+                add(place.identity)
+                for text in texts {
+                    add(UInt16(text.utf8.count))
+                    add(text.utf8)
+                }
             }
         }
     }
@@ -43,6 +61,17 @@ extension KeyRingState {
             defer { rest = rest.dropFirst(count) }
             return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
         }
+        func number<Number: FixedWidthInteger & BitwiseCopyable>(
+            _: Number.Type
+        ) throws(StorageError) -> Number {
+            Number(bigEndian: try take(MemoryLayout<Number>.size).loadUnaligned(as: Number.self))
+        }
+        func text() throws(StorageError) -> String {
+            guard let text = String(validating: try take(Int(number(UInt16.self))), as: UTF8.self) else {
+                throw damaged
+            }
+            return text
+        }
         guard try take(4).elementsEqual(Self.magic) else { throw damaged }
         let version = try take(2)[0]
         guard version == Self.version else {
@@ -50,18 +79,27 @@ extension KeyRingState {
                 .unsupported, "\(name) has version \(version); this program reads version \(Self.version)",
                 hint: "use a later version of LocalData")
         }
-        let count = UInt16(bigEndian: try take(2).loadUnaligned(as: UInt16.self))
         var entries: [Entry] = []
-        for _ in 0..<count {
+        for _ in 0..<(try number(UInt16.self)) {
             let id = KeyID(try take(KeyID.size))
             guard let use = Use(rawValue: try take(1)[0]) else { throw damaged }
-            let created = Int64(bigEndian: try take(8).loadUnaligned(as: Int64.self))
-            let size = UInt16(bigEndian: try take(2).loadUnaligned(as: UInt16.self))
-            entries.append(
-                Entry(id: id, use: use, created: created, material: try SecretBytes(copying: take(Int(size)))))
+            let created = try number(Int64.self)
+            let material = try SecretBytes(copying: take(Int(number(UInt16.self))))
+            entries.append(Entry(id: id, use: use, created: created, material: material))
+        }
+        var places: Set<SealedPlace> = []
+        for _ in 0..<(try number(UInt32.self)) {
+            let identity = try number(UInt64.self)
+            let (store, domain, scope, folder) = (try text(), try text(), try text(), try text())
+            let place = StorageNamespace(domain: domain, scope: scope, directory: folder.isEmpty ? nil : folder)
+            places.insert(SealedPlace(store: store, identity: identity, namespace: place))
         }
         let isSound = Set(entries.map(\.id)).count == entries.count && entries.count { $0.use == .active } <= 1
         guard rest.isEmpty, isSound else { throw damaged }
-        self.entries = entries
+        self.init(entries: entries, places: places)
+    }
+
+    private static func texts(of place: SealedPlace) -> [String] {
+        [place.store, place.namespace.domain, place.namespace.scope, place.namespace.directory ?? ""]
     }
 }

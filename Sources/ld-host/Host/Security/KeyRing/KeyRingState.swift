@@ -24,11 +24,30 @@ package struct KeyRingState: Sendable {
     /// In the order in which they were made.
     package internal(set) var entries: [Entry]
 
+    /// Where values are that its keys have sealed.
+    package internal(set) var places: Set<SealedPlace>
+
+    init(entries: [Entry] = [], places: Set<SealedPlace> = []) {
+        self.entries = entries
+        self.places = places
+    }
+
+    /// The most keys of a ring.
+    static let mostKeys = 1000
+
     /// The key that seals.
     package var active: Entry? { entries.first { $0.use == .active } }
 
     /// A key by its id.
     package subscript(id: KeyID) -> Entry? { entries.first { $0.id == id } }
+}
+
+extension KeyRingState: Equatable {
+    /// Whether the same keys have the same uses, and the places are the same. A key's material never changes.
+    package static func == (left: KeyRingState, right: KeyRingState) -> Bool {
+        left.places == right.places
+            && left.entries.elementsEqual(right.entries) { $0.id == $1.id && $0.use == $1.use }
+    }
 }
 
 extension KeyRingState.Use: CustomStringConvertible {
@@ -43,7 +62,7 @@ extension KeyRingState.Use: CustomStringConvertible {
 }
 
 extension KeyRingState {
-    /// Adds a key, and makes it the one that seals.
+    /// Makes a key the one that seals; the one that did opens only.
     mutating func promote(_ id: KeyID) {
         for index in entries.indices {
             if entries[index].id == id {

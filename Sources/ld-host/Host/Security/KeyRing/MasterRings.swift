@@ -12,7 +12,7 @@ final class MasterRings: Sendable {
     private let encryption: HostSettings.Encryption
     private let folder: String
     private let crypto: CryptoSlot
-    private let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue
+    private let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     private let rings = Mutex<[String?: KeyRing]>([:])
 
     /// - Parameters:
@@ -20,7 +20,7 @@ final class MasterRings: Sendable {
     ///   - keychain: A value of the keychain domain.
     init(
         _ encryption: HostSettings.Encryption, folder: String, crypto: CryptoSlot,
-        keychain: @escaping @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue
+        keychain: @escaping @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     ) {
         self.encryption = encryption
         self.folder = folder
@@ -33,19 +33,22 @@ final class MasterRings: Sendable {
     func ring(named name: String?) throws(StorageError) -> KeyRing {
         if let known = rings.withLock({ $0[name] }) { return known }
         let (service, account) = Self.parts(of: name)
-        let value = try keychain(service, account)
-        let file = "\(folder)/\(Self.fileName(["keychain", value.place.store, service, account]))"
+        let keychain = try keychain(service, account)
+        let value = keychain.value
+        let words = ["keychain", String(keychain.open.identity, radix: 16), service, account]
+        let file = "\(folder)/ring-\(StableHash.text(words))"
         let ring = KeyRing(
             name: "the key ring '\(service)/\(account)'", headerName: name, file: file, keyLength: encryption.keyLength,
             crypto: try crypto.openIfNeeded(),
             storage: KeyRing.Storage(
+                isLasting: keychain.value.place != nil,
                 load: { () throws(StorageError) in
                     guard var data = try value.get() else { return nil }
                     defer { data.resetBytes(in: 0..<data.count) }
                     return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
                 },
                 save: { (state) throws(StorageError) in
-                    var data = Data(state.bytes)
+                    var data = state.withBytes { Data($0) }
                     defer { data.resetBytes(in: 0..<data.count) }
                     try value.set(data, attributes: nil)
                 }))
@@ -60,9 +63,23 @@ final class MasterRings: Sendable {
     /// The layer around the values of an address.
     func layer(for address: StorageAddress, style: EnvelopeStyle) throws(StorageError) -> SealingLayer {
         SealingLayer(
-            keys: .ring(try ring(named: current), named: { (name) throws(StorageError) in try self.ring(named: name) }),
+            keys: .ring(
+                try ring(named: current),
+                named: { (name) throws(StorageError) in try self.ring(named: name, opening: address) }),
             envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style)
     }
+
+    /// The ring that a header asks for, which is not authentic yet.
+    ///
+    /// - Throws: `cannotOpen` if no ring can have such a name.
+    private func ring(named name: String?, opening address: StorageAddress) throws(StorageError) -> KeyRing {
+        do throws(StorageError) { return try ring(named: name) } catch {
+            throw error.code == .invalidAddress ? EnvelopeContext(address).cannotOpen : error
+        }
+    }
+
+    /// Forgets the keys that are in memory.
+    func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
 
     private static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
@@ -76,15 +93,5 @@ final class MasterRings: Sendable {
             return (HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount)
         }
         return (parts[0], parts[1])
-    }
-
-    /// A file name that stands for some words: FNV-1a, 64 bits. Two that came to share one would wait for each other more
-    /// than they need, and no more.
-    static func fileName(_ words: [String]) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for word in words {
-            for byte in Array(word.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        }
-        return "ring-" + String(hash, radix: 16)
     }
 }

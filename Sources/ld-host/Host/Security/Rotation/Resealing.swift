@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// Seals values anew under a ring's active key, one after the other. Each is readable at every instant: it is replaced
@@ -8,7 +7,12 @@ struct Resealing: Sendable {
     /// How values of a store's ring are sealed; those of the master ring keep their style.
     let style: EnvelopeStyle?
 
-    /// Seals one value anew, unless it went away or was sealed under the active key meanwhile.
+    /// Whether a value is to be sealed anew.
+    func isStale(_ header: EnvelopeHeader, active: KeyID) -> Bool {
+        header.keyID != active || style.map { $0.cipher != header.cipher } == true
+    }
+
+    /// Seals one value anew, unless it went away or was sealed anew meanwhile.
     ///
     /// - Returns: Whether it was sealed anew.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
@@ -21,53 +25,26 @@ struct Resealing: Sendable {
             let outer = scan.outerLayers(address, in: open)
             let envelope = Envelope(address, crypto: try scan.snapshot.crypto.openIfNeeded())
             // Nobody seals under this ring now, so what is read here is what is replaced.
-            let reader = try scan.value(
+            let reader = try SealedValue(
                 at: address, in: open,
                 layers: [
                     SealingLayer(
                         keys: .ring(scan.ring, named: { [ring = scan.ring] (_) throws(StorageError) in ring }),
                         envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
                 ] + outer)
-            guard let (header, size) = try reader.value.verified(), header.keyID != active.id else { return false }
+            guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
+                return false
+            }
             let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
-            let writer = try scan.value(
+            let writer = try SealedValue(
                 at: address, in: open,
                 layers: [
                     SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header))
                 ] + outer)
-            let kept = open.store.abilities.attributes == nil ? nil : try open.store.attributes(of: writer.value.handle)
-            try copy(size, of: reader.value, to: writer.value, inner: header.attributes, outer: kept)
+            let kept = open.store.abilities.attributes == nil ? nil : try open.store.attributes(of: writer.handle)
+            try reader.copy(
+                to: writer, attributes: kept ?? header.attributes, sealing: header.attributes, size: size)
             return true
-        }
-    }
-
-    private func copy(
-        _ size: Int, of reader: SealedValue, to writer: SealedValue, inner: ValueAttributes, outer: ValueAttributes?
-    ) throws(StorageError) {
-        let pipe = try PiecePipe()
-        IOExecutor.shared.submit {
-            do throws(StorageError) {
-                // Verified before: whatever fails here fails the writer, and the old value stands.
-                let found = try reader.read(.chunks) { pipe.write($0) }
-                pipe.finish(found ? nil : StorageError(.notFound, "the value was removed"))
-            } catch {
-                pipe.finish(error)
-            }
-        }
-        defer { pipe.close() }
-        var copied = 0
-        do {
-            try writer.write(attributes: outer ?? inner, sealing: inner) { buffer in
-                let count = try pipe.read(into: buffer)
-                copied += count
-                // Before the end is sealed: what is not all of the value must not take its place.
-                guard count > 0 || copied == size else {
-                    throw StorageError(.corrupt, "only \(copied) of \(size) bytes of the value were read again")
-                }
-                return count
-            }
-        } catch {
-            throw (error as? StorageError) ?? StorageError(.unknown, "\(error)")
         }
     }
 }

@@ -12,21 +12,32 @@ struct SealedScan: Sendable {
         let header: EnvelopeHeader
     }
 
+    /// One value that may be sealed by the ring, and why that cannot be told.
+    typealias Doubt = (StorageAddress, StorageError) throws(StorageError) -> Void
+
     let snapshot: RouterSnapshot
     let name: KeyRingName
     let ring: KeyRing
 
-    /// Hands out what is found, until `body` returns `false`.
+    /// Hands out what is found, one value after the other.
     ///
+    /// - Parameters:
+    ///   - places: Those that the ring remembers.
+    ///   - doubt: Is told of values that cannot be looked into.
     /// - Throws: What keeps a place from being looked at: then it cannot be told that nothing is there.
-    func forEach(_ body: (Finding) throws(StorageError) -> Bool) throws(StorageError) {
-        for place in try places() {
-            let open = try store(named: place.store)
-            let names = try names(in: place.namespace, of: open)
-            for name in names {
-                let address = StorageAddress(place.namespace, name: name)
-                guard let finding = try look(at: address, in: open) else { continue }
-                guard try body(finding) else { return }
+    func forEach(
+        in places: Set<SealedPlace>, doubt: Doubt, _ body: (Finding) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        for (open, place) in try self.places(places) {
+            for name in try names(in: place, of: open) {
+                let address = StorageAddress(place, name: name)
+                let finding: Finding?
+                do throws(StorageError) { finding = try look(at: address, in: open) } catch {
+                    guard error.code == .cannotOpen else { throw error }
+                    try doubt(address, error)
+                    continue
+                }
+                if let finding { try body(finding) }
             }
         }
     }
@@ -37,55 +48,105 @@ struct SealedScan: Sendable {
         return [sealing.layer(for: address)]
     }
 
-    /// The value at an address as it is without the ring's envelope around it.
-    func value(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError)
-        -> ScannedValue
-    {
-        ScannedValue(open.store, try open.store.resolve(address), layers, SealedPlaces.Place(open.name, address.place))
-    }
-
+    /// - Throws: `cannotOpen` if something is there that is sealed, and what seals it cannot be told.
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, snapshot.isReserved(address) { return nil }
         if address.place == StoreSealing.place { return nil }
-        let outside = try value(at: address, in: open, layers: outerLayers(address, in: open))
-        var start = Data()
-        var header: EnvelopeHeader?
-        _ = try outside.value.read(.chunks) { piece in
-            start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - start.count))
-            header = start.withUnsafeBytes { try? EnvelopeHeader(parsing: $0) }
-            return header == nil && start.count < EnvelopeHeader.largestSize
+        let outer = outerLayers(address, in: open)
+        let start: HeaderStart
+        do throws(StorageError) { start = try headerStart(SealedValue(at: address, in: open, layers: outer)) } catch {
+            // What is no envelope at all is sealed by nobody, in whatever store it lies.
+            let stored = try headerStart(SealedValue(at: address, in: open, layers: []))
+            if error.code == .cannotOpen, case .other = stored { return nil }
+            throw error
         }
-        guard let header, header.ring == ring.headerName else { return nil }
-        return Finding(open: open, address: address, header: header)
+        switch start {
+        case .header(let header):
+            return header.ring == ring.headerName ? Finding(open: open, address: address, header: header) : nil
+        case .later(let version): throw EnvelopeContext(address).cannotOpen(.version(version))
+        case .other: return nil
+        }
     }
 
-    private func places() throws(StorageError) -> [SealedPlaces.Place] {
-        var places = try ring.places.all()
+    /// What a value begins with.
+    private enum HeaderStart {
+        case header(EnvelopeHeader)
+        /// The header of an envelope that a later version wrote.
+        case later(version: UInt8)
+        case other
+    }
+
+    private func headerStart(_ value: SealedValue) throws(StorageError) -> HeaderStart {
+        // What the ring does not seal may be a secret that only the store seals.
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
+        defer {
+            clear(start)
+            start.deallocate()
+        }
+        var count = 0
+        var result: HeaderStart?
+        _ = try value.read(.chunks) { piece in
+            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
+            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
+            count += part.count
+            do throws(EnvelopeFault) {
+                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
+            } catch .incomplete {
+                return count < start.count
+            } catch .version(let version) {
+                result = .later(version: version)
+            } catch {
+                result = .other
+            }
+            return false
+        }
+        return result ?? .other
+    }
+
+    private func places(_ remembered: Set<SealedPlace>) throws(StorageError) -> [(OpenStore, StorageNamespace)] {
+        var stores: [OpenStore] = []
         for slot in snapshot.stores {
             if case .store(let store) = name, slot.settings.name != store { continue }
-            let open = try slot.openIfNeeded()
-            guard open.store.abilities.enumeration != nil else { continue }
-            var found: [StorageNamespace] = []
-            try open.store.forEachPlace {
-                found.append($0)
-                return true
-            }
-            for (domain, route) in snapshot.settings.routes where route.store.name == slot.settings.name {
-                found += snapshot.settings.knownDomains(named: domain).keys
-            }
-            places.formUnion(found.map { SealedPlaces.Place(open.name, $0) })
+            stores.append(try slot.openIfNeeded())
         }
-        return places.sorted { "\($0.store)\0\($0.domain)\0\($0.scope)" < "\($1.store)\0\($1.domain)\0\($1.scope)" }
+        var found: [SealedPlace: (OpenStore, StorageNamespace)] = [:]
+        for open in stores {
+            for place in try places(of: open) {
+                found[SealedPlace(store: "", identity: open.identity, namespace: place)] = (open, place)
+            }
+        }
+        for place in remembered {
+            let key = SealedPlace(store: "", identity: place.identity, namespace: place.namespace)
+            guard found[key] == nil else { continue }
+            // Two stores may be one under two names, of which one is sealed: that is the one that was meant.
+            let same = stores.filter { $0.identity == place.identity }
+            guard let open = same.first(where: { $0.name == place.store }) ?? same.first else {
+                throw StorageError(
+                    .invalidConfiguration,
+                    "\(ring.name) has sealed values in '\(place.namespace)' of the store '\(place.store)', which is no "
+                        + "longer configured as it was",
+                    hint: "configure it again, under any name, so that what is in it can be looked at")
+            }
+            found[key] = (open, place.namespace)
+        }
+        return found.sorted { Self.order($0.key) < Self.order($1.key) }.map(\.value)
     }
 
-    private func store(named store: String) throws(StorageError) -> OpenStore {
-        guard let slot = snapshot.slot(ofStore: store) else {
-            throw StorageError(
-                .invalidConfiguration,
-                "\(ring.name) has sealed values in the store '\(store)', which is no longer configured",
-                hint: "configure the store again, so that what is in it can be looked at")
+    private static func order(_ place: SealedPlace) -> String {
+        "\(place.identity)\0\(place.namespace.domain)\0\(place.namespace.scope)\0\(place.namespace.directory ?? "")"
+    }
+
+    private func places(of open: OpenStore) throws(StorageError) -> [StorageNamespace] {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        var places: [StorageNamespace] = []
+        try open.store.forEachPlace {
+            places.append($0)
+            return true
         }
-        return try slot.openIfNeeded()
+        for (domain, route) in snapshot.settings.routes where route.store.name == open.name {
+            places += snapshot.settings.knownDomains(named: domain).keys
+        }
+        return places
     }
 
     private func names(in place: StorageNamespace, of open: OpenStore) throws(StorageError) -> [String] {
@@ -96,15 +157,4 @@ struct SealedScan: Sendable {
         }
         return names
     }
-}
-
-/// A value that a scan looks at; it gives its handle back.
-final class ScannedValue: Sendable {
-    let value: SealedValue
-
-    init(_ store: LoadedStore, _ handle: StoreHandle, _ layers: [SealingLayer], _ place: SealedPlaces.Place) {
-        value = SealedValue(store: store, handle: handle, layers: layers, place: place)
-    }
-
-    deinit { value.store.release(value.handle) }
 }

@@ -10,9 +10,9 @@ extension StorageRouter {
             guard let state = try scan.ring.state() else { return [] }
             guard counting else { return state.entries.map { KeyDescription($0) } }
             var counts: [KeyID: Int] = [:]
-            try scan.forEach { (finding) throws(StorageError) in
-                counts[finding.header.keyID, default: 0] += 1
-                return true
+            // Values that cannot be looked into are what reseal reports, and count for no key.
+            try scan.forEach(in: state.places, doubt: { (_, _) throws(StorageError) in }) {
+                (finding) throws(StorageError) in counts[finding.header.keyID, default: 0] += 1
             }
             return state.entries.map { KeyDescription($0, values: counts[$0.id] ?? 0) }
         }
@@ -34,13 +34,20 @@ extension StorageRouter {
     /// Makes a key the one that seals; the one that did opens from then on. Nothing that is stored changes.
     ///
     /// - Parameter id: The key; a new one if `nil`.
-    /// - Throws: `notFound` if the ring does not have it.
+    /// - Throws: `notFound` if the ring does not have it; `busy` if it is disabled.
+    @discardableResult
     public func rotateKeys(of name: KeyRingName = .master, to id: String? = nil) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
             try scan.ring.change { (state) throws(StorageError) in
                 let chosen: KeyID
                 if let id {
-                    chosen = try Self.key(id, in: state, scan.ring).id
+                    let entry = try Self.key(id, in: state, scan.ring)
+                    guard entry.use != .disabled else {
+                        throw StorageError(
+                            .busy, "the key \(entry.id) is disabled, and does not seal",
+                            hint: "run first: ld-host keys enable \(entry.id)")
+                    }
+                    chosen = entry.id
                 } else {
                     chosen = try scan.ring.add(to: &state)
                 }
@@ -50,18 +57,24 @@ extension StorageRouter {
         }
     }
 
-    /// Lets a key neither seal nor open until it is enabled again.
+    /// Lets a key neither seal nor open until it is enabled again. A process that has used the ring before may go on
+    /// opening with the key until it seals something under the ring or ends.
     ///
     /// - Throws: `notFound`; `busy` for the active key.
     public func disableKey(_ id: String, of name: KeyRingName = .master) async throws {
-        try await use(.disabled, id, name)
+        try await change(name) { (state, ring) throws(StorageError) in
+            state.set(.disabled, of: try Self.passive(id, in: state, ring).id)
+        }
     }
 
-    /// Lets a disabled key open again.
+    /// Lets a disabled key open again; fine if it does.
     ///
-    /// - Throws: `notFound`; `busy` for the active key.
+    /// - Throws: `notFound`.
     public func enableKey(_ id: String, of name: KeyRingName = .master) async throws {
-        try await use(.decryptOnly, id, name)
+        try await change(name) { (state, ring) throws(StorageError) in
+            let entry = try Self.key(id, in: state, ring)
+            if entry.use == .disabled { state.set(.decryptOnly, of: entry.id) }
+        }
     }
 
     /// Removes a key for good, if it seals nothing.
@@ -74,11 +87,15 @@ extension StorageRouter {
             try scan.ring.change { (state) throws(StorageError) in
                 let entry = try Self.passive(id, in: state, scan.ring)
                 var (count, example) = (0, "")
-                try scan.forEach { (finding) throws(StorageError) in
-                    guard finding.header.keyID == entry.id else { return true }
+                let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
+                    throw StorageError(
+                        .busy, "whether the key \(entry.id) seals '\(address)' cannot be told: \(error.message)",
+                        hint: error.hint)
+                }
+                try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
+                    guard finding.header.keyID == entry.id else { return }
                     if count == 0 { example = "\(finding.address)" }
                     count += 1
-                    return true
                 }
                 guard count == 0 else {
                     throw StorageError(
@@ -91,11 +108,11 @@ extension StorageRouter {
         }
     }
 
-    private func use(_ use: KeyRingState.Use, _ id: String, _ name: KeyRingName) async throws {
+    private func change(
+        _ name: KeyRingName, _ body: @escaping @Sendable (inout KeyRingState, KeyRing) throws(StorageError) -> Void
+    ) async throws {
         try await withRing(name) { (scan) throws(StorageError) in
-            try scan.ring.change { (state) throws(StorageError) in
-                state.set(use, of: try Self.passive(id, in: state, scan.ring).id)
-            }
+            try scan.ring.change { (state) throws(StorageError) in try body(&state, scan.ring) }
         }
     }
 

@@ -6,9 +6,10 @@ public struct ResealReport: Encodable, Sendable {
     public let key: String
     /// Values that the ring seals.
     public var total = 0
-    /// Values that another key sealed: those that were, or would be, sealed anew.
+    /// Values that were, or would be, sealed anew: those that another key sealed, and in a sealed store those that another
+    /// cipher sealed than the one that is configured.
     public var resealed = 0
-    /// How many values each other key sealed.
+    /// How many of them each key sealed.
     public var others: [String: Int] = [:]
     /// Values that could not be opened, with the reason; they stay as they are.
     public var failures: [String: String] = [:]
@@ -33,27 +34,31 @@ extension StorageRouter {
                 throw StorageError(
                     .notFound, "\(scan.ring.name) has no keys yet: nothing is sealed", hint: "run: ld-host keys list")
             }
+            var style: EnvelopeStyle?
+            if case .store(let store) = name {
+                style = try scan.snapshot.slot(ofStore: store)?.openIfNeeded().sealing?.style
+            }
+            let resealing = Resealing(scan: scan, style: style)
             var report = ResealReport(key: "\(active.id)")
+            var failures: [String: String] = [:]
             var stale: [SealedScan.Finding] = []
-            try scan.forEach { (finding) throws(StorageError) in
+            let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
+                failures["\(address)"] = error.message
+            }
+            try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
                 // Material from outside the ring has an id of its own, and no place in it.
-                guard state[finding.header.keyID] != nil else { return true }
+                guard state[finding.header.keyID] != nil else { return }
                 report.total += 1
-                guard finding.header.keyID != active.id else { return true }
+                guard resealing.isStale(finding.header, active: active.id) else { return }
                 report.others["\(finding.header.keyID)", default: 0] += 1
                 stale.append(finding)
-                return true
             }
+            report.failures = failures
             guard !planOnly else {
                 report.resealed = stale.count
                 return report
             }
-            guard !stale.isEmpty else { return report }
-            let style: EnvelopeStyle? =
-                if case .store(let store) = name {
-                    try scan.snapshot.slot(ofStore: store)?.openIfNeeded().sealing?.style
-                } else { nil }
-            let resealing = Resealing(scan: scan, style: style)
+            guard let work = try ResealIntent.take(scan, to: active.id, isNeeded: !stale.isEmpty) else { return report }
             for (index, finding) in stale.enumerated() {
                 do throws(StorageError) {
                     if try resealing.reseal(finding) { report.resealed += 1 }
@@ -63,6 +68,7 @@ extension StorageRouter {
                 }
                 progress(index + 1, stale.count)
             }
+            try work.finish()
             return report
         }
     }

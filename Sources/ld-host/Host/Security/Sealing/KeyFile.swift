@@ -62,7 +62,8 @@ struct KeyFile: Sendable {
             let slash = path.lastIndex(of: "/") ?? path.startIndex
             let folder = slash == path.startIndex ? "/" : String(path[..<slash])
             let name = RelativePath(String(path[path.index(after: slash)...]))
-            try DurableDirectory(root: folder).replace(name, with: key.bytes)
+            let directory = try DurableDirectory(root: folder)
+            try key.withBytes { try directory.replace(name, with: $0) }
         } catch {
             throw StorageError(
                 .fileError, "the key file '\(path)' cannot be written: \(error)",

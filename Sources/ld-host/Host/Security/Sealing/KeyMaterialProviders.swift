@@ -3,12 +3,17 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The providers of key material that the app has registered.
+/// Where a router gets key material from that it does not keep itself: providers that the app has registered, and
+/// descriptors that were opened for the program.
 final class KeyMaterialProviders: Sendable {
     private let providers = Mutex<[KeyMaterialSource: any KeyMaterialProviding]>([:])
+    /// A descriptor is read once, and what it gave may be needed again when the configuration is changed.
+    private let secrets = Mutex<[Int32: SecretBytes]>([:])
 
     /// The least bytes that count as a key.
     private static let smallest = 16
+    /// The most bytes that a descriptor may give.
+    private static let largest = 64 << 10
 
     func register(_ provider: any KeyMaterialProviding, for source: KeyMaterialSource) {
         providers.withLock { $0[source] = provider }
@@ -16,17 +21,22 @@ final class KeyMaterialProviders: Sendable {
 
     /// Asks a provider. Nothing is kept: each call asks anew, so that the provider decides.
     ///
-    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little.
+    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little;
+    ///   `cancelled` if it gave up because its task was cancelled.
     func material(
         of source: KeyMaterialSource, for name: String
     ) async throws(StorageError) -> SecretBytes {
         guard let provider = providers.withLock({ $0[source] }) else {
             throw StorageError(
-                .securityApplicationFailed, "no provider of key material is registered for '\(source.id)'",
+                .securityApplicationFailed,
+                "no provider of key material is registered for the source '\(source.id)', which '\(name)' needs",
                 hint: "call registerKeyMaterialProvider(_:for:) before the first use")
         }
         var material: Data
-        do { material = try await provider.keyMaterial(for: name) } catch {
+        do { material = try await provider.keyMaterial(for: name) } catch is CancellationError {
+            throw StorageError(
+                .cancelled, "asking the provider of key material '\(source.id)' for '\(name)' was cancelled")
+        } catch {
             throw StorageError(
                 .securityApplicationFailed,
                 "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
@@ -60,6 +70,44 @@ final class KeyMaterialProviders: Sendable {
                 hint: "see whether what it asks is reachable")
         }
         return try result.get()
+    }
+
+    /// All that a descriptor gives, read when it is first asked for. Waits for the end of what comes from there.
+    ///
+    /// - Throws: `securityApplicationFailed` if it cannot be read; `valueTooLarge` if it gives more than 64 KiB.
+    func secret(ofDescriptor number: Int32) throws(StorageError) -> SecretBytes {
+        try secrets.withLock { secrets throws(StorageError) in
+            if let known = secrets[number] { return known }
+            let secret = try Self.readAll(number)
+            secrets[number] = secret
+            return secret
+        }
+    }
+
+    private static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
+        var filled = 0
+        let buffer = try SecretBytes(count: largest + 1) { (buffer) throws(StorageError) in
+            while filled < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                let count = read(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else {
+                    throw StorageError(
+                        .securityApplicationFailed,
+                        "a passphrase cannot be read from descriptor \(descriptor): "
+                            + String(cString: strerror(errno)),
+                        hint: "open it for the program, e.g. \(descriptor)<FILE")
+                }
+                if count == 0 { break }
+                filled += count
+            }
+        }
+        guard filled <= largest else {
+            throw StorageError(
+                .valueTooLarge, "descriptor \(descriptor) gives more than \(largest) bytes, which is no passphrase",
+                hint: "give the passphrase alone")
+        }
+        return try buffer.prefix(filled)
     }
 
     private final class Answer: Sendable {

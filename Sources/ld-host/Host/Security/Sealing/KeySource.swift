@@ -7,39 +7,63 @@ struct KeySource: Sendable {
     let source: HostSettings.Sealing.Source
     /// The store that is sealed, for questions and errors.
     let store: String
+    /// Where the locks are that keep two stores from making one key twice.
+    let folder: String
     let crypto: LoadedCrypto
     let providers: KeyMaterialProviders
     /// A value of the keychain domain.
-    let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> SealedValue
+    let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
 
     /// The key, or `nil` where it has not been made yet.
     func existing() throws(StorageError) -> SecretBytes? {
         switch source {
         case .keyFile(let path): return try KeyFile(path: path).read()
-        case .terminal:
-            return try Self.passphrase(Terminal.secret(prompt: "passphrase of store '\(store)': "), of: source)
-        case .descriptor(let number): return try Self.passphrase(Self.line(from: number), of: source)
+        case .terminal: return try typed("passphrase of store '\(store)': ")
+        case .descriptor(let number): return try passphrase(providers.secret(ofDescriptor: number))
         case .credential(let name): return try credential(name)
-        case .keychain(let service, let account):
-            guard var data = try keychain(service, account).get() else { return nil }
-            defer { data.resetBytes(in: 0..<data.count) }
-            return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+        case .keychain(let service, let account): return try Self.read(keychain(service, account).value)
         case .provider(let id): return try providers.materialNow(of: KeyMaterialSource(id: id), for: store)
         }
     }
 
-    /// Makes the key where that is the host's business. Called with the ring's lock held alone.
-    func make() throws(StorageError) -> SecretBytes {
-        let key = try SecretBytes(count: 32) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
+    /// The key for a ring that is being made: the one that is there, or a new one where keys are the host's business. A
+    /// passphrase that is typed has to be typed twice. Called with the ring's lock held alone.
+    func first() throws(StorageError) -> SecretBytes {
         switch source {
-        case .keyFile(let path): try KeyFile(path: path).write(key)
+        case .keyFile(let path):
+            return try alone(["key file", path]) { () throws(StorageError) in
+                let file = KeyFile(path: path)
+                if let key = try file.read() { return key }
+                let key = try random()
+                try file.write(key)
+                return key
+            }
         case .keychain(let service, let account):
-            var data = Data(key.bytes)
-            defer { data.resetBytes(in: 0..<data.count) }
-            try keychain(service, account).set(data, attributes: nil)
-        default: throw missing
+            let keychain = try keychain(service, account)
+            let words = ["key in keychain", String(keychain.open.identity, radix: 16), service, account]
+            return try alone(words) { () throws(StorageError) in
+                if let key = try Self.read(keychain.value) { return key }
+                let key = try random()
+                var data = key.withBytes { Data($0) }
+                defer { data.resetBytes(in: 0..<data.count) }
+                try keychain.value.set(data, attributes: nil)
+                return key
+            }
+        case .terminal:
+            let key = try typed("new passphrase of store '\(store)': ")
+            let again = try typed("the same again: ")
+            let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
+            guard isSame else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "the passphrase of store '\(store)' was not typed alike twice; nothing was written",
+                    hint: "try again")
+            }
+            return key
+        case .descriptor, .credential, .provider:
+            guard let key = try existing() else { throw missing }
+            return key
         }
-        return key
     }
 
     /// Why a ring that is there cannot be opened: its key is gone.
@@ -48,6 +72,25 @@ struct KeySource: Sendable {
             .securityApplicationFailed,
             "store '\(store)' is sealed and \(source) is missing; its values cannot be opened and stay as they are",
             hint: "restore the key from a backup")
+    }
+
+    private func random() throws(StorageError) -> SecretBytes {
+        try SecretBytes(count: 32) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
+    }
+
+    /// Runs `body` while no other store looks for the same key, to make it if it is not there.
+    private func alone(
+        _ words: [String], _ body: () throws(StorageError) -> SecretBytes
+    ) throws(StorageError) -> SecretBytes {
+        try FileLock("\(folder)/key-\(StableHash.text(words)).lock").exclusive { (_) throws(StorageError) in
+            try body()
+        }
+    }
+
+    private static func read(_ value: SealedValue) throws(StorageError) -> SecretBytes? {
+        guard var data = try value.get() else { return nil }
+        defer { data.resetBytes(in: 0..<data.count) }
+        return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
     }
 
     private func credential(_ name: String) throws(StorageError) -> SecretBytes {
@@ -64,46 +107,27 @@ struct KeySource: Sendable {
                 hint: "start the service with LoadCredential=\(name):PATH; see systemd.exec(5)")
         }
         defer { data.resetBytes(in: 0..<data.count) }
-        let secret = try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
-        return try Self.passphrase(secret, of: source)
+        return try passphrase(data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) })
+    }
+
+    private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {
+        guard let secret = try Terminal.secret(prompt: prompt) else {
+            throw StorageError(
+                .securityApplicationFailed,
+                "store '\(store)' is sealed by a passphrase, and there is no terminal to ask for it at",
+                hint: "run it in a terminal, or set stores.\(store).sealing.from to fd:N")
+        }
+        return try passphrase(secret)
     }
 
     /// What is typed or sent ends before its line end, if it has one; nothing is no passphrase.
-    private static func passphrase(
-        _ secret: SecretBytes?, of source: HostSettings.Sealing.Source
-    ) throws(StorageError) -> SecretBytes {
-        guard let secret else {
-            throw StorageError(
-                .securityApplicationFailed, "there is no terminal to ask for a passphrase at",
-                hint: "run it in a terminal, or set the store's sealing.from to fd:N")
-        }
-        let bytes = secret.bytes
-        let end = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+    private func passphrase(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
+        let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
         guard end > 0 else {
-            throw StorageError(.securityApplicationFailed, "\(source) is empty", hint: "give a passphrase")
+            throw StorageError(
+                .securityApplicationFailed, "store '\(store)' is sealed by \(source), and that is empty",
+                hint: "give a passphrase")
         }
-        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
-    }
-
-    /// All that a descriptor gives, at most 64 KiB.
-    private static func line(from descriptor: Int32) throws(StorageError) -> SecretBytes {
-        var filled = 0
-        let buffer = try SecretBytes(count: 64 << 10) { (buffer) throws(StorageError) in
-            while filled < buffer.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                let count = read(descriptor, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else {
-                    throw StorageError(
-                        .securityApplicationFailed,
-                        "a passphrase cannot be read from descriptor \(descriptor): "
-                            + String(cString: strerror(errno)),
-                        hint: "open it for the program, e.g. \(descriptor)<FILE")
-                }
-                if count == 0 { break }
-                filled += count
-            }
-        }
-        return try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<filled]))
+        return try secret.prefix(end)
     }
 }

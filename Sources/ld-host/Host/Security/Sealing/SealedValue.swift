@@ -7,10 +7,10 @@ struct SealedValue: Sendable {
     let handle: StoreHandle
     /// Innermost first: the first one seals the value itself.
     let layers: [SealingLayer]
-    /// Remembered by the rings of the layers before anything is sealed.
-    let place: SealedPlaces.Place
-    /// Keeps the handle valid, if someone has to.
-    var owner: (any AnyObject & Sendable)?
+    /// Remembered by the rings of the layers before anything is sealed; `nil` if it does not outlive the process.
+    let place: SealedPlace?
+    /// Keeps the handle valid.
+    let owner: any AnyObject & Sendable
 
     /// The value, or `nil` if there is none.
     func get() throws(StorageError) -> Data? {
@@ -34,8 +34,7 @@ struct SealedValue: Sendable {
 
     /// Seals a value and stores it.
     func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
-        try remember()
-        try layers.whileSealing { (keys) throws(StorageError) in
+        try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             var data = value
             for (layer, key) in zip(layers, keys) {
                 data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
@@ -53,8 +52,7 @@ struct SealedValue: Sendable {
         attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
         from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
-        try remember()
-        let outcome: Result<Void, any Error> = try layers.whileSealing { (keys) throws(StorageError) in
+        let outcome: Result<Void, any Error> = try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             var fill = fill
             for (layer, key) in zip(layers, keys) {
                 let source = try EnvelopeSource(
@@ -70,11 +68,26 @@ struct SealedValue: Sendable {
     func remove() throws(StorageError) -> Bool {
         try layers.whileStanding { () throws(StorageError) in try store.remove(handle) }
     }
+}
 
-    /// What has to be there before the first value is sealed at a place.
-    private func remember() throws(StorageError) {
-        for layer in layers {
-            if case .ring(let ring, _) = layer.keys { try ring.places.add(place) }
-        }
+extension SealedValue {
+    /// The value at an address, whose handle is given back with the last copy of this.
+    init(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) {
+        let held = HeldHandle(open.store, try open.store.resolve(address))
+        self.init(
+            store: open.store, handle: held.handle, layers: layers, place: open.sealedPlace(address.place), owner: held)
     }
+}
+
+/// A handle that is given back when nobody needs it any more.
+private final class HeldHandle: Sendable {
+    let handle: StoreHandle
+    private let store: LoadedStore
+
+    init(_ store: LoadedStore, _ handle: StoreHandle) {
+        self.store = store
+        self.handle = handle
+    }
+
+    deinit { store.release(handle) }
 }

@@ -45,16 +45,18 @@ struct SealingLayer: Sendable {
 
 extension Collection<SealingLayer> {
     /// Lends the keys that seal, innermost layer first, until `body` has stored what it sealed. May wait.
+    ///
+    /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
     func whileSealing<Result>(
-        _ keys: [EnvelopeKey] = [], _ body: ([EnvelopeKey]) throws(StorageError) -> Result
+        in place: SealedPlace?, _ keys: [EnvelopeKey] = [], _ body: ([EnvelopeKey]) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard let layer = first else { return try body(keys) }
         switch layer.keys {
         case .ring(let ring, _):
-            return try ring.whileSealing { (key) throws(StorageError) in
-                try dropFirst().whileSealing(keys + [key], body)
+            return try ring.whileSealing(in: place) { (key) throws(StorageError) in
+                try dropFirst().whileSealing(in: place, keys + [key], body)
             }
-        case .supplied(let key): return try dropFirst().whileSealing(keys + [key], body)
+        case .supplied(let key): return try dropFirst().whileSealing(in: place, keys + [key], body)
         case .external(let source, _):
             throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
         }

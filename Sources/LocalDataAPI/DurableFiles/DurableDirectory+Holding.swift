@@ -1,0 +1,71 @@
+import Glibc
+
+extension DurableDirectory {
+    /// What came of the attempt to hold a file.
+    package enum Hold: ~Copyable {
+        /// The caller holds it: nobody else who asks does, or will before the caller lets go.
+        case held(HeldFile)
+        /// Somebody else holds it.
+        case elsewhere
+        /// There is no such file.
+        case missing
+    }
+
+    /// Whether somebody holds an open file that still has its name; `nil` if it has lost it, to another file or none.
+    /// Asks only, and is in nobody's way.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws -> Bool? {
+        if try file.isHeldElsewhere() { return true }
+        // A holder lets go of a file after it has replaced or removed it.
+        return try isCurrent(file, path) ? false : nil
+    }
+
+    /// Tries to hold the file that has a name. Never waits; of any number of callers exactly one succeeds.
+    ///
+    /// - Throws: As ``open(_:)``; the file has to be writable.
+    package func hold(_ path: RelativePath) throws -> Hold {
+        while true {
+            guard let file = try open(path, O_RDWR) else { return .missing }
+            guard try file.hold() else { return .elsewhere }
+            // Its holder may have replaced or removed it before it could be locked.
+            if try isCurrent(file, path) { return .held(HeldFile(file)) }
+        }
+    }
+
+    /// Replaces a file, or makes it, and holds what is new from before anybody sees it: between the old file, which the
+    /// caller holds if there is one, and the new there is no moment for others.
+    ///
+    /// - Parameter held: What the caller holds under this name. After a success, and after an error whose outcome is
+    ///   `durabilityUnknown`, it is the new file; after any other error the old one.
+    /// - Throws: As ``replace(_:attribute:with:)``.
+    package func replace(
+        _ path: RelativePath, holding held: inout HeldFile?, with bytes: UnsafeRawBufferPointer
+    ) throws {
+        var new: HeldFile?
+        do {
+            try replace(path, nil, isRepeatable: { true }) { file in
+                try file.write(bytes)
+                guard try file.hold() else { throw file.failure(EBUSY, "lock") }
+                new = HeldFile(try file.duplicate())
+            }
+        } catch let error as DurableChangeError where error.outcome == .durabilityUnknown {
+            held = new.take()
+            throw error
+        }
+        held = new.take()
+    }
+
+    private func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws -> Bool {
+        guard let folder = try descriptorForReading() else { return false }
+        var here = stat()
+        var there = stat()
+        guard fstat(file.descriptor.number, &here) == 0 else { throw file.failure(errno, "inspect") }
+        guard fstatat(folder, path.text.start, &there, AT_SYMLINK_NOFOLLOW) == 0 else {
+            let code = errno
+            if code == ENOENT { return false }
+            throw file.failure(code, "inspect")
+        }
+        return here.st_ino == there.st_ino && here.st_dev == there.st_dev
+    }
+}

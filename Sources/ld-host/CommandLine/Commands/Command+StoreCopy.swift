@@ -1,0 +1,42 @@
+internal import LocalDataHost
+
+extension Command {
+    static let storeCopy = Command(
+        name: "store copy", operands: "FROM TO", count: 2...2, summary: "copy every value of one store to another",
+        details: """
+            For the change of a domain from one store to the other: copy first, then change domains.DOMAIN. FROM and TO are
+            names of stores, or ids of components. Each value is read back and compared; what TO has already is left as it
+            is, so a run that was interrupted is taken up by the next. FROM is only read, unless --move is given: then its
+            values are removed when all of them have arrived. Ends with status 2 if a value could not be read.
+            """,
+        options: [
+            Option(name: "--move", help: "remove the values from FROM when everything has arrived"),
+            Option(name: "--overwrite", help: "replace values of which TO has another"),
+            Option(name: "--plan", help: "tell what would be done, and change nothing"), json,
+        ]
+    ) { arguments, session in
+        let isPlan = arguments.has("--plan")
+        let bar = ProgressBar("copying", total: 100)
+        let report = try await session.router().copyStore(
+            arguments.operands[0], to: arguments.operands[1], moving: arguments.has("--move"),
+            overwriting: arguments.has("--overwrite"), planOnly: isPlan
+        ) { bar.show($0, of: $1) }
+        bar.finish()
+        if session.json {
+            try Output.json(report)
+        } else {
+            let verb = isPlan ? "would be" : "were"
+            Output.line(
+                "\(report.copied) of \(report.total) values \(verb) copied to '\(report.to)', which had \(report.equal)"
+            )
+            if report.removed > 0 { Output.line("\(report.removed) values \(verb) removed from '\(report.from)'") }
+            for address in report.conflicts where isPlan {
+                Output.line("'\(report.to)' has another value of \(Printable(address))")
+            }
+            for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
+                Output.remark("ld-host: \(Printable(address)) stays where it is: \(Printable(reason))")
+            }
+        }
+        return report.failures.isEmpty ? .done : .failure
+    }
+}

@@ -1,0 +1,86 @@
+internal import CLocalData
+package import LocalDataAPI
+
+/// A cipher in pieces of a loaded provider, used by one thread at a time. One that goes away unfinished is cancelled.
+package final class LoadedCipherStream {
+    private let crypto: LoadedCrypto
+    private let table: ld_crypto_incremental
+    private let tagSize: Int
+    /// `nil` once it has ended.
+    private var stream: UnsafeMutableRawPointer?
+
+    fileprivate init(
+        _ crypto: LoadedCrypto, _ table: ld_crypto_incremental, _ stream: UnsafeMutableRawPointer?, tagSize: Int
+    ) {
+        self.crypto = crypto
+        self.table = table
+        self.stream = stream
+        self.tagSize = tagSize
+    }
+
+    deinit {
+        if let stream { table.cancel(crypto.table.`self`, stream) }
+    }
+
+    /// Transforms the next piece; `output` is as long as `input`. What an opening stream writes is not authentic before
+    /// ``open(tag:)`` returned.
+    package func update(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        precondition(output.count == input.count)
+        let stream = try running()
+        try crypto.done(
+            ReportSink.call {
+                table.update(crypto.table.`self`, stream, ld_bytes(input), output.baseAddress, $0)
+            })
+    }
+
+    /// Ends a sealing stream: writes the tag.
+    package func seal(tag: UnsafeMutableRawBufferPointer) throws(StorageError) {
+        precondition(tag.count == tagSize)
+        let stream = try running()
+        self.stream = nil
+        try crypto.done(ReportSink.call { table.seal(crypto.table.`self`, stream, tag.baseAddress, $0) })
+    }
+
+    /// Ends an opening stream.
+    ///
+    /// - Throws: `cannotOpen` if the tag is wrong.
+    package func open(tag: UnsafeRawBufferPointer) throws(StorageError) {
+        let stream = try running()
+        self.stream = nil
+        try crypto.done(ReportSink.call { table.open(crypto.table.`self`, stream, ld_bytes(tag), $0) })
+    }
+
+    private func running() throws(StorageError) -> UnsafeMutableRawPointer {
+        guard let stream else { throw StorageError(.unsupported, "the stream of a cipher has ended already") }
+        return stream
+    }
+}
+
+extension LoadedCrypto {
+    /// Whether it offers a cipher in pieces.
+    package func offersInPieces(_ cipher: AuthenticatedCipher) -> Bool {
+        incremental != nil && (algorithms[cipher.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0
+    }
+
+    /// Starts to seal or to open in pieces.
+    ///
+    /// - Throws: `unsupported` if the provider does not take the cipher in pieces.
+    package func begin(
+        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: UnsafeRawBufferPointer,
+        nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer
+    ) throws(StorageError) -> LoadedCipherStream {
+        guard let incremental, offersInPieces(cipher) else {
+            throw StorageError(.unsupported, "the crypto provider '\(component)' does not take \(cipher) in pieces")
+        }
+        var stream: UnsafeMutableRawPointer?
+        try done(
+            ReportSink.call {
+                incremental.begin(
+                    table.`self`, cipher.id, direction == .seal ? 1 : 0, ld_bytes(key), ld_bytes(nonce),
+                    ld_bytes(data), &stream, $0)
+            })
+        return LoadedCipherStream(self, incremental, stream, tagSize: cipher.tagSize)
+    }
+}

@@ -1,0 +1,83 @@
+internal import DurableFiles
+package import FoundationEssentials
+internal import Glibc
+package import LocalDataAPI
+
+/// The host's journal: what is done in several steps is written down here first, so that it can be gone on with, or
+/// undone, by whoever comes after a crash.
+///
+/// One file per intent, in one folder; ``IntentRecord`` has its format. An intent is there from when `begin` returns until
+/// `finish` returns, whole at every instant. Its owner holds its file locked, and the lock ends with the process.
+/// Any number of processes and threads may use one folder at once. A journal keeps no values: a payload may say where
+/// something is, not what.
+package struct IntentJournal: Sendable {
+    let directory: DurableDirectory
+
+    /// The journal in a folder, which is made when the first intent is. Touches nothing.
+    ///
+    /// - Throws: `fileError` if the path is not absolute.
+    package init(folder: String) throws(StorageError) {
+        do { directory = try DurableDirectory(root: folder) } catch { throw StorageError(file: error) }
+    }
+
+    /// The folder.
+    package var folder: String { directory.path }
+
+    /// Writes an intent down. It is on the disk when this returns.
+    ///
+    /// - Parameters:
+    ///   - kind: Who can go on with the work: a short word, e.g. `reseal`; at most 255 bytes.
+    ///   - subject: What it is about, one line for people; at most 64 KiB.
+    ///   - payload: What the work needs to be gone on with; at most 64 MiB. No values in plain.
+    /// - Returns: The intent, which is the caller's own as long as the object lives.
+    /// - Throws: `noSpace`, `permissionDenied`, `fileError` or `valueTooLarge`; nothing is begun.
+    package func begin(kind: String, subject: String, payload: Data = Data()) throws(StorageError) -> Intent {
+        let record = IntentRecord(id: .next(), kind: kind, subject: subject, owner: getpid(), payload: payload)
+        return try Intent(beginning: record, in: directory)
+    }
+
+    /// Takes over an interrupted intent. Of any number of processes that try, one gets it.
+    ///
+    /// - Throws: `notFound` if it is finished, `busy` if its owner lives, `corrupt` if it is damaged, `unsupported` if
+    ///   a newer program wrote it; `permissionDenied` or `fileError`.
+    package func adopt(_ id: IntentID) throws(StorageError) -> Intent {
+        let file = Self.file(of: id)
+        let hold: DurableDirectory.Hold
+        do { hold = try directory.hold(file) } catch { throw StorageError(file: error) }
+        switch consume hold {
+        case .held(let held):
+            let record = try record(of: id, in: held.file)
+            return Intent(adopting: record, held: held, in: directory)
+        case .elsewhere:
+            throw StorageError(
+                .busy, "the intent \(id) in '\(folder)' is being worked on by another process",
+                hint: "wait until that is done")
+        case .missing:
+            throw StorageError(.notFound, "there is no intent \(id) in '\(folder)'; its work is done")
+        }
+    }
+
+    /// Where an intent stands.
+    static func file(of id: IntentID) -> RelativePath { RelativePath("\(id)\(suffix)") }
+
+    /// What the names of intents' files end with.
+    static let suffix = ".intent"
+
+    /// Reads an intent from its file.
+    func record(of id: IntentID, in file: borrowing OpenFile) throws(StorageError) -> IntentRecord {
+        let path = "\(folder)/\(id)\(Self.suffix)"
+        var bytes = Data()
+        do {
+            let size = try file.status().size
+            guard size <= IntentRecord.largestSize else {
+                throw StorageError(
+                    .corrupt, "the intent in '\(path)' is damaged: it has \(size) bytes",
+                    hint: "make sure that nothing is half done there, then remove the file")
+            }
+            try file.read { span in bytes = span.withUnsafeBytes { Data($0) } }
+        } catch {
+            throw StorageError(file: error)
+        }
+        return try IntentRecord(bytes, expected: id, path: path)
+    }
+}

@@ -1,0 +1,10 @@
+package import LocalDataAPI
+
+/// A file of the journal that cannot be read as an intent. It stays where it is.
+package struct UnreadableIntent: Sendable {
+    /// The file.
+    package let path: String
+    /// Why: `corrupt` if it is damaged, `unsupported` if a newer program wrote it, `fileError` and `permissionDenied` if
+    /// the system does not give it out.
+    package let error: StorageError
+}

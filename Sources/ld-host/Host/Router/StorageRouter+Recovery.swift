@@ -1,0 +1,20 @@
+internal import LocalDataAPI
+
+extension StorageRouter {
+    /// What the host does with work that was interrupted.
+    static let recovery = JournalRecovery([ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand])
+
+    /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and `doctor`
+    /// tells of it.
+    func recover(_ snapshot: RouterSnapshot) {
+        do throws(StorageError) {
+            let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(with: Self.recovery)
+            for failure in report.failures {
+                snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is half done: \(failure.error.message)")
+            }
+            for intent in report.recovered { snapshot.log(.info, "journal", "'\(intent.subject)' is now done") }
+        } catch {
+            snapshot.log(.warning, "journal", error.message)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// Carries pieces from a thread that hands them out to one that asks for them, one piece at a time. The memory between
+/// them is cleared at the end.
+final class PiecePipe: @unchecked Sendable {
+    // Buffer, `offered` and `end` are the writer's until it signals `filled`, and the reader's until it signals `taken`.
+    private let buffer: UnsafeMutableRawBufferPointer
+    private let filled = IdleSemaphore()
+    private let taken = IdleSemaphore()
+    private let ended = IdleSemaphore()
+    private var offered = 0
+    private var end: Result<Void, StorageError>?
+    /// The reader's own: what it has not given yet of what it was offered.
+    private var rest: Range<Int> = 0..<0
+    private var isAtEnd = false
+    private let isClosed = Atomic<Bool>(false)
+
+    /// - Parameter size: Bytes that are to be expected, if that is known.
+    init(size: Int?) { buffer = .allocate(byteCount: min(max(size ?? 1 << 18, 1), 1 << 20), alignment: 64) }
+
+    deinit {
+        clear(buffer)
+        buffer.deallocate()
+    }
+
+    /// Hands a piece over and waits until it is taken; `false` if nobody asks any more.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var bytes = bytes[...]
+        while !bytes.isEmpty {
+            if isClosed.load(ordering: .acquiring) { return false }
+            let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(buffer.count))
+            buffer.copyMemory(from: part)
+            offered = part.count
+            bytes = bytes.dropFirst(part.count)
+            filled.signal()
+            taken.waitForever()
+        }
+        return !isClosed.load(ordering: .acquiring)
+    }
+
+    /// Says that no more comes, and why if it should have.
+    func finish(_ failure: StorageError?) {
+        end = failure.map { .failure($0) } ?? .success(())
+        filled.signal()
+        ended.signal()
+    }
+
+    /// Fills a buffer; 0 at the end.
+    func read(into target: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
+        if rest.isEmpty, !isAtEnd {
+            filled.waitForever()
+            if end == nil { rest = 0..<offered } else { isAtEnd = true }
+        }
+        if isAtEnd {
+            try end?.get()
+            return 0
+        }
+        let count = min(rest.count, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
+        rest = rest.dropFirst(count)
+        if rest.isEmpty { taken.signal() }
+        return count
+    }
+
+    /// Asks for no more, and waits until the writer is done with what it reads.
+    func close() {
+        isClosed.store(true, ordering: .releasing)
+        taken.signal()
+        ended.waitForever()
+    }
+}

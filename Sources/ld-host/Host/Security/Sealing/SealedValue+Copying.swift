@@ -1,0 +1,79 @@
+internal import Glibc
+internal import LocalDataAPI
+
+extension SealedValue {
+    /// Copies the value, in bounded memory if both stores stream.
+    ///
+    /// - Parameters:
+    ///   - attributes: What the store is to keep beside it.
+    ///   - sealed: What the envelopes are to carry; the same if `nil`.
+    ///   - size: How many bytes have to arrive, if that is known.
+    /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target has its old value.
+    func copy(
+        to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil
+    ) throws(StorageError) {
+        try withPipe(size) { (pipe) throws(StorageError) in
+            var copied = 0
+            do {
+                try target.write(attributes: attributes, sealing: sealed) { buffer in
+                    let count = try pipe.read(into: buffer)
+                    copied += count
+                    // Before the end is written: what is not all of the value must not take its place.
+                    guard count > 0 || copied == size ?? copied else {
+                        throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value were read again")
+                    }
+                    return count
+                }
+            } catch {
+                throw (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            }
+        }
+    }
+
+    /// Whether another place has the same bytes.
+    func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
+        try withPipe(nil) { (pipe) throws(StorageError) in
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+            defer {
+                clear(buffer)
+                buffer.deallocate()
+            }
+            var failure: StorageError?
+            var isEqual = true
+            let found = try other.read(.chunks) { piece in
+                var rest = piece[...]
+                while isEqual, failure == nil, !rest.isEmpty {
+                    let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
+                    do throws(StorageError) {
+                        let count = try pipe.read(into: space)
+                        let part = rest.prefix(count)
+                        isEqual = count > 0 && part.elementsEqual(buffer.prefix(count))
+                        rest = rest.dropFirst(count)
+                    } catch { failure = error }
+                }
+                return isEqual && failure == nil
+            }
+            if let failure { throw failure }
+            guard found, isEqual else { return false }
+            return try pipe.read(into: buffer) == 0
+        }
+    }
+
+    /// Lends a pipe that a thread of its own reads the value into.
+    private func withPipe<Result>(
+        _ size: Int?, _ body: (PiecePipe) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let pipe = PiecePipe(size: size)
+        // Not one of the pool's threads: all of them may be waiting for a ring that is held by the caller.
+        try onOwnThread {
+            do throws(StorageError) {
+                let found = try read(.chunks) { pipe.write($0) }
+                pipe.finish(found ? nil : StorageError(.notFound, "the value was removed"))
+            } catch {
+                pipe.finish(error)
+            }
+        }
+        defer { pipe.close() }
+        return try body(pipe)
+    }
+}

@@ -1,0 +1,87 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// A ring in an envelope whose key comes from a source. The handle is never released: the ring lives as long as its store.
+final class WrappedRing: Sendable {
+    /// What opened last.
+    private struct Known {
+        let key: EnvelopeKey
+        let sealed: Data
+        let ring: SecretBytes
+    }
+
+    private let store: LoadedStore
+    private let handle: StoreHandle
+    private let envelope: Envelope
+    private let source: KeySource
+    private let style: EnvelopeStyle
+    /// Nobody is asked for a key again that opened a ring, and no slow derivation is made again for a ring that is known.
+    private let known = Mutex<Known?>(nil)
+    /// Held while the source is asked: of many threads that need the key one asks, and the others find it.
+    private let asking = Mutex<Void>(())
+
+    init(
+        store: LoadedStore, handle: StoreHandle, envelope: Envelope, source: KeySource, style: EnvelopeStyle
+    ) {
+        self.store = store
+        self.handle = handle
+        self.envelope = envelope
+        self.source = source
+        self.style = style
+    }
+
+    func exists() throws(StorageError) -> Bool { try store.exists(handle) }
+
+    func forgetKey() { known.withLock { $0 = nil } }
+
+    func load() throws(StorageError) -> SecretBytes? {
+        guard let sealed = try store.get(handle) else { return nil }
+        if let ring = openAtOnce(sealed) { return ring }
+        return try asking.withLock { _ throws(StorageError) in
+            if let ring = openAtOnce(sealed) { return ring }
+            guard let material = try source.existing() else { throw source.missing }
+            return try open(sealed, EnvelopeKey(material))
+        }
+    }
+
+    /// Called with the ring's lock held alone, after `load`.
+    func save(_ ring: SecretBytes) throws(StorageError) {
+        let key: EnvelopeKey
+        if let known = known.withLock({ $0?.key }) {
+            key = known
+        } else {
+            // A ring that is there was opened before it is changed, so there is none, and its key may be made.
+            key = try asking.withLock { _ throws(StorageError) in EnvelopeKey(try source.first()) }
+        }
+        var plain = ring.withBytes { Data($0) }
+        defer { plain.resetBytes(in: 0..<plain.count) }
+        let sealed = try envelope.seal(plain, under: key, as: style)
+        try store.set(handle, to: sealed, attributes: nil)
+        known.withLock { $0 = Known(key: key, sealed: sealed, ring: ring) }
+    }
+
+    /// The ring, if it is the one that opened last or the same key opens it.
+    private func openAtOnce(_ sealed: Data) -> SecretBytes? {
+        guard let known = known.withLock({ $0 }) else { return nil }
+        return known.sealed == sealed ? known.ring : try? open(sealed, known.key)
+    }
+
+    private func open(_ sealed: Data, _ key: EnvelopeKey) throws(StorageError) -> SecretBytes {
+        var opened: Data
+        do throws(StorageError) {
+            opened = try envelope.open(sealed, find: { (_) throws(StorageError) in key }).value
+        } catch {
+            guard error.code == .cannotOpen else { throw error }
+            throw StorageError(
+                .cannotOpen,
+                "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
+                    + "it, or the ring was changed; everything stays as it is",
+                hint: "give the right key or passphrase, or restore the ring from a backup")
+        }
+        defer { opened.resetBytes(in: 0..<opened.count) }
+        let ring = try opened.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+        known.withLock { $0 = Known(key: key, sealed: sealed, ring: ring) }
+        return ring
+    }
+}

@@ -1,0 +1,15 @@
+/// FNV-1a, 64 bits: the same in every process, unlike Swift's own. For names of files and for telling stores apart, not
+/// against someone who makes two texts alike on purpose.
+enum StableHash {
+    /// The hash of some words; where one ends and the next begins counts.
+    static func of(_ words: [String]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for word in words {
+            for byte in Array(word.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        return hash
+    }
+
+    /// The same as text.
+    static func text(_ words: [String]) -> String { String(of(words), radix: 16) }
+}

@@ -1,0 +1,67 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// The provider's functions as a caller in C uses them, with nothing checked or put right on the way.
+extension LoadedCrypto {
+    func observeSeal(
+        _ id: Int32, _ text: Data, _ use: CipherUse, ciphertext: GuardedOutput, tag: GuardedOutput
+    ) -> Observation {
+        LentBytes.lend(use.key, use.nonce, use.data, text) { lent in
+            Observation {
+                table.seal(
+                    table.`self`, id, lent[0], lent[1], lent[2], lent[3], ciphertext.pointer, tag.pointer, $1)
+            }
+        }
+    }
+
+    func observeOpen(_ id: Int32, _ sealed: Sealed, _ use: CipherUse, plaintext: GuardedOutput) -> Observation {
+        LentBytes.lend(use.key, use.nonce, use.data, sealed.ciphertext, sealed.tag) { lent in
+            Observation {
+                table.open(
+                    table.`self`, id, lent[0], lent[1], lent[2], lent[3], lent[4], plaintext.pointer, $1)
+            }
+        }
+    }
+
+    func observeDerive(
+        _ derivation: Derivation, id: Int32? = nil, count: Int, into key: GuardedOutput
+    ) -> Observation {
+        LentBytes.lend(derivation.secret, derivation.salt, derivation.info) { lent in
+            var parameters = ld_derivation(
+                size: UInt32(MemoryLayout<ld_derivation>.size), lanes: derivation.lanes, secret: lent[0], salt: lent[1],
+                info: lent[2], iterations: derivation.iterations, memory: derivation.memory)
+            return Observation {
+                table.derive(
+                    table.`self`, id ?? derivation.function.rawValue, &parameters, key.pointer, count, $1)
+            }
+        }
+    }
+
+    func observeRandom(_ count: Int, into bytes: GuardedOutput) -> Observation {
+        Observation { table.random(table.`self`, bytes.pointer, count, $1) }
+    }
+
+    /// A provider without key agreements may lack the function, and then refuses by that.
+    func observePublicKey(
+        _ privateKey: Data, id: Int32 = KeyAgreement.x25519.rawValue, into publicKey: GuardedOutput
+    ) -> Observation? {
+        guard let function = table.public_key else { return nil }
+        return LentBytes.lend(privateKey) { lent in
+            Observation { function(table.`self`, id, lent[0], publicKey.pointer, $1) }
+        }
+    }
+
+    func observeAgree(
+        _ privateKey: Data, _ publicKey: Data, id: Int32 = KeyAgreement.x25519.rawValue, into shared: GuardedOutput
+    ) -> Observation? {
+        guard let function = table.agree else { return nil }
+        return LentBytes.lend(privateKey, publicKey) { lent in
+            Observation { function(table.`self`, id, lent[0], lent[1], shared.pointer, $1) }
+        }
+    }
+
+    /// The ability's table as the provider gives it.
+    func ability(_ id: String) -> UnsafeRawPointer? { id.withBytes { table.extension?(table.`self`, $0) } }
+}

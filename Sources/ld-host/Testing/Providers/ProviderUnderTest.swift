@@ -1,0 +1,99 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// The provider of one check: opened for it, and closed when the check is over.
+final class ProviderUnderTest: Sendable {
+    let subject: ConformanceSubject
+    let crypto: LoadedCrypto
+    private let folder: String
+
+    init(_ subject: ConformanceSubject, folder: String) throws(StorageError) {
+        self.subject = subject
+        self.folder = folder
+        crypto = try subject.openProvider(in: folder)
+    }
+
+    /// Opens another one with the same options; whoever asks for it closes it.
+    func another() throws(StorageError) -> ProviderUnderTest { try ProviderUnderTest(subject, folder: folder) }
+
+    func end() { crypto.close() }
+
+    /// The ciphers that it declares.
+    var ciphers: [AuthenticatedCipher] { AuthenticatedCipher.all.filter(crypto.offers) }
+
+    /// The derivations that it declares.
+    var derivations: [KeyDerivationFunction] { KeyDerivationFunction.allCases.filter(crypto.offers) }
+
+    /// The ciphers that it declares for pieces.
+    var incrementalCiphers: [AuthenticatedCipher] {
+        ciphers.filter { (crypto.algorithms[$0.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 }
+    }
+
+    /// Whether it declares key agreement.
+    var agrees: Bool { crypto.algorithms[KeyAgreement.x25519.rawValue] != nil }
+}
+
+/// What a check does with the provider when success is expected; each throws what went wrong instead.
+extension ProviderUnderTest {
+    func seal(_ text: Data, _ cipher: AuthenticatedCipher, _ use: CipherUse) throws -> Sealed {
+        let (ciphertext, tag) = (GuardedOutput(text.count), GuardedOutput(cipher.tagSize))
+        try crypto.observeSeal(cipher.id, text, use, ciphertext: ciphertext, tag: tag).succeeded("\(cipher): seal")
+        return Sealed(ciphertext: ciphertext.data, tag: tag.data)
+    }
+
+    func open(_ sealed: Sealed, _ cipher: AuthenticatedCipher, _ use: CipherUse) throws -> Data {
+        let plaintext = GuardedOutput(sealed.ciphertext.count)
+        try crypto.observeOpen(cipher.id, sealed, use, plaintext: plaintext).succeeded("\(cipher): open")
+        return plaintext.data
+    }
+
+    func derive(_ derivation: Derivation, _ count: Int = 32) throws -> Data {
+        let key = GuardedOutput(count)
+        try crypto.observeDerive(derivation, count: count, into: key).succeeded("\(derivation.function)")
+        return key.data
+    }
+
+    func random(_ count: Int, over byte: UInt8 = 0) throws -> Data {
+        let bytes = GuardedOutput(count, filledWith: byte)
+        try crypto.observeRandom(count, into: bytes).succeeded("\(count) random bytes")
+        return bytes.data
+    }
+
+    func publicKey(_ privateKey: Data) throws -> Data {
+        let key = GuardedOutput(32)
+        guard let observed = crypto.observePublicKey(privateKey, into: key) else {
+            throw ConformanceFailure("there is no function for public keys")
+        }
+        try observed.succeeded("a public key")
+        return key.data
+    }
+
+    func agree(_ privateKey: Data, _ publicKey: Data) throws -> Data {
+        let shared = GuardedOutput(32)
+        guard let observed = crypto.observeAgree(privateKey, publicKey, into: shared) else {
+            throw ConformanceFailure("there is no function for shared secrets")
+        }
+        try observed.succeeded("a shared secret")
+        return shared.data
+    }
+}
+
+extension Observation {
+    /// Ends a check with a failure, which says what was called, unless the call succeeded.
+    func succeeded(_ call: String) throws {
+        guard status != LD_OK else { return }
+        let why = reports.first.map { ": \($0.message) (code \($0.code.rawValue))" } ?? ", and said nothing"
+        throw ConformanceFailure("\(call) returned \(status)\(why)")
+    }
+
+    /// Ends a check with a failure unless the call failed with a code; `nil` for any code.
+    func refused(_ code: StorageError.Code?, _ call: @autoclosure () -> String) throws {
+        try expect(status == LD_FAILED, "\(call()) returned \(status); expected \(LD_FAILED)")
+        guard let code else { return }
+        let found = reports.first.map { "\($0.code.rawValue)" } ?? "none"
+        try expect(
+            reports.first?.code == code, "\(call()) was refused with the code \(found); expected \(code.rawValue)")
+    }
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// One operation on sealed values or keys, disturbed at every one of its calls that change data, state or
+/// configuration. All points with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same
+/// `LOCALDATA_SEED`.
+@Suite("Sealed values and keys under faults", .serialized)
+struct KeyCampaignTests {
+    /// A number of points of one operation that take about 2 s.
+    private static let sample = 2
+    private static let seed =
+        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    @Test(
+        "a fault at any call leaves every value readable and one key active, and the operation can be done again",
+        arguments: KeyOperation.all)
+    func campaign(_ operation: KeyOperation) throws {
+        let bench = try KeyFaultBench(operation)
+        let count = try bench.calls().count
+        try #require(count >= 2, "the injector sees nothing")
+        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
+        let all = points.count
+        if !BuiltProducts.isTorture {
+            var generator = SeededGenerator(state: Self.seed)
+            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        }
+        for (mode, number) in points {
+            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            do { try check(bench, mode, number, place) } catch { Issue.record("\(place): \(error)") }
+        }
+        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(Self.seed)")
+    }
+
+    private func check(_ bench: KeyFaultBench, _ mode: FaultMode, _ number: Int, _ place: String) throws {
+        let (ending, hit) = try bench.run(mode, at: number)
+        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
+        if mode.kills {
+            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
+        } else {
+            #expect(ending.status == 0 || ending.errors.hasPrefix("ld-host: error: "), "no message; \(what)")
+        }
+        let isDone = try state(bench, what)
+        #expect(isDone || ending.status != 0, "success without effect; \(what)")
+        // Once more, by whoever comes next.
+        let again = try bench.run()
+        let isGone = isDone && again.status == 1 && bench.operation.takesAway
+        #expect(again.status == 0 || isGone, "cannot be done again: \(again.errors); \(what)")
+        #expect(try state(bench, "afterwards; \(what)"), "not done by the next; \(what)")
+        #expect(try bench.debris() == [], "\(what)")
+        if case .allUnderActiveKey = bench.operation.effect { try retire(bench, what) }
+    }
+
+    /// Checks what must hold at every instant, and tells whether the operation is done.
+    private func state(_ bench: KeyFaultBench, _ what: String) throws -> Bool {
+        let stored = try bench.home.stored()
+        var expected = bench.home.values
+        var isDone = true
+        if case .value(let address, let value) = bench.operation.effect {
+            isDone = stored[address] == value
+            expected[address] = isDone ? value : expected[address]
+        }
+        #expect(stored.keys.sorted() == expected.keys.sorted(), "\(what)")
+        for (address, value) in expected { #expect(stored[address] == value, "\(address) is another one; \(what)") }
+        for ring in [nil, KeyHome.store] {
+            let keys = try bench.home.keys(of: ring)
+            let active = keys.count { $0.state == "active" }
+            let mayBeEmpty = bench.operation.isHomeEmpty && !stored.keys.contains { $0.hasPrefix("encrypted") }
+            #expect(active == 1 || (mayBeEmpty && keys.isEmpty), "\(active) active keys; \(what)")
+        }
+        return try isDone && areKeysDone(bench)
+    }
+
+    private func areKeysDone(_ bench: KeyFaultBench) throws -> Bool {
+        let store = bench.operation.store
+        let keys = try bench.home.keys(of: store)
+        let before = bench.keysBefore
+        switch bench.operation.effect {
+        case .value: return true
+        case .newKey: return keys.count > before.count
+        case .newActiveKey:
+            return keys.first { $0.state == "active" }?.id != before.first { $0.state == "active" }?.id
+        case .spareKey(let state): return keys.first { $0.id == bench.home.spare }?.state == state
+        case .allUnderActiveKey:
+            return try bench.home.keys(of: store, counting: true).allSatisfy { $0.state == "active" || $0.values == 0 }
+        }
+    }
+
+    /// Old keys can go then, and nothing with them.
+    private func retire(_ bench: KeyFaultBench, _ what: String) throws {
+        for key in try bench.home.keys(of: bench.operation.store) where key.state != "active" {
+            let store = bench.operation.store.map { ["--store", $0] } ?? []
+            let ending = try bench.home.home.run(BuiltProducts.program, ["keys", "retire", key.id] + store)
+            #expect(ending.status == 0, "\(key.id) cannot be retired: \(ending.errors); \(what)")
+        }
+        #expect(try bench.home.keys(of: bench.operation.store).count == 1)
+        #expect(try bench.home.stored() == bench.home.values, "lost with the old keys; \(what)")
+    }
+
+    @Test("the injector is at work, on all folders that hold values and keys")
+    func injectorWorks() throws {
+        let first = try KeyFaultBench(KeyOperation.all[1])
+        let calls = try first.calls()
+        for folder in ["/data/", "/state/", "/config/"] {
+            #expect(calls.contains { $0.path.contains(folder) }, "\(calls)")
+        }
+        let number = try #require(calls.firstIndex { $0.name == "fsync" }) + 1
+        let (ending, hit) = try first.run(.ioError, at: number)
+        #expect(ending.status == 2)
+        #expect(hit.result == "-EIO")
+    }
+}
+
+extension KeyOperation {
+    /// Whether there is nothing to do for who does it again.
+    fileprivate var takesAway: Bool {
+        switch effect {
+        case .value(_, nil), .spareKey(nil): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Testing
+
+/// A home with sealed values in three places, under three master keys and two keys of the keychain's store.
+struct KeyHome {
+    /// A key as `ld-host keys list --json` tells of it.
+    struct Key: Decodable {
+        let id: String
+        let state: String
+        let values: Int?
+    }
+
+    static let store = "sealed-files"
+    /// Values that operations replace.
+    static let overwritten = "encryptedFileSystem/d"
+    static let overwrittenSecret = "keychain:service/b"
+
+    let home: Home
+    /// What is stored, by address.
+    private(set) var values: [String: [UInt8]] = [:]
+    /// A master key that seals nothing and opens.
+    private(set) var spare = ""
+
+    /// Makes a home; an empty one has its plugins looked at, so that a point is about values and keys alone.
+    init(isEmpty: Bool) throws {
+        home = try Home()
+        try home.done("plugins", "list")
+        guard !isEmpty else { return }
+        try add("keychain:service/a", 32)
+        try add("encryptedFileSystem/c", 150_001)
+        try home.done("keys", "rotate")
+        try home.done("keys", "rotate", "--store", Self.store)
+        try add(Self.overwrittenSecret, 150_002)
+        try add(Self.overwritten, 33)
+        try add("\(custom)/e", 150_003)
+        try home.done("keys", "rotate")
+        try add("encryptedFileSystem/f", 34)
+        try add("\(custom)/g", 0)
+        spare = try home.done("keys", "create").text.replacing("\n", with: "")
+    }
+
+    /// The domain of values in a folder of the app's own.
+    private var custom: String { "encryptedFileSystem:\(home.path.replacing("/", with: "%2F"))%2Fdata%2Fcustom" }
+
+    /// Bytes that are the same each time, and not for another seed.
+    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+        var generator = SeededGenerator(state: seed)
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    }
+
+    private mutating func add(_ address: String, _ count: Int) throws {
+        let value = Self.bytes(count, seed: UInt64(count))
+        try home.done("set", address, "--stdin", input: value)
+        values[address] = value
+    }
+
+    /// Every value that is stored now, by address.
+    ///
+    /// - Throws: `Home.Failure` if one cannot be read.
+    func stored() throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for domain in ["keychain:service", "encryptedFileSystem", custom] {
+            let ending = try home.run("export", domain)
+            guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
+            let entries = try JSONDecoder().decode([String: Entry].self, from: Data(ending.output))
+            for (name, entry) in entries { found["\(domain)/\(name)"] = entry.bytes }
+        }
+        return found
+    }
+
+    /// The keys of a ring.
+    func keys(of store: String?, counting: Bool = false) throws -> [Key] {
+        let options = (store.map { ["--store", $0] } ?? []) + (counting ? ["--values"] : [])
+        let ending = try home.run(BuiltProducts.program, ["keys", "list", "--json"] + options)
+        guard ending.status == 0 else { throw Home.Failure(description: "keys list: \(ending.errors)") }
+        return try JSONDecoder().decode([Key].self, from: Data(ending.output))
+    }
+
+    /// A value as `ld-host export` writes one that is no JSON.
+    private struct Entry: Decodable {
+        let bytes: [UInt8]
+
+        private enum Member: String, CodingKey {
+            case base64 = "$base64"
+            case text = "$text"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Member.self)
+            if let text = try members.decodeIfPresent(String.self, forKey: .text) {
+                bytes = Array(text.utf8)
+            } else {
+                bytes = Array(try members.decode(Data.self, forKey: .base64))
+            }
+        }
+    }
+}

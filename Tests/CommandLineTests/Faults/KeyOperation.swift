@@ -1,0 +1,68 @@
+import FoundationEssentials
+import Testing
+
+/// A change of sealed values or of keys, which the campaigns disturb.
+struct KeyOperation: Sendable, CustomTestStringConvertible {
+    /// What it does when it succeeds, besides leaving every other value as it is.
+    enum Effect: Sendable {
+        /// The value of an address becomes this one; `nil`: it goes away.
+        case value(String, [UInt8]?)
+        /// One more key.
+        case newKey
+        /// Another key is active.
+        case newActiveKey
+        /// The spare key is in this state; `nil`: it goes away.
+        case spareKey(String?)
+        /// Nothing is left under old keys.
+        case allUnderActiveKey
+    }
+
+    let name: String
+    /// Words of the command; `SPARE` stands for the id of the spare key.
+    let words: [String]
+    let effect: Effect
+    var input: [UInt8]?
+    var isHomeEmpty = false
+    /// The store whose ring is meant; `nil` for the master keys.
+    var store: String?
+
+    var testDescription: String { name }
+
+    static let all = [
+        first("keychain:service/new", short), first("encryptedFileSystem/new", short),
+        first("encryptedFileSystem/large", long),
+        set("set of a sealed value", "encryptedFileSystem/new", long),
+        set("set of a keychain value", "keychain:service/new", short),
+        set("overwriting a sealed value", KeyHome.overwritten, short),
+        set("overwriting a keychain value", KeyHome.overwrittenSecret, long),
+        KeyOperation(
+            name: "removing a sealed value", words: ["rm", KeyHome.overwritten],
+            effect: .value(KeyHome.overwritten, nil)),
+        KeyOperation(name: "keys create", words: ["keys", "create"], effect: .newKey),
+        KeyOperation(name: "keys rotate", words: ["keys", "rotate"], effect: .newActiveKey),
+        KeyOperation(name: "keys rotate ID", words: ["keys", "rotate", "SPARE"], effect: .spareKey("active")),
+        KeyOperation(name: "keys disable", words: ["keys", "disable", "SPARE"], effect: .spareKey("disabled")),
+        KeyOperation(name: "keys retire", words: ["keys", "retire", "SPARE"], effect: .spareKey(nil)),
+        KeyOperation(name: "reseal", words: ["reseal"], effect: .allUnderActiveKey),
+        KeyOperation(
+            name: "keys rotate --store", words: ["keys", "rotate", "--store", KeyHome.store], effect: .newActiveKey,
+            store: KeyHome.store),
+        KeyOperation(
+            name: "reseal --store", words: ["reseal", "--store", KeyHome.store], effect: .allUnderActiveKey,
+            store: KeyHome.store),
+    ]
+
+    private static let short = Array("the new value".utf8)
+    private static let long = KeyHome.bytes(200_007, seed: 99)
+
+    private static func first(_ address: String, _ value: [UInt8]) -> KeyOperation {
+        KeyOperation(
+            name: "first set of \(address) in an empty home", words: ["set", address, "--stdin"],
+            effect: .value(address, value), input: value, isHomeEmpty: true)
+    }
+
+    private static func set(_ name: String, _ address: String, _ value: [UInt8]) -> KeyOperation {
+        KeyOperation(
+            name: name, words: ["set", address, "--stdin"], effect: .value(address, value), input: value)
+    }
+}

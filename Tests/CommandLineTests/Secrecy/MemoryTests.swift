@@ -1,0 +1,126 @@
+import FoundationEssentials
+import Testing
+
+/// What cannot be kept so: `get --json`, `export` and `import` make text of values, whose memory nobody can clear.
+@Suite("What ld-host leaves in its memory", .serialized)
+struct MemoryTests {
+    /// Values of less than a chunk, of one, of several, of many. Those of encryptedFileSystem have one envelope, in a
+    /// plain store, and those of keychain have one of the store's.
+    private static let values = ["keychain:service/k", "encryptedFileSystem/k"].flatMap { address in
+        (BuiltProducts.isTorture ? [32, 64 << 10, 300_007, 5 << 20] : [32, 300_007, 5 << 20]).map { (address, $0) }
+    }
+
+    @Test(
+        "nothing of a value and of any key, after set from a pipe and a file, and get to a pipe and a file",
+        arguments: values)
+    func value(_ address: String, _ size: Int) throws {
+        let home = try Home()
+        try making("head -c \(size) /dev/urandom > value", in: home)
+        // Among other things this makes the keys.
+        let first = try MemoryScan(home, for: ["value"])
+        try succeeds(first, "cat value | $SCAN ld-host set \(address) --stdin")
+        let secrets = ["value"] + (try StoredKeys(of: home).written(to: home))
+        #expect(secrets.count == (address.hasPrefix("keychain") ? 3 : 4))
+        for line in [
+            "cat value | $SCAN ld-host set \(address) --stdin", "$SCAN ld-host set \(address) --file value",
+            "$SCAN ld-host get \(address) | cat > back && cmp back value",
+            "$SCAN ld-host get \(address) > back && cmp back value",
+        ] { try succeeds(MemoryScan(home, for: secrets), line) }
+    }
+
+    @Test("nothing of values and keys after a rotation and a reseal")
+    func reseal() throws {
+        let home = try Home()
+        try making(
+            """
+            for i in 1 2; do head -c 200000 /dev/urandom > value.$i; ld-host set encryptedFileSystem/$i --file value.$i
+            done
+            head -c 32 /dev/urandom > value.3 && ld-host set keychain:service/k --file value.3
+            """, in: home)
+        var secrets = ["value.1", "value.2", "value.3"]
+        secrets += try StoredKeys(of: home).written(to: home)
+        try succeeds(MemoryScan(home, for: secrets), "$SCAN ld-host keys rotate")
+        secrets += try StoredKeys(of: home).written(to: home)
+        for line in ["reseal --plan", "reseal", "keys list --values", "keys rotate --store sealed-files"] {
+            try succeeds(MemoryScan(home, for: secrets), "$SCAN ld-host \(line)")
+        }
+        secrets += try StoredKeys(of: home).written(to: home)
+        try succeeds(MemoryScan(home, for: secrets), "$SCAN ld-host reseal --store sealed-files")
+    }
+
+    @Test("nothing of a value that a store gets whole, sealed")
+    func wholeValues() throws {
+        let home = try Home()
+        try making("head -c 300007 /dev/urandom > value && head -c 32 /dev/urandom > key && chmod 600 key", in: home)
+        try succeeds(
+            MemoryScan(home, for: ["value", "key"]),
+            """
+            $SCAN ld-host -c stores.whole.component=memory -c stores.whole.sealing.source=keyFile \
+                -c stores.whole.sealing.path=$HOME/key -c domains.keychain=whole \
+                set keychain:service/k --stdin < value
+            """)
+    }
+
+    @Test("nothing of a passphrase from a descriptor, right or wrong, nor of the value")
+    func passphrase() throws {
+        let home = try Home()
+        try making(
+            """
+            head -c 24 /dev/urandom | base64 > right; head -c 24 /dev/urandom | base64 > wrong
+            head -c 32 /dev/urandom > value
+            """, in: home)
+        let secrets = ["right", "wrong", "value"]
+        let program = "$SCAN ld-host " + Self.options("fd:5").map { "-c '\($0.0)=\($0.1)'" }.joined(separator: " ")
+        try succeeds(MemoryScan(home, for: secrets), "\(program) set keychain:s/k --stdin < value 5< right")
+        try succeeds(MemoryScan(home, for: secrets), "\(program) get keychain:s/k 5< right | cmp - value")
+        let scan = try MemoryScan(home, for: secrets)
+        let ending = try scan.shell("\(program) get keychain:s/k 5< wrong")
+        #expect(ending.status == 2 && ending.text == "")
+        #expect(try scan.findings().isEmpty)
+    }
+
+    @Test("nothing of a value and a passphrase that are typed at the terminal")
+    func terminal() throws {
+        let home = try Home()
+        try making("for i in value pass; do head -c 24 /dev/urandom | base64 -w 0 > $i; done", in: home)
+        let value = try String(contentsOfFile: "\(home.path)/value", encoding: .utf8)
+        let passphrase = try String(contentsOfFile: "\(home.path)/pass", encoding: .utf8)
+        let lines = Self.options("terminal").map { "ld-host config set \($0.0) '\($0.1)'" }
+        try making(lines.joined(separator: " && "), in: home)
+        for command in ["set", "get"] {
+            let scan = try MemoryScan(home, for: ["value", "pass"])
+            let terminal = try PseudoTerminal(home, command, "keychain:s/k", adding: scan.variables)
+            if command == "set" {
+                try terminal.wait(for: "value for keychain:s/k: ")
+                terminal.type("\(value)\n")
+            }
+            try terminal.wait(for: "passphrase of store 'typed': ")
+            terminal.type("\(passphrase)\n")
+            #expect(terminal.end() == 0, "\(terminal.text)")
+            #expect(terminal.text.contains(value) == (command == "get"))
+            let findings = try scan.findings()
+            #expect(findings.isEmpty, "\(command): \(findings)")
+        }
+    }
+
+    /// A store that is sealed with a passphrase, as the keychain's.
+    private static func options(_ from: String) -> [(String, String)] {
+        [
+            ("stores.typed.component", "file"), ("stores.typed.options.root", "${data}/typed"),
+            ("stores.typed.sealing.source", "passphrase"), ("stores.typed.sealing.from", from),
+            ("domains.keychain", "typed"),
+        ]
+    }
+
+    private func making(_ line: String, in home: Home) throws {
+        let ending = try home.shell(line)
+        try #require(ending.status == 0, "\(ending.errors)")
+    }
+
+    private func succeeds(_ scan: MemoryScan, _ line: String) throws {
+        let ending = try scan.shell(line)
+        #expect(ending.status == 0, "\(line): \(ending.errors)")
+        let findings = try scan.findings()
+        #expect(findings.isEmpty, "\(line): \(findings)")
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+/// A way in which `PluginFixtures/crypto/broken.c` breaks one promise of a crypto provider, and the check that must find
+/// it. The provider is in C, because what a Swift type cannot break at the boundary is the point of many.
+struct BrokenProvider: Sendable, CustomTestStringConvertible {
+    /// The check's id without `crypto.`.
+    let check: String
+    /// The value of the option `breaks`.
+    let way: String
+    let component: String
+
+    var testDescription: String { "\(component) \(way) breaks \(check)" }
+
+    private init(_ check: String, _ way: String, component: String = "provider") {
+        self.check = check
+        self.way = way
+        self.component = component
+    }
+
+    static let all = [
+        BrokenProvider("lifecycle.open", "never-opens"),
+        BrokenProvider("lifecycle.options", "", component: "untidy"),
+        BrokenProvider("lifecycle.again", "global"),
+        BrokenProvider("declares.needed", "no-hkdf"),
+        BrokenProvider("declares.sizes", "no-limit"),
+        BrokenProvider("declares.pieces", "no-pieces"),
+        BrokenProvider("vectors.aes-gcm", "aes-gcm"),
+        BrokenProvider("vectors.chacha", "chacha"),
+        BrokenProvider("vectors.xchacha", "xchacha"),
+        BrokenProvider("vectors.hkdf", "hkdf"),
+        BrokenProvider("vectors.pbkdf2", "pbkdf2"),
+        BrokenProvider("vectors.argon2id", "argon2id"),
+        BrokenProvider("vectors.x25519", "x25519"),
+        BrokenProvider("cipher.roundtrip", "forgets-last"),
+        BrokenProvider("cipher.differs", "nonce-ignored"),
+        BrokenProvider("cipher.repeats", "counts"),
+        BrokenProvider("threads.at-once", "shared-memory"),
+        BrokenProvider("cipher.tag", "tag-bit"),
+        BrokenProvider("cipher.altered", "data-cut"),
+        BrokenProvider("cipher.zeros", "leaves-text"),
+        BrokenProvider("cipher.one-text", "tells-size"),
+        BrokenProvider("cipher.sizes", "nonce-cut"),
+        BrokenProvider("cipher.sizes", "tag-cut"),
+        BrokenProvider("cipher.goes-on", "goes-wrong"),
+        BrokenProvider("boundary.outputs", "terminates"),
+        BrokenProvider("boundary.reports", "loud-success"),
+        BrokenProvider("boundary.unknown", "unknown-is-chacha"),
+        BrokenProvider("boundary.abilities", "any-ability"),
+        BrokenProvider("boundary.nothing", "null-refused"),
+        BrokenProvider("derive.repeats", "counts-keys"),
+        BrokenProvider("derive.differs", "info-cut"),
+        BrokenProvider("derive.sizes", "any-size"),
+        BrokenProvider("derive.no-work", "zero-is-one"),
+        BrokenProvider("random.fills", "fills-256"),
+        BrokenProvider("random.differs", "few-seeds"),
+        BrokenProvider("random.even", "seven-bits"),
+        BrokenProvider("random.fork", "seeded-once"),
+        BrokenProvider("agree.both", "keeps-by-part"),
+        BrokenProvider("agree.small-order", "zeros-agree"),
+        BrokenProvider("agree.sizes", "key-cut"),
+        BrokenProvider("pieces.same", "block-starts"),
+        BrokenProvider("pieces.forged", "believes"),
+        BrokenProvider("pieces.cancel", "keeps-streams"),
+        BrokenProvider("pieces.sizes", "short-stream-keys"),
+        BrokenProvider("pieces.apart", "one-stream"),
+        BrokenProvider("secrets.texts", "shows-key"),
+        BrokenProvider("secrets.texts", "logs-text"),
+    ]
+}

@@ -1,0 +1,61 @@
+import Foundation
+import LocalDataAPI
+import LocalDataHost
+import LocalDataTesting
+import Testing
+
+@Suite("The vectors of the standards") struct StandardVectorTests {
+    private static let folder = "\(#filePath.dropLast("StandardVectorTests.swift".count))Vectors"
+
+    static let names: [String] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".json") }.sorted()
+    }()
+
+    private static func content(of name: String) throws -> Data {
+        try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+    }
+
+    /// Which file is about which algorithm, and how many of its vectors there are for it.
+    static let expected: [(id: Int32, file: String, count: Int)] = [
+        (1, "aes-256-gcm.json", 9), (2, "chacha20-poly1305.json", 7), (3, "xchacha20-poly1305.json", 6),
+        (16, "hkdf-sha256.json", 4), (17, "pbkdf2-hmac-sha256.json", 3), (32, "x25519.json", 6),
+    ]
+
+    @Test("every vector of every algorithm that a provider declares comes out", arguments: BuiltProvider.allCases)
+    func vectors(_ provider: BuiltProvider) throws {
+        let crypto = try provider.open()
+        var left = Set(crypto.algorithms.keys)
+        for (id, file, count) in Self.expected {
+            let report = try VectorRun(crypto).run(VectorFile(Self.content(of: file), name: file))
+            #expect(report.failures.isEmpty, "\(report.failures)")
+            #expect(report.passed == (left.remove(id) == nil ? 0 : count), "\(file)")
+        }
+        // Argon2id, for which there are no such files, has a suite of its own.
+        #expect(left.subtracting([KeyDerivationFunction.argon2id.rawValue]).isEmpty)
+    }
+
+    @Test("there are files for all of them") func files() { #expect(Self.names == Self.expected.map(\.file).sorted()) }
+
+    @Test(
+        "a vector with one digit changed fails", arguments: BuiltProvider.allCases,
+        [
+            ("aes-256-gcm.json", "530f8afb", "530f8afc"), ("aes-256-gcm.json", "cea7403d", "cea7403c"),
+            ("chacha20-poly1305.json", "\"msg\": \"4c61", "\"msg\": \"4c62"),
+            ("hkdf-sha256.json", "3cb25f25", "3cb25f26"), ("x25519.json", "c3da5537", "c3da5538"),
+            ("chacha20-poly1305.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
+            ("hkdf-sha256.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
+            ("x25519.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
+            ("aes-256-gcm.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
+            ("hkdf-sha256.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
+            ("x25519.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
+        ])
+    func changed(_ provider: BuiltProvider, _ change: (file: String, from: String, to: String)) throws {
+        let text = String(decoding: try Self.content(of: change.file), as: UTF8.self)
+        try #require(text.contains(change.from))
+        let file = try VectorFile(
+            Data(text.replacingOccurrences(of: change.from, with: change.to).utf8), name: change.file)
+        let report = try VectorRun(provider.open()).run(file)
+        #expect(report.failed > 0)
+    }
+}

@@ -1,0 +1,167 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("retiring keys", .timeLimit(.minutes(2))) struct RetireTests {
+    /// A router with a store that no domain need be mapped to.
+    private func router(_ home: SealedHome, domains: String = "", own: Bool = true, root: String = "own") throws
+        -> StorageRouter
+    {
+        let store = own ? "box: { component: \"file\", options: { root: \"${data}/\(root)\" } }, " : ""
+        return try home.router(domains: domains, "stores: { \(store) }, keychain: { service: \"s\" }")
+    }
+
+    static let domains: [StorageDomain] = [
+        .userDefaults(), .userDefaults(suite: "suite"), .fileSystem(), .fileSystem(directory: .caches),
+        .fileSystem(directory: .custom(URL(filePath: PolicyCases.folder))), .encryptedFileSystem(),
+        .encryptedFileSystem(directory: .caches), .appGroupUserDefaults(identifier: "group.other"),
+        .appGroupFileSystem(id: "group.other"), .keychain(service: "s"), .custom(name: "own", scope: "scope"),
+    ]
+
+    @Test("a key that seals one value anywhere is kept, and the value is named", arguments: domains.indices)
+    func everywhere(_ index: Int) async throws {
+        let (home, domain) = try PolicyCases.home(Self.domains[index])
+        defer { home.remove() }
+        let key = textKey("k", domain, security: .recommended)
+        try await router(home).set("x", for: key)
+        // Nobody here has used the place: it is known all the same.
+        let router = try router(home)
+        let old = try await router.keys(counting: true)
+        #expect(old.map(\.values) == [1])
+        try await router.rotateKeys()
+        let error = try await StorageError.of { try await router.retireKey(old[0].id) }
+        #expect(error.code == .busy && error.hint == "run: ld-host reseal")
+        #expect(
+            error.message.contains("the key \(old[0].id) still seals a value, e.g. '") && error.message.hasSuffix("/k'")
+        )
+        #expect(try await router.get(key) == "x")
+        #expect(try await router.reseal().resealed == 1)
+        try await router.retireKey(old[0].id)
+        #expect(try await router.keys(counting: true).map(\.values) == [1])
+        for reader in [router, try self.router(home)] { #expect(try await reader.get(key) == "x") }
+    }
+
+    @Test("a store that no domain is mapped to any more is looked at, as long as it is configured")
+    func unmapped() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey("k", .custom(name: "own"), security: .recommended)
+        try await router(home, domains: "own: \"box\"").set("x", for: key)
+        let router = try router(home)
+        let old = try await router.keys()[0].id
+        try await router.rotateKeys()
+        await #expect(throws: StorageError.busy) { try await router.retireKey(old) }
+        #expect(try await router.reseal().resealed == 1)
+        try await router.retireKey(old)
+        #expect(try await self.router(home, domains: "own: \"box\"").get(key) == "x")
+    }
+
+    @Test("a store that is no longer configured, or under the same name elsewhere, is named, and the key is kept")
+    func unconfigured() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey("k", .custom(name: "own"), security: .recommended)
+        try await router(home, domains: "own: \"box\"").set("x", for: key)
+        for changed in [try router(home, own: false), try router(home, root: "elsewhere")] {
+            let old = try await changed.keys()[0].id
+            try await changed.rotateKeys()
+            for call in [
+                { try await changed.retireKey(old) }, { _ = try await changed.reseal() },
+                { _ = try await changed.keys(counting: true) },
+            ] as [@Sendable () async throws -> Void] {
+                let error = try await StorageError.of(call)
+                #expect(error.code == .invalidConfiguration)
+                #expect(error.message.contains("'own' of the store 'box'") && error.hint.contains("configure it again"))
+            }
+            #expect(try await changed.keys()[0].id == old)
+        }
+        // Under another name it is the same store.
+        let renamed = try home.router("stores: { crate: { component: \"file\", options: { root: \"${data}/own\" } } }")
+        let old = try await renamed.keys()[0].id
+        await #expect(throws: StorageError.busy) { try await renamed.retireKey(old) }
+        #expect(try await router(home, domains: "own: \"box\"").get(key) == "x")
+    }
+
+    @Test("a folder of app groups that was moved in the configuration is looked at where it was, too")
+    func movedGroups() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey("k", .appGroupFileSystem(id: "g"), security: .recommended)
+        func router(_ groups: String) throws -> StorageRouter {
+            StorageRouter(
+                configuration: try home.fixture.configuration("appGroups: { path: \"\(home.folder)/\(groups)\" }"))
+        }
+        try await router("first").set("x", for: key)
+        let moved = try router("second")
+        try await moved.set("y", for: key)
+        let old = try await moved.keys(counting: true)
+        #expect(old.map(\.values) == [2])
+        try await moved.rotateKeys()
+        try await moved.set("z", for: key)
+        await #expect(throws: StorageError.busy) { try await moved.retireKey(old[0].id) }
+        #expect(try await router("first").get(key) == "x")
+    }
+
+    @Test("a value that cannot be looked into keeps the keys that it may need")
+    func doubtful() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey("k", .custom(name: "own"), security: .recommended)
+        // Sealed by the policy alone, before the store was sealed.
+        try await home.vault("").set("x", for: key)
+        let router = try home.vault("sealing: { source: \"keyFile\" }")
+        let old = try await router.keys()[0].id
+        try await router.rotateKeys()
+        let error = try await StorageError.of { try await router.retireKey(old) }
+        #expect(error.code == .busy && error.message.contains("whether the key \(old) seals 'own/k' cannot be told"))
+        let report = try await router.reseal()
+        #expect(report.resealed == 0 && report.failures.keys.sorted() == ["own/k"])
+        #expect(try await home.vault("").get(key) == "x")
+        // A plain value is nobody's, whatever lies around it.
+        try await home.vault("").remove(key)
+        try await home.vault("").set("plain", for: textKey("plain", .custom(name: "own")))
+        try await router.retireKey(old)
+    }
+
+    @Test("an envelope of a later version keeps every key")
+    func laterVersion() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = textKey("k", security: .recommended)
+        try await router.set("x", for: key)
+        let path = try home.valueFile("k")
+        var stored = try Data(contentsOf: URL(filePath: path))
+        stored[4] = 2
+        try stored.write(to: URL(filePath: path))
+        let old = try await router.keys()[0].id
+        try await router.rotateKeys()
+        let error = try await StorageError.of { try await router.retireKey(old) }
+        #expect(error.code == .busy && error.message.contains("version 2"))
+        #expect(try await router.reseal().failures["userDefaults/k"]?.contains("version 2") == true)
+        #expect(try Data(contentsOf: URL(filePath: path)) == stored)
+    }
+
+    @Test("a removed value, an overwritten one and one under material from outside keep no key")
+    func others() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        await router.registerKeyMaterialProvider(TestMaterial(byte: 1), for: PolicyCases.source)
+        let keys = ["removed", "overwritten"].map { textKey($0, security: .recommended) }
+        for key in keys { try await router.set("x", for: key) }
+        let outside = textKey("outside", security: .encrypted(.external(source: PolicyCases.source)))
+        try await router.set("x", for: outside)
+        let old = try await router.keys()[0].id
+        try await router.rotateKeys()
+        try await router.remove(keys[0])
+        try await router.set("y", for: keys[1])
+        try await router.retireKey(old)
+        #expect(try await router.get(outside) == "x")
+        #expect(try await router.get(keys[1]) == "y")
+        #expect(try await router.keys(counting: true).map(\.values) == [1])
+    }
+}

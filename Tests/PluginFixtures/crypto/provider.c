@@ -1,0 +1,285 @@
+/*
+ * A correct crypto provider in plain C with every algorithm that the header knows: OpenSSL computes, and libsodium what
+ * OpenSSL 3.0 lacks (XChaCha20-Poly1305 and Argon2id) or makes harder (HMAC). broken.c breaks it in one way at a time.
+ */
+#include "provider.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <sodium.h>
+#include <stdlib.h>
+
+ld_status refuse(const ld_error_sink *error, ld_error_code code, const char *message) {
+    if (error != NULL) error->report(error->context, code, (ld_bytes){message, strlen(message)}, (ld_bytes){NULL, 0});
+    return LD_FAILED;
+}
+
+static ld_status unsupported(const ld_error_sink *error, const char *message) {
+    return refuse(error, LD_ERROR_UNSUPPORTED, message);
+}
+
+static ld_status failed(const ld_error_sink *error) {
+    return refuse(error, LD_ERROR_UNKNOWN, "the library cannot compute this");
+}
+
+/* The bytes, at an address that may be read even if there are none. */
+static const unsigned char *at(ld_bytes bytes) { return bytes.count > 0 ? bytes.data : (const unsigned char *)""; }
+
+/* ------------------------------------------------------------------ ciphers ------------------------------------- */
+
+static size_t nonce_size(ld_algorithm_id algorithm) { return algorithm == LD_XCHACHA20_POLY1305 ? 24 : 12; }
+
+static const EVP_CIPHER *evp(ld_algorithm_id algorithm) {
+    return algorithm == LD_AES_256_GCM ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
+}
+
+/* Whether algorithm, key and nonce fit; reports what does not. */
+static int fits(ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, const ld_error_sink *error) {
+    if (algorithm < LD_AES_256_GCM || algorithm > LD_XCHACHA20_POLY1305) {
+        unsupported(error, "there is no such cipher");
+        return 0;
+    }
+    if (key.count != 32 || nonce.count != nonce_size(algorithm)) {
+        unsupported(error, "the key or the nonce has a wrong size");
+        return 0;
+    }
+    return 1;
+}
+
+/* A context that has taken key, nonce and data; NULL if there is none to be had. */
+static EVP_CIPHER_CTX *begun(ld_algorithm_id algorithm, int seals, ld_bytes key, ld_bytes nonce, ld_bytes data) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    int count;
+    if (context != NULL && EVP_CipherInit_ex(context, evp(algorithm), NULL, key.data, nonce.data, seals) == 1 &&
+        (data.count == 0 || EVP_CipherUpdate(context, NULL, &count, data.data, (int)data.count) == 1)) {
+        return context;
+    }
+    EVP_CIPHER_CTX_free(context);
+    return NULL;
+}
+
+static ld_status seal(
+    void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes plaintext,
+    void *ciphertext, void *tag, const ld_error_sink *error) {
+    (void)self;
+    if (!fits(algorithm, key, nonce, error)) return LD_FAILED;
+    if (algorithm == LD_XCHACHA20_POLY1305) {
+        unsigned char nothing;
+        crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
+            plaintext.count > 0 ? ciphertext : &nothing, tag, NULL, at(plaintext), plaintext.count, at(data),
+            data.count, NULL, nonce.data, key.data);
+        return LD_OK;
+    }
+    EVP_CIPHER_CTX *context = begun(algorithm, 1, key, nonce, data);
+    unsigned char rest[16];
+    int count;
+    int done = context != NULL &&
+               (plaintext.count == 0 ||
+                EVP_CipherUpdate(context, ciphertext, &count, plaintext.data, (int)plaintext.count) == 1) &&
+               EVP_CipherFinal_ex(context, rest, &count) == 1 &&
+               EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
+    EVP_CIPHER_CTX_free(context);
+    return done ? LD_OK : failed(error);
+}
+
+static ld_status open_sealed(
+    void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes ciphertext,
+    ld_bytes tag, void *plaintext, const ld_error_sink *error) {
+    (void)self;
+    if (!fits(algorithm, key, nonce, error)) return LD_FAILED;
+    if (tag.count != 16) return unsupported(error, "the tag has a wrong size");
+    int opens;
+    if (algorithm == LD_XCHACHA20_POLY1305) {
+        unsigned char nothing;
+        opens = crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+                    ciphertext.count > 0 ? plaintext : &nothing, NULL, at(ciphertext), ciphertext.count, tag.data,
+                    at(data), data.count, nonce.data, key.data) == 0;
+    } else {
+        EVP_CIPHER_CTX *context = begun(algorithm, 0, key, nonce, data);
+        unsigned char rest[16];
+        int count;
+        opens = context != NULL &&
+                (ciphertext.count == 0 ||
+                 EVP_CipherUpdate(context, plaintext, &count, ciphertext.data, (int)ciphertext.count) == 1) &&
+                EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag.data) == 1 &&
+                EVP_CipherFinal_ex(context, rest, &count) == 1;
+        EVP_CIPHER_CTX_free(context);
+    }
+    if (opens) return LD_OK;
+    if (ciphertext.count > 0) OPENSSL_cleanse(plaintext, ciphertext.count);
+    return refuse(error, LD_ERROR_CANNOT_OPEN, "the tag does not fit what was sealed");
+}
+
+/* ------------------------------------------------------------------ derivations and random bytes ---------------- */
+
+static void hkdf(const ld_derivation *with, unsigned char *output, size_t count) {
+    crypto_auth_hmacsha256_state state;
+    unsigned char key[32], block[32];
+    crypto_auth_hmacsha256_init(&state, at(with->salt), with->salt.count);
+    crypto_auth_hmacsha256_update(&state, at(with->secret), with->secret.count);
+    crypto_auth_hmacsha256_final(&state, key);
+    for (size_t made = 0; made < count; made += 32) {
+        unsigned char number = (unsigned char)(made / 32 + 1);
+        crypto_auth_hmacsha256_init(&state, key, sizeof key);
+        if (made > 0) crypto_auth_hmacsha256_update(&state, block, sizeof block);
+        crypto_auth_hmacsha256_update(&state, at(with->info), with->info.count);
+        crypto_auth_hmacsha256_update(&state, &number, 1);
+        crypto_auth_hmacsha256_final(&state, block);
+        memcpy(output + made, block, count - made < 32 ? count - made : 32);
+    }
+    sodium_memzero(&state, sizeof state);
+    sodium_memzero(key, sizeof key);
+    sodium_memzero(block, sizeof block);
+}
+
+static ld_status derive(
+    void *self, ld_algorithm_id algorithm, const ld_derivation *with, void *output, size_t count,
+    const ld_error_sink *error) {
+    (void)self;
+    if (algorithm < LD_HKDF_SHA256 || algorithm > LD_ARGON2ID) {
+        return unsupported(error, "there is no such derivation");
+    }
+    if (count == 0) return unsupported(error, "a key has at least one byte");
+    if (algorithm == LD_HKDF_SHA256) {
+        if (count > 8160) return unsupported(error, "HKDF-SHA256 derives at most 8160 bytes");
+        hkdf(with, output, count);
+        return LD_OK;
+    }
+    if (with->iterations == 0) return unsupported(error, "at least one iteration is needed");
+    if (algorithm == LD_PBKDF2_HMAC_SHA256) {
+        int done = PKCS5_PBKDF2_HMAC(
+            (const char *)at(with->secret), (int)with->secret.count, at(with->salt), (int)with->salt.count,
+            (int)with->iterations, EVP_sha256(), (int)count, output);
+        return done == 1 ? LD_OK : failed(error);
+    }
+    if (with->salt.count != 16 || with->lanes != 1 || count < 16) {
+        return unsupported(error, "Argon2id takes a salt of 16 bytes and one lane, and derives at least 16 bytes");
+    }
+    int result = crypto_pwhash(
+        output, count, (const char *)at(with->secret), with->secret.count, with->salt.data, with->iterations,
+        with->memory, crypto_pwhash_ALG_ARGON2ID13);
+    return result == 0 ? LD_OK : unsupported(error, "Argon2id does not take these parameters");
+}
+
+static ld_status random_bytes(void *self, void *output, size_t count, const ld_error_sink *error) {
+    (void)self;
+    if (count == 0) return LD_OK;
+    return RAND_bytes(output, (int)count) == 1 ? LD_OK : failed(error);
+}
+
+/* ------------------------------------------------------------------ key agreement ------------------------------- */
+
+static ld_status public_key(
+    void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
+    (void)self;
+    if (algorithm != LD_X25519) return unsupported(error, "there is no such key agreement");
+    if (private_key.count != 32) return unsupported(error, "the key has a wrong size");
+    size_t count = 32;
+    EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, private_key.data, 32);
+    int done = key != NULL && EVP_PKEY_get_raw_public_key(key, public_key, &count) == 1;
+    EVP_PKEY_free(key);
+    return done ? LD_OK : failed(error);
+}
+
+static ld_status agree(
+    void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes public_key, void *shared,
+    const ld_error_sink *error) {
+    (void)self;
+    if (algorithm != LD_X25519) return unsupported(error, "there is no such key agreement");
+    if (private_key.count != 32 || public_key.count != 32) return unsupported(error, "a key has a wrong size");
+    EVP_PKEY *own = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, private_key.data, 32);
+    EVP_PKEY *other = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, public_key.data, 32);
+    EVP_PKEY_CTX *context = own != NULL ? EVP_PKEY_CTX_new(own, NULL) : NULL;
+    size_t count = 32;
+    int ready = context != NULL && other != NULL && EVP_PKEY_derive_init(context) == 1 &&
+                EVP_PKEY_derive_set_peer(context, other) == 1;
+    /* Given what it was, only a secret of zeros makes this fail. */
+    int done = ready && EVP_PKEY_derive(context, shared, &count) == 1;
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(other);
+    EVP_PKEY_free(own);
+    if (done) return LD_OK;
+    memset(shared, 0, 32);
+    return ready ? refuse(error, LD_ERROR_SECURITY, "the public key has a small order") : failed(error);
+}
+
+/* ------------------------------------------------------------------ ciphers in pieces --------------------------- */
+
+static ld_status begin_stream(
+    void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data, void **stream,
+    const ld_error_sink *error) {
+    (void)self;
+    if (!fits(algorithm, key, nonce, error)) return LD_FAILED;
+    if (algorithm == LD_XCHACHA20_POLY1305) return unsupported(error, "the cipher is not offered in pieces");
+    *stream = begun(algorithm, seals != 0, key, nonce, data);
+    return *stream != NULL ? LD_OK : failed(error);
+}
+
+static ld_status update_stream(void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error) {
+    (void)self;
+    int count;
+    if (input.count == 0) return LD_OK;
+    return EVP_CipherUpdate(stream, output, &count, input.data, (int)input.count) == 1 ? LD_OK : failed(error);
+}
+
+static ld_status seal_stream(void *self, void *stream, void *tag, const ld_error_sink *error) {
+    (void)self;
+    unsigned char rest[16];
+    int count;
+    int done = EVP_CipherFinal_ex(stream, rest, &count) == 1 &&
+               EVP_CIPHER_CTX_ctrl(stream, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
+    EVP_CIPHER_CTX_free(stream);
+    return done ? LD_OK : failed(error);
+}
+
+static ld_status open_stream(void *self, void *stream, ld_bytes tag, const ld_error_sink *error) {
+    (void)self;
+    unsigned char rest[16];
+    int count;
+    int opens = tag.count == 16 && EVP_CIPHER_CTX_ctrl(stream, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag.data) == 1 &&
+                EVP_CipherFinal_ex(stream, rest, &count) == 1;
+    EVP_CIPHER_CTX_free(stream);
+    if (opens) return LD_OK;
+    if (tag.count != 16) return unsupported(error, "the tag has a wrong size");
+    return refuse(error, LD_ERROR_CANNOT_OPEN, "the tag does not fit what was sealed");
+}
+
+static void cancel_stream(void *self, void *stream) {
+    (void)self;
+    EVP_CIPHER_CTX_free(stream);
+}
+
+const ld_crypto_incremental correct_pieces = {
+    .size = sizeof correct_pieces, .begin = begin_stream, .update = update_stream, .seal = seal_stream,
+    .open = open_stream, .cancel = cancel_stream,
+};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self;
+    static const char name[] = LD_CRYPTO_INCREMENTAL;
+    return id.count == sizeof name - 1 && memcmp(id.data, name, id.count) == 0 ? &correct_pieces : NULL;
+}
+
+#define CIPHER(number, nonce, most, marks)                                                              \
+    &(const ld_algorithm) {                                                                              \
+        .size = sizeof(ld_algorithm), .id = number, .key_size = 32, .nonce_size = nonce, .tag_size = 16, \
+        .flags = marks, .largest = most                                                                  \
+    }
+#define OTHER(number, key, most) \
+    &(const ld_algorithm) { .size = sizeof(ld_algorithm), .id = number, .key_size = key, .largest = most }
+
+/* Pieces go to OpenSSL by an int of bytes, so less than a standard's limit is the limit. */
+static const ld_algorithm *const algorithms[] = {
+    CIPHER(LD_AES_256_GCM, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
+    CIPHER(LD_CHACHA20_POLY1305, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
+    CIPHER(LD_XCHACHA20_POLY1305, 24, 1u << 30, 0),
+    OTHER(LD_HKDF_SHA256, 0, 8160), OTHER(LD_PBKDF2_HMAC_SHA256, 0, 1u << 30), OTHER(LD_ARGON2ID, 0, 1u << 30),
+    OTHER(LD_X25519, 32, 0),
+};
+
+const ld_crypto correct_provider = {
+    .size = sizeof correct_provider, .algorithms = algorithms,
+    .algorithm_count = sizeof algorithms / sizeof algorithms[0], .seal = seal, .open = open_sealed, .derive = derive,
+    .random = random_bytes, .extension = extension, .public_key = public_key, .agree = agree,
+};

@@ -1,0 +1,18 @@
+/* What provider.c and broken.c have in common. */
+#ifndef PROVIDER_H
+#define PROVIDER_H
+
+#include <localdata/plugin.h>
+
+#include <string.h>
+
+#define TEXT(literal) {literal, sizeof(literal) - 1}
+
+/* A correct provider of every algorithm; ciphers but XChaCha20-Poly1305 also in pieces. */
+extern const ld_crypto correct_provider;
+extern const ld_crypto_incremental correct_pieces;
+
+/* Reports a failure and returns LD_FAILED. */
+ld_status refuse(const ld_error_sink *error, ld_error_code code, const char *message);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * Looks for what a crypto provider leaves in the memory of its process: residue PLUGIN.
+ *
+ * For each algorithm it computes with random keys, overwrites its own copies of them, and searches everything that can
+ * be written to: the stack, the heap, the data of libraries. Of each secret it keeps each byte changed, so as not to
+ * find its own notes. It prints a line for each find and for each algorithm, and ends with 1 if anything was found.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <localdata/plugin.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#define PIECE 16
+#define CHANGE 0x5a
+#define AREA (1 << 20)
+
+static volatile unsigned char pieces[64][PIECE];
+static const char *names[64];
+static int piece_count, finds, failures;
+
+static ld_bytes bytes(const void *data, size_t count) { return (ld_bytes){data, count}; }
+
+static void report(void *context, ld_error_code code, ld_bytes message, ld_bytes hint) {
+    (void)context, (void)message, (void)hint;
+    if (code != LD_ERROR_CANNOT_OPEN) failures++;
+}
+
+static void wipe(volatile unsigned char *memory, size_t count) {
+    while (count--) *memory++ = 0;
+}
+
+/* Notes 16 bytes that must not be found. */
+static void note(const char *name, const unsigned char *secret) {
+    for (int i = 0; i < PIECE; i++) pieces[piece_count][i] = secret[i] ^ CHANGE;
+    names[piece_count++] = name;
+}
+
+static int holds(const unsigned char *memory, int piece) {
+    for (int i = 0; i < PIECE; i++)
+        if ((memory[i] ^ CHANGE) != pieces[piece][i]) return 0;
+    return 1;
+}
+
+static void search(const char *what, int number) {
+    static char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long start, end;
+        char mode[8], path[256] = "";
+        if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &start, &end, mode, path) < 3) continue;
+        if (mode[0] != 'r' || mode[1] != 'w') continue;
+        for (const unsigned char *at = (void *)start; at + PIECE <= (const unsigned char *)end; at++)
+            for (int i = 0; i < piece_count; i++)
+                if (holds(at, i)) {
+                    printf("%s %d: found %s in %s\n", what, number, names[i], path);
+                    finds++;
+                }
+    }
+    if (maps) fclose(maps);
+    printf("%s %d: searched for %d pieces\n", what, number, piece_count);
+    piece_count = 0;
+}
+
+static unsigned char times(unsigned char a, unsigned char b) {
+    unsigned char product = 0;
+    for (; b; b >>= 1, a = (unsigned char)(a << 1 ^ (a & 0x80 ? 0x1b : 0)))
+        if (b & 1) product ^= a;
+    return product;
+}
+
+static unsigned char substitute(unsigned char value) {
+    unsigned char inverse = 1, result = 0x63;
+    for (int i = 0; i < 254; i++) inverse = times(inverse, value);
+    for (int i = 0; i < 5; i++) result ^= (unsigned char)(inverse << i | inverse >> (8 - i));
+    return result;
+}
+
+/* Notes the round keys of AES-256 (FIPS 197, section 5.2) behind the first two, which are the key. */
+static void note_schedule(const unsigned char *key, unsigned char schedule[240]) {
+    unsigned char constant = 1;
+    memcpy(schedule, key, 32);
+    for (int word = 8; word < 60; word++) {
+        unsigned char next[4];
+        memcpy(next, schedule + 4 * word - 4, 4);
+        if (word % 8 == 0) {
+            unsigned char first = next[0];
+            for (int i = 0; i < 3; i++) next[i] = substitute(next[i + 1]);
+            next[3] = substitute(first);
+            next[0] ^= constant;
+            constant = times(constant, 2);
+        } else if (word % 8 == 4) {
+            for (int i = 0; i < 4; i++) next[i] = substitute(next[i]);
+        }
+        for (int i = 0; i < 4; i++) schedule[4 * word + i] = schedule[4 * word - 32 + i] ^ next[i];
+    }
+    for (int round = 2; round < 15; round++) note("a round key", schedule + 16 * round);
+}
+
+int main(int count, char **arguments) {
+    void *library = count > 1 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    const void *(*entry)(void) = library ? (const void *(*)(void))dlsym(library, "localdata_plugin_v1") : NULL;
+    unsigned char *area = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!entry || area == MAP_FAILED) {
+        fprintf(stderr, "usage: residue PLUGIN: %s\n", library ? "no entry" : dlerror());
+        return 2;
+    }
+    const ld_component *component = ((const ld_plugin *)entry())->components[0];
+    static ld_host host = {.size = sizeof host};
+    ld_error_sink sink = {sizeof sink, NULL, report};
+    const void *table = NULL;
+    if (component->open(component->context, &host, bytes("{}", 2), &table, &sink) != LD_OK) return 2;
+    const ld_crypto *crypto = table;
+    const ld_crypto_incremental *incremental =
+        crypto->extension(crypto->self, bytes(LD_CRYPTO_INCREMENTAL, strlen(LD_CRYPTO_INCREMENTAL)));
+    unsigned char *key = area, *nonce = area + 64, *tag = area + 128, *input = area + 256, *output = area + 512;
+    unsigned char *expected = area + 1024, *schedule = area + 1536;
+    void *self = crypto->self;
+
+    /* What this program is itself found to hold is what it can find. */
+    getrandom(key, 32, 0);
+    note("its own key", key);
+    search("what is there", 0);
+    if (finds != 1) return 2;
+    finds = 0;
+
+    for (size_t i = 0; i < crypto->algorithm_count; i++) {
+        const ld_algorithm *algorithm = crypto->algorithms[i];
+        int number = algorithm->id;
+        int turns = number < LD_HKDF_SHA256 && (algorithm->flags & LD_ALGORITHM_INCREMENTAL) ? 2 : 1;
+        for (int turn = 0; turn < turns; turn++) {
+            getrandom(key, 32, 0);
+            getrandom(nonce, 24, 0);
+            getrandom(input, 200, 0);
+            note("the secret's start", key);
+            note("the secret's end", key + 16);
+            ld_bytes secret = bytes(key, 32), once = bytes(nonce, algorithm->nonce_size), data = bytes(nonce, 16);
+            if (number < LD_HKDF_SHA256) {
+                note("the plaintext's start", input);
+                note("the plaintext's end", input + 184);
+                if (number == LD_AES_256_GCM) note_schedule(key, schedule);
+                if (turn == 0) {
+                    for (int again = 0; again < 3; again++)
+                        crypto->seal(self, number, secret, once, data, bytes(input, 200), output, tag, &sink);
+                    ld_bytes sealed = bytes(output, 200), mark = bytes(tag, 16);
+                    crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
+                    if (memcmp(expected, input, 200)) failures++;
+                    tag[0] ^= 1;
+                    crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
+                } else {
+                    void *stream = NULL;
+                    incremental->begin(self, number, 1, secret, once, data, &stream, &sink);
+                    incremental->update(self, stream, bytes(input, 77), output, &sink);
+                    incremental->update(self, stream, bytes(input + 77, 123), output + 77, &sink);
+                    incremental->seal(self, stream, tag, &sink);
+                    incremental->begin(self, number, 1, secret, once, data, &stream, &sink);
+                    incremental->update(self, stream, bytes(input, 200), output, &sink);
+                    incremental->cancel(self, stream);
+                }
+            } else if (number < LD_X25519) {
+                ld_derivation derivation = {sizeof derivation, 1, secret, data, data, 3, 65536};
+                crypto->derive(self, number, &derivation, output, 64, &sink);
+                for (int at = 0; at < 64; at += 16) note("the derived key", output + at);
+            } else {
+                crypto->public_key(self, number, secret, input, &sink);
+                crypto->agree(self, number, secret, bytes(input, 32), output, &sink);
+                note("the shared secret's start", output);
+                note("the shared secret's end", output + 16);
+            }
+            wipe(area, AREA);
+            search(turn ? "stream" : "algorithm", number);
+        }
+    }
+    if (failures) fprintf(stderr, "%d calls failed\n", failures);
+    return failures ? 2 : finds ? 1 : 0;
+}
