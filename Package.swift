@@ -90,6 +90,11 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             swiftSettings: settings),
         .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Programs"],
+            swiftSettings: settings),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Sessions"],

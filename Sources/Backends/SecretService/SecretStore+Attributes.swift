@@ -3,7 +3,7 @@ package import LocalDataAPI
 extension SecretStore: AttributedBackend {
     /// Reads the value too: its size is that of the value, not of the text that stands for it.
     package func attributes(of key: SecretKey) throws -> ValueAttributes? {
-        try perform(.read, "reading the attributes of '\(key.address)'") { service in
+        try perform("reading the attributes of '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),
                 let properties = try service.properties(of: [item]).first ?? nil
             else { return nil }

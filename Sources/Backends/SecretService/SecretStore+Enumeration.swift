@@ -19,7 +19,7 @@ extension SecretStore: EnumerableBackend {
 
     /// The addresses of all items that have these attributes.
     private func addresses(with attributes: [String: String], _ work: String) throws -> Set<StorageAddress> {
-        try perform(.read, work) { service in
+        try perform(work) { service in
             guard let collection = try service.path(of: options.collection) else { return [] }
             // What a locked collection tells of its items' attributes is enough to find them, but not to read them.
             if try service.orMissing({ try service.isLocked(collection) }) == true { throw Locked(path: collection) }

@@ -50,7 +50,7 @@ package final class SecretStore: StorageBackend {
     package func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
 
     package func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
-        try perform(.read, "reading '\(key.address)'") { service in
+        try perform("reading '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item) else {
                 return false
             }
@@ -60,7 +60,7 @@ package final class SecretStore: StorageBackend {
     }
 
     package func exists(_ key: SecretKey) throws -> Bool {
-        try perform(.read, "looking for '\(key.address)'", unlocks: false) { service in
+        try perform("looking for '\(key.address)'", unlocks: false) { service in
             guard let collection = try service.path(of: options.collection) else { return false }
             guard let items = try service.items(with: key.attributes, in: collection) else { return false }
             if items.isEmpty { try checkAbsence(in: collection, service) }
@@ -77,7 +77,7 @@ package final class SecretStore: StorageBackend {
         }
         let kept = try KeptAttributes.text(attributes)
         try SecretLine.with(value, keepsEscapes: { !KeyringFiles.someAreReadable }) { line in
-            try perform(.change, "writing '\(key.address)'") { service in
+            try perform("writing '\(key.address)'") { service in
                 guard let secret = service.link.sealed(line) else {
                     throw StorageError(.keychainError, "libsecret cannot encrypt the value of '\(key.address)'")
                 }
@@ -90,7 +90,7 @@ package final class SecretStore: StorageBackend {
     }
 
     package func remove(_ key: SecretKey) throws -> Bool {
-        try perform(.change, "removing '\(key.address)'") { service in
+        try perform("removing '\(key.address)'") { service in
             guard let found = try find(key, service) else { return false }
             var isRemoved = false
             for item in [found.item] + found.others where try delete(item, service) { isRemoved = true }

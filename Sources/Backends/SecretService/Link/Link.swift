@@ -2,7 +2,7 @@ internal import CSecret
 internal import Synchronization
 
 /// A connection to the session bus on which a secret service has agreed on keys with us: secrets do not cross the bus
-/// in clear unless the service knows no other way.
+/// in clear unless the service knows no other way (libsecret: Diffie-Hellman of RFC 2409's second group, AES-128).
 ///
 /// The connection is our own: the one that GLib shares within a process ends the process when the bus does.
 final class Link: @unchecked Sendable {

@@ -7,14 +7,26 @@ struct Service {
     static let collectionInterface = "org.freedesktop.Secret.Collection"
     static let itemInterface = "org.freedesktop.Secret.Item"
 
+    /// Whether a call was made whose effect is not known if it has no answer.
+    final class Effects {
+        var mayHaveChanged = false
+    }
+
     let link: Link
     let deadline: Deadline
+    let effects = Effects()
 
     func call(_ method: BusMethod) throws -> Variant {
         do throws(BusFailure) { return try link.call(method, until: deadline) } catch {
             if error.isLocked { throw Locked(path: method.path) }
             throw error
         }
+    }
+
+    /// Makes a call that changes something.
+    private func change(_ method: BusMethod) throws -> Variant {
+        effects.mayHaveChanged = true
+        return try call(method)
     }
 
     /// The items of a collection that have these attributes, in the service's order; `nil` if there is no such
@@ -60,17 +72,17 @@ struct Service {
 
     /// Replaces an item's secret and nothing else.
     func setSecret(of item: String, to secret: Variant) throws {
-        _ = try call(BusMethod(item, Self.itemInterface, "SetSecret", .tuple(secret), answer: "()"))
+        _ = try change(BusMethod(item, Self.itemInterface, "SetSecret", .tuple(secret), answer: "()"))
     }
 
     /// Replaces an item's attributes.
     func setAttributes(of item: String, to attributes: [String: String]) throws {
-        _ = try call(.set("Attributes", of: item, Self.itemInterface, to: .texts(attributes)))
+        _ = try change(.set("Attributes", of: item, Self.itemInterface, to: .texts(attributes)))
     }
 
     /// Deletes an item; gives the path of the prompt that does so when it is answered, if there is one.
     func delete(_ item: String) throws -> String? {
-        prompt(try call(BusMethod(item, Self.itemInterface, "Delete", answer: "(o)"))[0])
+        prompt(try change(BusMethod(item, Self.itemInterface, "Delete", answer: "(o)"))[0])
     }
 
     /// Makes an item, or replaces one that has all of these attributes.
@@ -80,7 +92,7 @@ struct Service {
         let properties = Variant.properties([
             "\(Self.itemInterface).Label": .string(label), "\(Self.itemInterface).Attributes": .texts(attributes),
         ])
-        let answer = try call(
+        let answer = try change(
             BusMethod(
                 collection, Self.collectionInterface, "CreateItem", .tuple(properties, secret, .boolean(true)),
                 answer: "(oo)"))

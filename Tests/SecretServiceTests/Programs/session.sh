@@ -1,0 +1,70 @@
+#!/bin/sh
+# A session bus of its own in $HOME, and on it what the arguments say. Prints "ready" when all of it is; ends, with all of
+# it, when its standard input ends.
+#
+#   session.sh bus                     nothing but the bus
+#   session.sh keyring PASSWORD [WORD...]
+#                                      gnome-keyring, whose login collection has this password; it asks a prompter that
+#                                      answers as prompter.py does with these words
+#   session.sh plain                   gnome-keyring with a default collection that has no password
+#   session.sh program COMMAND...      a program that prints "ready" when it is
+set -eu
+here=$(dirname "$0")
+cat >"$HOME/bus.conf" <<END
+<busconfig>
+  <type>session</type>
+  <listen>unix:path=$HOME/bus</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
+  <limit name="max_message_size">1000000000</limit>
+  <limit name="max_incoming_bytes">1000000000</limit>
+  <limit name="max_outgoing_bytes">1000000000</limit>
+  <limit name="max_replies_per_connection">50000</limit>
+  <limit name="max_connections_per_user">1000</limit>
+</busconfig>
+END
+rm -f "$HOME/bus"
+bus=$(dbus-daemon --fork --config-file="$HOME/bus.conf" --print-pid)
+others=
+trap 'kill $bus $others 2>/dev/null || true' EXIT
+export DBUS_SESSION_BUS_ADDRESS="unix:path=$HOME/bus"
+
+# Starts a program whose standard input ends with ours, and waits for its first line, which is put into `line`.
+start() {
+    rm -f "$HOME/line"
+    mkfifo "$HOME/line"
+    # Kept open, so that nobody ends because nobody reads.
+    exec 8<>"$HOME/line"
+    "$@" >&8 2>>"$HOME/errors" <"$HOME/hold" 9>&- &
+    others="$others $!"
+    read -r line <&8
+}
+keyring() {
+    gnome-keyring-daemon "$@" --components=secrets >/dev/null 2>>"$HOME/errors"
+    until dbus-send --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner \
+        string:org.freedesktop.secrets >/dev/null 2>&1; do :; done
+}
+
+rm -f "$HOME/hold"
+mkfifo "$HOME/hold"
+exec 9<>"$HOME/hold"
+kind=$1
+shift
+case $kind in
+keyring)
+    password=$1
+    shift
+    if [ $# -gt 0 ]; then
+        start /usr/bin/python3 "$here/prompter.py" "$@"
+        export GNOME_KEYRING_TEST_PROMPTER="$line"
+    fi
+    printf %s "$password" | keyring --unlock
+    ;;
+plain)
+    keyring --start
+    /usr/bin/python3 "$here/plain.py"
+    ;;
+program) start "$@" ;;
+esac
+echo ready
+while read -r _; do :; done

@@ -1,0 +1,50 @@
+import Foundation
+import Glibc
+
+/// A program that runs beside a test until its standard input ends.
+final class Companion: Sendable {
+    private let process: pid_t
+    private let socket: Int32
+
+    /// Starts a program and waits until it has printed "ready".
+    init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
+        var ends: [Int32] = [-1, -1]
+        // Nobody else inherits ours: the program's input would not end with it.
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw BuiltProducts.Failure(description: "no pair of sockets: \(errno)")
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var process = pid_t()
+        let failure = posix_spawn(&process, program, &actions, nil, &words, &variables)
+        close(ends[1])
+        self.process = process
+        socket = ends[0]
+        guard failure == 0 else { throw BuiltProducts.Failure(description: "\(program): \(failure)") }
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while !line.ends(with: "ready\n"), read(socket, &byte, 1) == 1 { line.append(byte) }
+        guard line.ends(with: "ready\n") else {
+            let output = String(decoding: line, as: UTF8.self)
+            throw BuiltProducts.Failure(description: "\(program) \(arguments): \(output)")
+        }
+    }
+
+    /// Ends the program and waits for that.
+    deinit {
+        close(socket)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+}

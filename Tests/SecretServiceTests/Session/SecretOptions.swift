@@ -1,0 +1,26 @@
+import Foundation
+import LocalDataAPI
+
+/// The options of a store that is tried; not as patient as the real ones.
+struct SecretOptions {
+    var collection = "default"
+    var timeout = 30.0
+    var promptTimeout = 30.0
+    var application = "Python keyring library"
+    var bus = ""
+
+    var values: [String: ComponentOption.Value] {
+        [
+            "collection": .string(collection), "timeout": .number(timeout), "promptTimeout": .number(promptTimeout),
+            "application": .string(application), "bus": .string(bus),
+        ]
+    }
+
+    /// As a plugin gets them.
+    var json: String {
+        """
+        {"collection": "\(collection)", "timeout": \(timeout), "promptTimeout": \(promptTimeout), \
+        "application": "\(application)", "bus": "\(bus)"}
+        """
+    }
+}

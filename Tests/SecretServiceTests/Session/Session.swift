@@ -1,0 +1,108 @@
+import Foundation
+import LocalDataAPI
+import LocalDataHost
+import Synchronization
+
+/// A session bus of a test's own in a home of its own, and what is on it. All of it ends with the object.
+final class Session: Sendable {
+    /// What is on the bus.
+    enum Content {
+        case nothing
+        /// gnome-keyring, with a prompter that answers as it is told if it is told anything.
+        case keyring(answers: [String] = [])
+        /// gnome-keyring with a default collection that has no password.
+        case plainKeyring
+        /// A service with a fault.
+        case fault(String)
+
+        fileprivate var words: [String] {
+            switch self {
+            case .nothing: ["bus"]
+            case .keyring(let answers): ["keyring", Session.password] + answers
+            case .plainKeyring: ["plain"]
+            case .fault(let fault): ["program", "/usr/bin/python3", "\(BuiltProducts.programs)/service.py", fault]
+            }
+        }
+    }
+
+    static let password = "correct horse"
+
+    let home: String
+    /// What the bus is reached by.
+    var address: String { "unix:path=\(home)/bus" }
+    private let keeper: Home
+    private let companion = Mutex<Companion?>(nil)
+
+    /// Starts a session, in a home that another one has left behind or in a new one.
+    init(_ content: Content, home: Home? = nil) throws {
+        keeper = try home ?? Home()
+        self.home = keeper.path
+        let words = ["\(BuiltProducts.programs)/session.sh"] + content.words
+        let started = try Companion("/bin/sh", words, environment: environment)
+        companion.withLock { $0 = started }
+    }
+
+    /// Ends everything that was started; the home stays as long as somebody has it.
+    func end() { companion.withLock { $0 = nil } }
+
+    /// The whole environment of programs in the session.
+    var environment: [String: String] {
+        [
+            "HOME": home, "XDG_RUNTIME_DIR": "\(home)/run", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+            "DBUS_SESSION_BUS_ADDRESS": address, "PYTHONDONTWRITEBYTECODE": "1",
+        ]
+    }
+
+    /// Runs a program in the session.
+    func run(
+        _ program: String, _ arguments: String..., input: Data? = nil, adding variables: [String: String] = [:]
+    ) throws -> (status: Int32, output: Data, errors: String) {
+        let end = try ChildProcess(
+            program, arguments: arguments, environment: environment.merging(variables) { $1 },
+            input: input.map { Array($0) }
+        ).run(deadline: .seconds(300))
+        guard case .exited(let status) = end.outcome else {
+            throw BuiltProducts.Failure(description: "\(program) \(arguments) \(end.outcome): \(end.errorText)")
+        }
+        return (status, Data(end.output), end.errorText)
+    }
+
+    /// Runs `store.c`'s program.
+    func store(
+        _ action: String, _ names: String..., options: SecretOptions = SecretOptions(), input: Data? = nil,
+        adding variables: [String: String] = [:]
+    ) throws -> (status: Int32, output: Data, errors: String) {
+        let words = [BuiltProducts.plugin, options.json, action] + names
+        let end = try ChildProcess(
+            try BuiltProducts.store.get(), arguments: words, environment: environment.merging(variables) { $1 },
+            input: input.map { Array($0) }
+        ).run(deadline: .seconds(300))
+        guard case .exited(let status) = end.outcome else {
+            throw BuiltProducts.Failure(description: "\(words) \(end.outcome): \(end.errorText)")
+        }
+        return (status, Data(end.output), end.errorText)
+    }
+
+    /// Runs `clients.py`, which must succeed.
+    @discardableResult
+    func client(_ words: String..., input: Data? = nil) throws -> Data {
+        let end = try ChildProcess(
+            "/usr/bin/python3", arguments: ["\(BuiltProducts.programs)/clients.py"] + words, environment: environment,
+            input: Array(input ?? Data())
+        ).run(deadline: .seconds(60))
+        guard end.outcome == .exited(code: 0) else {
+            throw BuiltProducts.Failure(description: "\(words) \(end.outcome): \(end.errorText)")
+        }
+        return Data(end.output)
+    }
+
+    /// A store on this session's bus, in this process.
+    func open(
+        _ options: SecretOptions = SecretOptions(), log: any StorageLogHandler = SilentLog()
+    ) throws -> LoadedStore {
+        var options = options
+        options.bus = address
+        return try PluginImage.load(BuiltProducts.plugin).openStore(
+            "secret-service", options: options.values, folder: home, log: log)
+    }
+}
