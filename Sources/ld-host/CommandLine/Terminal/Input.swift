@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// Where values come from: standard input, or a file.
 enum Input {
@@ -39,5 +40,24 @@ enum Input {
             }
         }
         return data
+    }
+
+    /// The whole of standard input, in memory that is cleared.
+    ///
+    /// - Throws: `valueTooLarge` if it has more than `limit` bytes.
+    static func secret(limit: Int) throws(StorageError) -> SecretBuffer {
+        let buffer = SecretBuffer()
+        while try buffer.append(upTo: 16 << 10, from: standard) > 0 {
+            guard buffer.count <= limit else {
+                throw StorageError(
+                    .valueTooLarge, "standard input has more than \(limit) bytes, which is the most that is read")
+            }
+        }
+        return buffer
+    }
+
+    /// Standard input, piece by piece.
+    static func standard(_ memory: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
+        try read(STDIN_FILENO, into: memory)
     }
 }
