@@ -6,6 +6,10 @@ CC ?= cc
 # Swift has on a small machine.
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
 
+# Clients that are tested with ld-host: Debian's, and from PyPI what Debian has not or only in an older version.
+CLIENTS = git python3-keyring python3-pytest python3-pip
+PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
+
 .PHONY: help build demo test lint bench torture clean
 
 help:
@@ -27,7 +31,8 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 test: lint
-	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
+	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3 $(CLIENTS)
+	.ci/require-python .build/python $(PYPI_CLIENTS)
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter '$(SENSITIVE)'
@@ -38,7 +43,8 @@ bench:
 	Tests/Benchmarks/run
 
 torture:
-	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3
+	.ci/require-packages iso-codes gcc g++ libc6-dev libssl-dev libsodium-dev pkg-config binutils python3 $(CLIENTS)
+	.ci/require-python .build/python $(PYPI_CLIENTS)
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --filter '$(SENSITIVE)'
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --skip '$(SENSITIVE)'

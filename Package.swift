@@ -78,7 +78,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: ["LocalDataHost"],
-            exclude: ["Sessions"],
+            exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

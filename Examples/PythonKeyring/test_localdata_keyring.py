@@ -59,9 +59,9 @@ def test_what_ld_host_stored_is_read(backend):
 
 
 def test_bytes_that_are_no_text_are_an_error(backend):
-    subprocess.run(["ld-host", "set", "keychain:other/bytes", "--stdin"], input=b"\xff", check=True)
+    subprocess.run(["ld-host", "set", "keychain:bytes/user", "--stdin"], input=b"\xff", check=True)
     with pytest.raises(keyring.errors.KeyringError, match="not text"):
-        backend.get_password("other", "bytes")
+        backend.get_password("bytes", "user")
 
 
 def test_a_name_that_is_too_long_is_an_error_of_keyring(backend):

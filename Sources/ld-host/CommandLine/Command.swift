@@ -37,7 +37,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .keysList, .keysCreate,
         .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .pluginsList, .pluginsInspect, .pluginsTest,
-        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath,
+        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
+        .configUnset, .configValidate, .configPath,
         .audit, .doctor, .demo, .version, .help,
     ]
 }

@@ -44,7 +44,8 @@ struct PipeFrame {
     static func start(header: some Collection<UInt8>, valueSize: Int) -> SecretBuffer {
         let start = SecretBuffer()
         for number in [4 + header.count + valueSize, header.count] {
-            start.append(contentsOf: stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
+            let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+            start.append(contentsOf: bytes)
         }
         start.append(contentsOf: header)
         return start

@@ -17,8 +17,8 @@ final class PipeOutput: Sendable {
         let header = (try? encoder.encode(response)) ?? Data("{}".utf8)
         let start = PipeFrame.start(header: header, valueSize: value?.count ?? 0)
         isWriting.withLock { _ in
-            write(start.bytes)
-            if let value, value.count > 0 { write(value.bytes) }
+            start.withBytes(write)
+            if let value, value.count > 0 { value.withBytes(write) }
         }
     }
 

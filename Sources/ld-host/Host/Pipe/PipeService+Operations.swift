@@ -23,7 +23,8 @@ extension PipeService {
         case .set:
             guard value.count <= PipeFrame.longestValue else {
                 throw StorageError(
-                    .valueTooLarge, "the value has \(value.count) bytes; at most \(PipeFrame.longestValue) are possible")
+                    .valueTooLarge, "the value has \(value.count) bytes; at most \(PipeFrame.longestValue) are possible"
+                )
             }
             try await router.setSecret(value, for: key(request))
         case .remove: response.removed = try await router.removeIfStored(key(request))

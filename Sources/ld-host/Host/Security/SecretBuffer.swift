@@ -18,8 +18,10 @@ package final class SecretBuffer: @unchecked Sendable {
         memory.deallocate()
     }
 
-    /// The bytes; valid until something is appended, and as long as this object.
-    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+    /// Lends the bytes. Nothing may be appended meanwhile.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withExtendedLifetime(self) { body(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
+    }
 
     /// All of it, as it is now.
     package var slice: SecretSlice { SecretSlice(self, 0..<count) }
@@ -62,7 +64,7 @@ package final class SecretBuffer: @unchecked Sendable {
         guard count + more > memory.count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(count + more, 2 * memory.count), alignment: 16)
-        larger.copyMemory(from: bytes)
+        withBytes { larger.copyMemory(from: $0) }
         clear(memory)
         memory.deallocate()
         memory = larger

@@ -17,11 +17,10 @@ package struct SecretSlice: RandomAccessCollection, Sendable {
         return SecretSlice(buffer, range)
     }
 
-    /// The bytes; valid until something is appended to the buffer, and as long as it.
-    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[startIndex..<endIndex]) }
-
     /// Copies the bytes to the start of a memory that has room for them.
-    func copy(to memory: UnsafeMutableRawBufferPointer) { memory.copyMemory(from: bytes) }
+    func copy(to memory: UnsafeMutableRawBufferPointer) {
+        buffer.withBytes { memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[startIndex..<endIndex])) }
+    }
 
     /// Whether the bytes are text, as far as can be told without a copy of them.
     package var isUTF8: Bool {
