@@ -12,6 +12,10 @@ SENSITIVE = LocalDataHostTests|LocalDataAPITests
 # How long make torture fuzzes.
 FUZZ_SECONDS = 300
 
+# Clients that are tested with ld-host: Debian's, and from PyPI what Debian has not or only in an older version.
+CLIENTS = git python3-keyring python3-pytest python3-pip
+PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
+
 .PHONY: help build demo test lint bench torture clean
 
 help:
@@ -33,7 +37,8 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 test: lint
-	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
+	.ci/require-python .build/python $(PYPI_CLIENTS)
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter '$(SENSITIVE)'
@@ -44,7 +49,8 @@ bench:
 	Tests/Benchmarks/run
 
 torture:
-	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
+	.ci/require-python .build/python $(PYPI_CLIENTS)
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --filter '$(SENSITIVE)'
 	LOCALDATA_TORTURE=1 $(SWIFT) test --skip-build --skip '$(SENSITIVE)'

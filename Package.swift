@@ -97,7 +97,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
-            exclude: ["Sessions"],
+            exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",

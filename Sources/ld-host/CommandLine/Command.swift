@@ -37,7 +37,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .keysList,
         .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .storeCopy, .pluginsList,
-        .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .configShow, .configGet, .configSet, .configUnset,
-        .configValidate, .configPath, .audit, .doctor, .demo, .version, .help,
+        .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe,
+        .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath, .audit, .doctor, .demo,
+        .version, .help,
     ]
 }

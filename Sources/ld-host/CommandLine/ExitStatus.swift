@@ -8,4 +8,7 @@ enum ExitStatus: Int32 {
     case usage = 64
 
     var code: Int32 { rawValue }
+
+    /// What Docker's helpers end with whenever they fail.
+    static let refused = ExitStatus.notFound
 }

@@ -14,7 +14,7 @@ struct Program {
             Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
             exit(ExitStatus.usage.code)
         }
-        exit(await run(words))
+        exit(await run(ProgramName.words(words)))
     }
 
     /// The words behind the program's own name; `nil` if one is not UTF-8, which `CommandLine.arguments` would replace

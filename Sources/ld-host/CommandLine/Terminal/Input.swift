@@ -63,4 +63,23 @@ enum Input {
             try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), name)
         }
     }
+
+    /// The whole of standard input, in memory that is cleared.
+    ///
+    /// - Throws: `valueTooLarge` if it has more than `limit` bytes.
+    static func secret(limit: Int) throws(StorageError) -> SecretBuffer {
+        let buffer = SecretBuffer()
+        while try buffer.append(upTo: 16 << 10, from: standard) > 0 {
+            guard buffer.count <= limit else {
+                throw StorageError(
+                    .valueTooLarge, "standard input has more than \(limit) bytes, which is the most that is read")
+            }
+        }
+        return buffer
+    }
+
+    /// Standard input, piece by piece.
+    static func standard(_ memory: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
+        try read(STDIN_FILENO, into: memory)
+    }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import LocalDataHost
 
 /// Where results and everything else go: results to standard output, the rest to standard error.
 enum Output {
@@ -8,6 +9,9 @@ enum Output {
 
     /// Writes result bytes as they are. A reader that has gone ends the program, as it does others.
     static func write(_ bytes: UnsafeRawBufferPointer) { _ = write(bytes, to: STDOUT_FILENO) }
+
+    /// Writes result bytes that are kept in memory that is cleared.
+    static func write(_ secret: SecretBuffer) { secret.withBytes { write($0) } }
 
     /// Writes a piece of a result, and asks for the next.
     static func take(_ piece: UnsafeRawBufferPointer) -> Bool {

@@ -1,0 +1,21 @@
+extension StorageError.Code {
+    /// The name of the code, e.g. `notFound`, for other programs; `code<number>` for one that this version does not know.
+    package var name: String { Self.names[self] ?? "code\(rawValue)" }
+
+    private static let names: [Self: String] = [
+        .notFound: "notFound", .serializationFailed: "serializationFailed",
+        .deserializationFailed: "deserializationFailed", .securityApplicationFailed: "securityApplicationFailed",
+        .keychainError: "keychainError", .fileError: "fileError",
+        .invalidUserDefaultsSuite: "invalidUserDefaultsSuite",
+        .invalidAppGroupIdentifier: "invalidAppGroupIdentifier", .dataTooLargeForSync: "dataTooLargeForSync",
+        .unregisteredKey: "unregisteredKey", .duplicateRegisteredKeys: "duplicateRegisteredKeys",
+        .missingDescription: "missingDescription", .phoneOnlyKeyAccessedOnWatch: "phoneOnlyKeyAccessedOnWatch",
+        .watchOnlyKeyAccessedOnPhone: "watchOnlyKeyAccessedOnPhone", .unknown: "unknown",
+        .invalidAddress: "invalidAddress", .valueTooLarge: "valueTooLarge", .storeUnavailable: "storeUnavailable",
+        .busy: "busy", .timedOut: "timedOut", .cancelled: "cancelled", .corrupt: "corrupt",
+        .unsupported: "unsupported", .invalidConfiguration: "invalidConfiguration",
+        .invalidOptions: "invalidOptions", .pluginRefused: "pluginRefused", .componentNotFound: "componentNotFound",
+        .componentAmbiguous: "componentAmbiguous", .permissionDenied: "permissionDenied", .noSpace: "noSpace",
+        .durabilityUnknown: "durabilityUnknown", .cannotOpen: "cannotOpen",
+    ]
+}

@@ -1,0 +1,51 @@
+internal import LocalDataHost
+
+extension Command {
+    static let credentialGit = Command(
+        name: "credential git", operands: "ACTION", count: 1...1,
+        summary: "keep git's passwords in the keychain",
+        details: """
+            A credential helper of git's (gitcredentials(7)): ACTION is get, store or erase, and the request comes from
+            standard input. As a link named git-credential-localdata to this program it is what this makes git use:
+              git config --global credential.helper localdata
+            Of several users' passwords for one place the one stored last is given. The service in the keychain is
+            git:PROTOCOL://HOST, with /PATH behind it if credential.useHttpPath is set, and the name is the user's.
+            Any other action is passed over, as git wants it.
+            """
+    ) { arguments, session in
+        let action = arguments.operands[0]
+        guard ["get", "store", "erase"].contains(action) else { return .done }
+        let request = try GitCredentialRequest(from: Input.standard)
+        let store = GitCredentialStore(try session.router())
+        switch action {
+        case "get":
+            if let answer = try await store.get(request) { Output.write(answer) }
+        case "store": try await store.store(request)
+        default: try await store.erase(request)
+        }
+        return .done
+    }
+
+    static let credentialDocker = Command(
+        name: "credential docker", operands: "ACTION", count: 0...4096,
+        summary: "keep Docker's passwords in the keychain",
+        details: """
+            A credential helper of Docker's: ACTION is store, get, erase, list or version, and the request comes from
+            standard input. Errors go to standard output, where Docker reads them, with exit status 1. As a link named
+            docker-credential-localdata to this program it is what "credsStore": "localdata" in Docker's config.json
+            means. The service in the keychain is docker, and the name is the server's URL.
+            """
+    ) { arguments, session in
+        guard arguments.operands.count == 1 else {
+            Output.line("Usage: \(DockerHelper.name) <store|get|erase|list|version>")
+            return .refused
+        }
+        do {
+            Output.write(try await DockerHelper.perform(arguments.operands[0], session))
+            return .done
+        } catch {
+            Output.line(DockerHelper.text(error))
+            return .refused
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// A credential helper as Docker's clients know one: they read the text of an error from standard output, and any exit
+/// status but 0 is a failure.
+enum DockerHelper {
+    /// The name under which clients find it; `"credsStore": "localdata"` in Docker's configuration means it.
+    static let name = "docker-credential-localdata"
+
+    /// Does what an action asks for, and returns what is to be written.
+    static func perform(_ action: String, _ session: Session) async throws -> SecretBuffer {
+        let result = SecretBuffer()
+        switch action {
+        case "store":
+            let request = try Input.secret(limit: DockerCredentialStore.largest)
+            try await store(session).store(DockerCredential(json: request.slice))
+        case "get":
+            let request = try Input.secret(limit: DockerCredentialStore.largest)
+            return try await store(session).get(request.slice).json
+        case "erase":
+            let request = try Input.secret(limit: DockerCredentialStore.largest)
+            try await store(session).erase(request.slice)
+        case "list": return try await store(session).list()
+        case "version": result.append("\(name) (LocalData) v\(HostVersion.current)\n")
+        default: throw StorageError(.unsupported, "\(name): unknown action: \(Printable(action))")
+        }
+        return result
+    }
+
+    /// What a client reads of a failure, on one line.
+    static func text(_ error: any Error) -> String {
+        if let refusal = error as? DockerCredentialStore.Refusal { return refusal.rawValue }
+        let text = (error as? StorageError)?.description ?? "\(error)"
+        return "\(Printable(text.replacing("\n", with: "; ")))"
+    }
+
+    private static func store(_ session: Session) throws(StorageError) -> DockerCredentialStore {
+        DockerCredentialStore(try session.router())
+    }
+}

@@ -1,0 +1,42 @@
+package import LocalDataAPI
+internal import Synchronization
+
+/// Values in memory that is cleared.
+extension StorageRouter {
+    /// The value, or `nil` if there is none.
+    ///
+    /// - Throws: `valueTooLarge` if it has more than `limit` bytes; whatever keeps a value from being read.
+    package func secret(for key: AnyStorageKey, limit: Int = .max) async throws -> SecretBuffer? {
+        let buffer = SecretBuffer()
+        let isTooLarge = Atomic(false)
+        // Should a later chunk not open, the call throws and nobody sees the earlier ones.
+        let found = try await readData(for: key, verifying: .chunks) { piece in
+            guard buffer.count + piece.count <= limit else {
+                isTooLarge.store(true, ordering: .relaxed)
+                return false
+            }
+            buffer.append(piece)
+            return true
+        }
+        guard !isTooLarge.load(ordering: .relaxed) else {
+            throw StorageError(
+                .valueTooLarge,
+                "'\(key.descriptor.domain)/\(key.descriptor.name)' has more than \(limit) bytes, which is the most that "
+                    + "is read here",
+                hint: "read it in pieces: ld-host get")
+        }
+        return found ? buffer : nil
+    }
+
+    /// Stores a value in place of what is there.
+    package func setSecret(_ value: SecretSlice, for key: AnyStorageKey) async throws {
+        let given = Atomic(value.startIndex)
+        try await writeData(for: key) { memory in
+            let start = given.load(ordering: .relaxed)
+            let piece = value[start..<min(value.endIndex, start + memory.count)]
+            piece.copy(to: memory)
+            given.store(piece.endIndex, ordering: .relaxed)
+            return piece.count
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Testing
+
+@Suite("The credential helper for git under bad input")
+struct GitHostileInputTests {
+    private static let place = "protocol=https\nhost=example.com\n"
+
+    @Test(
+        "refuses what is no request, and shows none of it",
+        arguments: [
+            (place + "hunter2\n", "line 3 of the request has no '='"),
+            (place + "password=hunter2\0\n", "line 3 of the request has a NUL byte"),
+            (place + "hunter2", "line 3 of the request has no '='"),
+            ("password=hunter2\n", "the request names no protocol"), ("", "the request names no protocol"),
+            ("protocol=\nhost=example.com\npassword=hunter2\n", "the request names no protocol"),
+            ("protocol=https\npassword=hunter2\n", "the request names no host"),
+            ("protocol=https\nhost=\npassword=hunter2\n", "the request names no host"),
+            ("protocol=https\nhost=\npath=\npassword=hunter2\n", "the request names no host"),
+            ("url=hunter2\n", "line 1 of the request has a URL without a protocol"),
+            ("url=://u:hunter2@h\n", "line 1 of the request has a URL without a protocol"),
+            ("url=https://u:hunter2%0A@h\n", "line 1 of the request has a URL without a protocol"),
+            ("url=https://h%0Ahost=other/hunter2\n", "line 1 of the request has a URL without a protocol"),
+            ("url=https://h%00/hunter2\n", "line 1 of the request has a URL without a protocol"),
+        ])
+    func refusal(_ request: String, _ message: String) throws {
+        let home = try Home()
+        for operation in ["get", "store", "erase"] {
+            let ending = try home.run("credential", "git", operation, input: Array(request.utf8))
+            #expect(ending.status == 2)
+            #expect(ending.output.isEmpty)
+            #expect(ending.errors.hasPrefix("ld-host: error: \(message)"), "\(ending.errors)")
+            #expect(!ending.errors.contains("hunter2"))
+        }
+        #expect(try home.run("ls").text == "")
+    }
+
+    @Test(
+        "takes a request however its lines end",
+        arguments: [
+            "protocol=https\nhost=example.com\nusername=ann\npassword=p",
+            "protocol=https\r\nhost=example.com\r\nusername=ann\r\npassword=p\r\n\r\n",
+            "protocol=https\nhost=example.com\nusername=ann\npassword=p\n\nusername=bob\nno line\0",
+            "protocol=http\nusername=bob\nprotocol=https\nhost=a\nhost=example.com\nusername=ann\npassword=\npassword=p\n",
+            "=\n=x\nstrange key=\nüñ=1\nprotocol=https\nhost=example.com\nusername=ann\npassword=p\n",
+        ])
+    func lineEnds(_ request: String) throws {
+        let home = try Home()
+        #expect(try home.run("credential", "git", "store", input: Array(request.utf8)).status == 0)
+        let ending = try home.run("credential", "git", "get", input: Array(request.utf8))
+        #expect(ending.text == "username=ann\npassword=p\n", "\(ending.errors)")
+        #expect(try home.run("ls").text == "keychain:git:https:%2F%2Fexample.com/ann\n")
+    }
+
+    @Test("takes a line of 64 KiB, and refuses a longer one, and a request of more than 1 MiB")
+    func lengths() throws {
+        let home = try Home()
+        func store(_ more: String) throws -> Home.Ending {
+            try home.run("credential", "git", "store", input: Array((Self.place + more).utf8))
+        }
+        let password = String(repeating: "p", count: 65_536 - "password=".count)
+        #expect(try store("username=ann\npassword=\(password)\n").status == 0)
+        let given = try home.run("credential", "git", "get", input: Array(Self.place.utf8))
+        #expect(given.text == "username=ann\npassword=\(password)\n")
+        for line in ["password=\(password)p\n", "password=" + String(repeating: "p", count: 1 << 20)] {
+            let ending = try store(line)
+            #expect(ending.status == 2)
+            #expect(ending.errors.contains("line 3 of the request has more than 65536 bytes"), "\(ending.errors)")
+        }
+        let many = String(repeating: "wwwauth[]=\(String(repeating: "x", count: 1000))\n", count: 1100)
+        let ending = try store(many)
+        #expect(ending.status == 2)
+        #expect(ending.errors.contains("the request has more than 1048576 bytes"), "\(ending.errors)")
+    }
+
+    @Test("refuses a user's name that is too long for a key")
+    func longName() throws {
+        let request = Self.place + "username=\(String(repeating: "u", count: 1025))\npassword=hunter2\n"
+        let ending = try Home().run("credential", "git", "store", input: Array(request.utf8))
+        #expect(ending.status == 2)
+        #expect(ending.errors.contains("has 1025 bytes; at most 1024 are possible"), "\(ending.errors)")
+        #expect(!ending.errors.contains("hunter2"))
+    }
+
+    @Test("names that would be one after another escape stay two")
+    func hostWithSlash() throws {
+        let home = try Home()
+        for (place, password) in [("host=a/b", "1"), ("host=a\npath=b", "2"), ("host=a%2Fb", "3")] {
+            let request = "protocol=https\n\(place)\nusername=ann\npassword=\(password)\n"
+            #expect(try home.run("credential", "git", "store", input: Array(request.utf8)).status == 0)
+        }
+        for (place, password) in [("host=a/b", "1"), ("host=a\npath=b", "2"), ("host=a%2Fb", "3")] {
+            let ending = try home.run("credential", "git", "get", input: Array("protocol=https\n\(place)\n".utf8))
+            #expect(ending.text == "username=ann\npassword=\(password)\n")
+        }
+    }
+}
