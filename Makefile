@@ -45,7 +45,7 @@ test: lint
 	$(SWIFT) test --skip-build --skip '$(SENSITIVE)'
 
 bench:
-	.ci/require-packages gcc libc6-dev libsecret-tools gnome-keyring dbus valgrind
+	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus valgrind
 	Tests/Benchmarks/run
 
 torture:
@@ -57,4 +57,4 @@ torture:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
-	rm -rf .build Tests/Benchmarks/.build Examples/*/.build
+	rm -rf .build Tests/Benchmarks/.build Tests/Benchmarks/SwiftCrypto/.build Examples/*/.build

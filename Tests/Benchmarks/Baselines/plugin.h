@@ -43,7 +43,8 @@ static inline const ld_plugin *open_plugin(const char *library) {
     return entry();
 }
 
-static inline const ld_store *open_component(const char *library, const char *id, const char *options) {
+/* The table of the component's kind: ld_store or ld_crypto. */
+static inline const void *open_component(const char *library, const char *id, const char *options) {
     static const ld_host host = {
         .size = sizeof(host), .name = {"bench", 5}, .version = {"1", 1}, .extension = no_extension};
     const ld_plugin *plugin = open_plugin(library);

@@ -6,7 +6,8 @@ struct Benchmark {
     static func main() async throws {
         let words = CommandLine.arguments
         guard words.count >= 4 else {
-            complain("usage: localdata-bench PLUGINS TOOLS FOLDER [boundary|serializers|scaling|files|latency]...")
+            complain(
+                "usage: localdata-bench PLUGINS TOOLS FOLDER [boundary|serializers|scaling|files|latency|crypto]...")
             exit(2)
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
@@ -25,6 +26,10 @@ struct Benchmark {
         if wants("scaling") { try await Scaling(setting: setting).run() }
         if wants("files") { try await FileCost(setting: setting).run() }
         if wants("latency") { try await PoolLatency(setting: setting).run() }
+        if wants("crypto") {
+            try await CipherCost(setting: setting).run()
+            try await EnvelopeCost(setting: setting).run()
+        }
     }
 
     private static func complain(_ text: String) {

@@ -8,12 +8,15 @@ struct Comparison: Sendable {
     /// The median of the rounds' differences.
     let difference: Double
 
-    /// Measures in rounds, which of the two goes first alternating, after one round that does not count.
+    /// Measures in rounds, which of the two goes first alternating, after one round that does not count, unless both have
+    /// run before.
     static func rounds(
-        _ count: Int, ours: () async throws -> Double, baseline: () async throws -> Double
+        _ count: Int, areWarm: Bool = false, ours: () async throws -> Double, baseline: () async throws -> Double
     ) async rethrows -> Comparison {
-        _ = try await ours()
-        _ = try await baseline()
+        if !areWarm {
+            _ = try await ours()
+            _ = try await baseline()
+        }
         var rounds: [(ours: Double, baseline: Double)] = []
         for round in 0..<count {
             if round.isMultiple(of: 2) {

@@ -32,13 +32,32 @@ struct Setting: Sendable {
                     """))
     }
 
+    /// A router for the memory store whose keys can be sealed, with master keys in files beside.
+    func sealing() throws -> StorageRouter {
+        let files = ["MemoryStore", "FileStore", "OpenSSLCrypto"].map { "\"\(plugins)/lib\($0).so\"" }
+        return try StorageRouter(
+            configuration: HostConfiguration(
+                text: """
+                    {
+                      "plugins": { "path": [\(files.joined(separator: ", "))] },
+                      "directories": {
+                        "cache": "\(folder)/cache", "data": "\(folder)/data", "state": "\(folder)/state",
+                        "config": "\(folder)/config",
+                      },
+                      "domains": { "bench": "memory" },
+                    }
+                    """))
+    }
+
     /// A router for the memory store.
     func memory() throws -> StorageRouter { try router("memory", in: "\(plugins)/libMemoryStore.so") }
 
     /// A key in the domain `bench`.
-    static func key<Value>(_ name: String, _ serializer: Serializer<Value>) -> StorageKey<Value> {
+    static func key<Value>(
+        _ name: String, _ serializer: Serializer<Value>, security: SecurityPolicy = .none
+    ) -> StorageKey<Value> {
         StorageKey(
-            name: name, domain: .custom(name: "bench"), security: .none, serializer: serializer, owner: "Benchmarks",
-            description: "A value to measure with.")
+            name: name, domain: .custom(name: "bench"), security: security, serializer: serializer,
+            owner: "Benchmarks", description: "A value to measure with.")
     }
 }
