@@ -38,7 +38,8 @@ extension StorageError {
         case .answered("org.freedesktop.DBus.Error.AccessDenied", let message):
             self.init(
                 .permissionDenied, "the bus or the secret service refuses access, \(work): \(message)",
-                hint: "look what policy the session bus has, and whether a sandbox lets the program talk to the service")
+                hint: "look what policy the session bus has, and whether a sandbox lets the program talk to the service"
+            )
         case .answered(let name, let message):
             self.init(.keychainError, "the secret service failed, \(work): \(message) (\(name))")
         case .other(let reason): self.init(.keychainError, "the secret service cannot be used, \(work): \(reason)")
