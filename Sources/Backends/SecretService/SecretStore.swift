@@ -27,10 +27,9 @@ package final class SecretStore: StorageBackend {
         var properties = StoreProperties(
             latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
             largestValue: UInt64(SecretStore.largestValue))
-        // A collection gives nothing away before it was unlocked, nor when it is locked again, and stays on the machine.
-        properties.enforcedAccessibilities = [
-            .whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
-        ]
+        // A collection gives nothing away before it was unlocked. A locked screen leaves it open, and its file can be
+        // copied to another machine.
+        properties.enforcedAccessibilities = [.afterFirstUnlock]
         return properties
     }()
     /// gnome-keyring writes all of its file at each change, and has 5 s for it.

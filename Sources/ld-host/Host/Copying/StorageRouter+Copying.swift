@@ -37,6 +37,14 @@ extension StorageRouter {
                         + "'\(run.report.conflicts[0])'; nothing was copied",
                     hint: "see them with --plan; --overwrite replaces them")
             }
+            if !planOnly, let key = run.differentKeys.first {
+                try intent?.finish()
+                throw StorageError(
+                    .busy,
+                    "store '\(to)' has other keys than '\(from)' at '\(key)', which are never overwritten: what they "
+                        + "seal would be lost; nothing was copied",
+                    hint: "copy in the other direction, or values one by one: get and set")
+            }
             guard !planOnly else {
                 run.report.copied = run.missing.count + (overwriting ? run.report.conflicts.count : 0)
                 if moving { run.report.removed = run.report.equal + run.report.copied }
@@ -88,6 +96,9 @@ private struct CopyRun {
         self.report = report
         self.progress = progress
     }
+
+    /// Addresses of the host's own keys of which the destination has others.
+    var differentKeys: [StorageAddress] { different.filter(copy.snapshot.isReserved) }
 
     mutating func look() throws(StorageError) {
         for address in try copy.addresses() {

@@ -93,7 +93,8 @@ import Testing
                     let keeper = try home.router()
                     for _ in 0..<4 {
                         try await keeper.rotateKeys()
-                        #expect(try await keeper.reseal().failures.isEmpty)
+                        // One at a time: who comes second is told that another is at it.
+                        do { #expect(try await keeper.reseal().failures.isEmpty) } catch StorageError.busy {}
                     }
                 }
             }

@@ -18,7 +18,7 @@ import Testing
     func roundTrip() async throws {
         let home = try SealedHome()
         defer { home.remove() }
-        for value in ["first", "second"] {
+        for value in ["first", "never in plain"] {
             let provider = TestMaterial { _ in
                 await Task.yield()
                 return Data(repeating: 3, count: 32)
@@ -30,7 +30,7 @@ import Testing
             }
             #expect(provider.names == ["vault"])
         }
-        #expect(!home.contains("second"))
+        #expect(!home.contains("never in plain"))
     }
 
     @Test("what the provider cannot give is said, and nothing is written", arguments: [0, 1, 15])
