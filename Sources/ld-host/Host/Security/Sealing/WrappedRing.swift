@@ -67,12 +67,18 @@ final class WrappedRing: Sendable {
         return known.sealed == sealed ? known.ring : try? open(sealed, known.key)
     }
 
+    /// Whether the provider offers what the ring's envelope asks for; if not, no other key helps.
+    private func isComputable(_ sealed: Data) -> Bool {
+        guard let header = sealed.withBuffer({ try? EnvelopeHeader(parsing: $0) }) else { return true }
+        return envelope.crypto.offers(header.cipher) && envelope.crypto.offers(header.derivation.function)
+    }
+
     private func open(_ sealed: Data, _ key: EnvelopeKey) throws(StorageError) -> SecretBytes {
         var opened: Data
         do throws(StorageError) {
             opened = try envelope.open(sealed, find: { (_) throws(StorageError) in key }).value
         } catch {
-            guard error.code == .cannotOpen else { throw error }
+            guard error.code == .cannotOpen, isComputable(sealed) else { throw error }
             throw StorageError(
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
