@@ -36,8 +36,9 @@ struct Command: Sendable {
     /// Every command, in the order of the help.
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .keysList,
-        .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .reseal, .storeCopy, .pluginsList,
-        .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe,
+        .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget, .reseal, .storeCopy,
+        .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker,
+        .pipe,
         .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath, .audit, .doctor, .demo,
         .version, .help,
     ]

@@ -88,6 +88,22 @@ extension Command {
         return .done
     }
 
+    static let keysForget = Command(
+        name: "keys forget", operands: "STORE", count: 1...1, summary: "forget where a store was that moved or is gone",
+        details: """
+            The master keys remember where they sealed something, by what a store was configured as, so that none is retired
+            that is still needed. Once a store lies elsewhere, or nowhere, they are to be told: what they know of its folders
+            then goes to the store that is called STORE now, if there is one. A store's own keys need not be told.
+            """
+    ) { arguments, session in
+        let store = arguments.operands[0]
+        let count = try await session.router().forgetPlaces(ofStore: store)
+        Output.remark(
+            "ld-host: forgot \(count) place\(count == 1 ? "" : "s") of '\(Printable(store))' as it was configured before"
+        )
+        return .done
+    }
+
     static let reseal = Command(
         name: "reseal", summary: "seal everything anew that another key than the active one seals",
         details: """

@@ -85,6 +85,71 @@ import Testing
         #expect(try await router(home, domains: "own: \"box\"").get(key) == "x")
     }
 
+    @Test("a store that was moved is followed once that is said, and so is a folder of an app's own in it")
+    func moved() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let keys = [
+            textKey("k", .custom(name: "own"), security: .recommended),
+            textKey("k", .fileSystem(directory: .custom(URL(filePath: "\(home.folder)/mine"))), security: .recommended),
+        ]
+        let domains = "own: \"box\", fileSystem: \"box\""
+        for key in keys { try await router(home, domains: domains).set("x", for: key) }
+        try FileManager.default.moveItem(
+            atPath: "\(home.folder)/data/own", toPath: "\(home.folder)/data/elsewhere")
+        let moved = try router(home, domains: domains, root: "elsewhere")
+        for key in keys { #expect(try await moved.get(key) == "x") }
+        let old = try await moved.keys()[0].id
+        try await moved.rotateKeys()
+        let error = try await StorageError.of { try await moved.retireKey(old) }
+        #expect(error.code == .invalidConfiguration && error.hint.contains("ld-host keys forget box"))
+        #expect(try await moved.forgetPlaces(ofStore: "box") == 2)
+        await #expect(throws: StorageError.notFound) { try await moved.forgetPlaces(ofStore: "box") }
+        await #expect(throws: StorageError.busy) { try await moved.retireKey(old) }
+        #expect(try await moved.reseal().resealed == 2)
+        try await moved.retireKey(old)
+        for key in keys { #expect(try await moved.get(key) == "x") }
+    }
+
+    @Test("a store that is gone holds no key back once that is said")
+    func gone() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey("k", .custom(name: "own"), security: .recommended)
+        try await router(home, domains: "own: \"box\"").set("x", for: key)
+        let other = try router(home, own: false)
+        let old = try await other.keys()[0].id
+        try await other.rotateKeys()
+        #expect(try await other.forgetPlaces(ofStore: "box") == 1)
+        try await other.retireKey(old)
+        await #expect(throws: StorageError.notFound) { try await other.forgetPlaces(ofStore: "box") }
+    }
+
+    @Test("a sealed store's own keys follow it wherever it is moved")
+    func movedSealedStore() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        func router(_ root: String) throws -> StorageRouter {
+            try home.router(
+                domains: "own: \"box\"",
+                """
+                stores: { box: { component: "file", options: { root: "${data}/\(root)" }, \
+                sealing: { source: "keyFile" } } }
+                """)
+        }
+        let key = textKey("k", .custom(name: "own"))
+        try await router("own").set("x", for: key)
+        try FileManager.default.moveItem(
+            atPath: "\(home.folder)/data/own", toPath: "\(home.folder)/data/elsewhere")
+        let moved = try router("elsewhere")
+        let old = try await moved.keys(of: .store("box"))[0].id
+        try await moved.rotateKeys(of: .store("box"))
+        await #expect(throws: StorageError.busy) { try await moved.retireKey(old, of: .store("box")) }
+        #expect(try await moved.reseal(.store("box")).resealed == 1)
+        try await moved.retireKey(old, of: .store("box"))
+        #expect(try await moved.get(key) == "x")
+    }
+
     @Test("a folder of app groups that was moved in the configuration is looked at where it was, too")
     func movedGroups() async throws {
         let home = try SealedHome()

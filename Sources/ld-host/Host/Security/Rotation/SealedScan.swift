@@ -116,20 +116,30 @@ struct SealedScan: Sendable {
             }
         }
         for place in remembered {
-            let key = SealedPlace(store: "", identity: place.identity, namespace: place.namespace)
+            let namespace = place.namespace
+            let key = SealedPlace(store: "", identity: place.identity, namespace: namespace)
             guard found[key] == nil else { continue }
-            // Two stores may be one under two names, of which one is sealed: that is the one that was meant.
-            let same = stores.filter { $0.identity == place.identity }
-            guard let open = same.first(where: { $0.name == place.store }) ?? same.first else {
+            guard let open = store(of: place, among: stores) else {
                 throw StorageError(
                     .invalidConfiguration,
-                    "\(ring.name) has sealed values in '\(place.namespace)' of the store '\(place.store)', which is no "
-                        + "longer configured as it was",
-                    hint: "configure it again, under any name, so that what is in it can be looked at")
+                    "\(ring.name) has sealed values in '\(namespace)' of the store '\(place.store)', which is no longer "
+                        + "configured as it was",
+                    hint:
+                        "configure it again, under any name, so that what is in it can be looked at; if it was moved or "
+                        + "is gone, run: ld-host keys forget \(place.store)")
             }
-            found[key] = (open, place.namespace)
+            found[SealedPlace(store: "", identity: open.identity, namespace: namespace)] = (open, namespace)
         }
         return found.sorted { Self.order($0.key) < Self.order($1.key) }.map(\.value)
+    }
+
+    /// The store of a remembered place.
+    private func store(of place: SealedPlace, among stores: [OpenStore]) -> OpenStore? {
+        // A store's ring lies in the store and seals nothing elsewhere, so it went along if the store was moved.
+        if case .store = name { return stores.first }
+        // Two stores may be one under two names, of which one is sealed: that is the one that was meant.
+        let same = stores.filter { $0.identity == place.identity }
+        return same.first { $0.name == place.store } ?? same.first
     }
 
     private static func order(_ place: SealedPlace) -> String {

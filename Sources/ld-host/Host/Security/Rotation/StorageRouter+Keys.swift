@@ -108,6 +108,32 @@ extension StorageRouter {
         }
     }
 
+    /// Lets the master keys no longer look for what they sealed where a store was that has been moved or is gone. What
+    /// they know of its folders goes to the store that has its name now, if there is one.
+    ///
+    /// - Parameter store: The name of the store when something was sealed in it.
+    /// - Returns: How many places were forgotten.
+    /// - Throws: `notFound` if there is no such place, or each is in a store that is configured as it was.
+    @discardableResult
+    public func forgetPlaces(ofStore store: String) async throws -> Int {
+        try await withRing(.master) { (scan) throws(StorageError) in
+            var identities: Set<UInt64> = []
+            for slot in scan.snapshot.stores { identities.insert(try slot.openIfNeeded().identity) }
+            let now = try scan.snapshot.slot(ofStore: store)?.openIfNeeded()
+            return try scan.ring.change { (state) throws(StorageError) in
+                let lost = state.places.filter { $0.store == store && !identities.contains($0.identity) }
+                guard !lost.isEmpty else {
+                    throw StorageError(
+                        .notFound,
+                        "\(scan.ring.name) looks nowhere for a store '\(store)' but where one is configured now")
+                }
+                state.places.subtract(lost)
+                state.places.formUnion(lost.compactMap { now?.sealedPlace($0.namespace) })
+                return lost.count
+            }
+        }
+    }
+
     private func change(
         _ name: KeyRingName, _ body: @escaping @Sendable (inout KeyRingState, KeyRing) throws(StorageError) -> Void
     ) async throws {
