@@ -15,10 +15,18 @@ final class Companion: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        // This thread may be one of Dispatch's, which block signals, and a program's alarm has to reach it.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var process = pid_t()
-        let failure = posix_spawn(&process, path, &actions, nil, &words, environ)
+        let failure = posix_spawn(&process, path, &actions, &attributes, &words, environ)
         close(ends[1])
         try require(failure == 0, "\(path) cannot be started")
         self.process = process
