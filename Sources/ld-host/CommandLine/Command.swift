@@ -35,7 +35,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .importValues, .exportValues, .envelopeInspect, .keysList,
+        .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .envelopeInspect,
+        .keysList,
         .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget, .reseal, .storeCopy,
         .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker,
         .pipe,

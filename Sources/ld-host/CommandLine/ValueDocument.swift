@@ -119,7 +119,8 @@ enum ValueDocument {
         return members["$text"] != nil || members["$base64"] != nil
     }
 
-    private static func bytes(of value: JSONValue) throws(StorageError) -> Data {
+    /// The bytes that an entry stands for.
+    static func bytes(of value: JSONValue) throws(StorageError) -> Data {
         if case .object(let members) = value, members.count == 1 {
             if case .string(let text)? = members["$text"] { return Data(text.utf8) }
             if case .string(let text)? = members["$base64"] {

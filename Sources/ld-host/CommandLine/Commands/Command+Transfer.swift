@@ -9,7 +9,7 @@ extension Command {
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
             with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space;
             {"$text": "..."} and {"$base64": "..."} stand for bytes that are no such JSON, as export writes them.
-            Everything is checked before the first value is stored.
+            Everything is checked before the first value is stored, and all values are stored or none.
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
@@ -25,10 +25,9 @@ extension Command {
             in: try Input.contents(of: file), from: file, each: arguments.value("--each"),
             name: arguments.value("--name"), prefix: prefix)
         let router = try session.router()
-        let bar = ProgressBar("importing", total: entries.count)
-        try await router.setData(
-            entries.map { (key(domain, $0.name), $0.value) }, progress: { bar.advance() })
-        bar.finish()
+        var batch = StorageBatch()
+        for entry in entries { batch.setData(entry.value, for: key(domain, entry.name)) }
+        try await router.apply(batch)
         try await warnIfLost(domain, router)
         if session.json {
             try Output.json(["imported": entries.count])

@@ -13,7 +13,7 @@ struct StoreCopy: Sendable {
     func addresses() throws(StorageError) -> [StorageAddress] {
         var places: Set<StorageNamespace> = []
         try source.store.forEachPlace {
-            if $0 != StoreSealing.place { places.insert($0) }
+            if !HostSettings.isReserved($0) { places.insert($0) }
             return true
         }
         // Places in folders of their own. Two stores of one component keep such a place in the same folder.

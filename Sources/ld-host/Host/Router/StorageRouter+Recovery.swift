@@ -2,13 +2,19 @@ internal import LocalDataAPI
 
 extension StorageRouter {
     /// What the host does with work that was interrupted.
-    static let recovery = JournalRecovery([ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand])
+    static func recovery(_ snapshot: RouterSnapshot) -> JournalRecovery {
+        JournalRecovery([
+            ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand,
+            BatchIntent.kind: .atOpen { try BatchRecovery(snapshot: snapshot).recover($0) },
+        ])
+    }
 
     /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and `doctor`
     /// tells of it.
     func recover(_ snapshot: RouterSnapshot) {
         do throws(StorageError) {
-            let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(with: Self.recovery)
+            let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(
+                with: Self.recovery(snapshot))
             for failure in report.failures {
                 snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is half done: \(failure.error.message)")
             }

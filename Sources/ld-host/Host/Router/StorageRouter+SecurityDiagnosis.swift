@@ -82,6 +82,7 @@ extension Diagnosis {
         switch intent.kind {
         case ResealIntent.kind: "run: ld-host reseal"
         case CopyIntent.kind: "run: \(CopyIntent.command(intent))"
+        case BatchIntent.kind: "it is completed with the first use of its stores; if not, see what keeps them"
         default: "use a later version of LocalData"
         }
     }

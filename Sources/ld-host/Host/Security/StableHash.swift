@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// FNV-1a, 64 bits: the same in every process, unlike Swift's own. For names of files and for telling stores apart, not
 /// against someone who makes two texts alike on purpose.
 enum StableHash {
@@ -8,6 +10,11 @@ enum StableHash {
             for byte in Array(word.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         }
         return hash
+    }
+
+    /// The hash of some bytes.
+    static func of(_ bytes: Data) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     /// The same as text.

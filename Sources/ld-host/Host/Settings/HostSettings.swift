@@ -43,6 +43,9 @@ package struct HostSettings: Sendable {
     /// What the names of domains start with that the host keeps for itself; upper case counts as lower case.
     package static let reservedDomains = "localdata."
 
+    /// Whether a place is one of the host's own.
+    static func isReserved(_ place: StorageNamespace) -> Bool { place.domain.lowercased().hasPrefix(reservedDomains) }
+
     package var pluginPlaces: [PluginSearchPath.Place]
     package var inspectionTimeout: Duration
     /// Routes by domain name.

@@ -56,9 +56,9 @@ package final class KeyRing: Sendable {
 
     /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
     ///
-    /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
+    /// - Parameter places: Where `body` stores it; none if it does not outlive the process.
     func whileSealing<Result>(
-        in place: SealedPlace?, _ body: (EnvelopeKey) throws(StorageError) -> Result
+        in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         while true {
             let result: Result? = try lock.shared { (file) throws(StorageError) in
@@ -68,13 +68,13 @@ package final class KeyRing: Sendable {
                         .securityApplicationFailed, "\(name) has no active key; nothing was written",
                         hint: "run: ld-host keys rotate")
                 }
-                if let place, !state.places.contains(place) { return nil }
+                if !places.isSubset(of: state.places) { return nil }
                 return try body(key(active))
             }
             if let result { return result }
             try change { (state) throws(StorageError) in
                 if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
-                if let place { state.places.insert(place) }
+                state.places.formUnion(places)
             }
         }
     }

@@ -22,6 +22,8 @@ struct Resealing: Sendable {
                 throw StorageError(
                     .securityApplicationFailed, "\(scan.ring.name) has no active key", hint: "run: ld-host keys rotate")
             }
+            // The value that an interrupted batch is to replace has to stay what it was.
+            try BatchIntent.requireNone(scan.snapshot)
             let outer = scan.outerLayers(address, in: open)
             let envelope = Envelope(address, crypto: try scan.snapshot.crypto.openIfNeeded())
             // Nobody seals under this ring now, so what is read here is what is replaced.

@@ -51,7 +51,7 @@ struct SealedScan: Sendable {
     /// - Throws: `cannotOpen` if something is there that is sealed, and what seals it cannot be told.
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, snapshot.isReserved(address) { return nil }
-        if address.place == StoreSealing.place { return nil }
+        if HostSettings.isReserved(address.place) { return nil }
         let outer = outerLayers(address, in: open)
         let start: HeaderStart
         do throws(StorageError) { start = try headerStart(SealedValue(at: address, in: open, layers: outer)) } catch {

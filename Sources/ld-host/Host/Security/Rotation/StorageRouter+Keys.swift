@@ -86,6 +86,8 @@ extension StorageRouter {
             // The ring is held alone: nothing is sealed under any of its keys between the look and the removal.
             try scan.ring.change { (state) throws(StorageError) in
                 let entry = try Self.passive(id, in: state, scan.ring)
+                // What an interrupted batch has put aside may be sealed with it.
+                try BatchIntent.requireNone(scan.snapshot)
                 var (count, example) = (0, "")
                 let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
                     throw StorageError(

@@ -80,7 +80,7 @@ extension SealedValue {
 }
 
 /// A handle that is given back when nobody needs it any more.
-private final class HeldHandle: Sendable {
+final class HeldHandle: Sendable {
     let handle: StoreHandle
     private let store: LoadedStore
 

@@ -53,7 +53,7 @@ extension Collection<SealingLayer> {
         guard let layer = first else { return try body(keys) }
         switch layer.keys {
         case .ring(let ring, _):
-            return try ring.whileSealing(in: place) { (key) throws(StorageError) in
+            return try ring.whileSealing(in: place.map { [$0] } ?? []) { (key) throws(StorageError) in
                 try dropFirst().whileSealing(in: place, keys + [key], body)
             }
         case .supplied(let key): return try dropFirst().whileSealing(in: place, keys + [key], body)

@@ -1,0 +1,49 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// Changes as lines of JSON.
+enum BatchDocument {
+    struct Change {
+        let address: String
+        /// `nil` to remove.
+        let value: Data?
+    }
+
+    /// - Throws: `deserializationFailed`, naming file and line, before anything is done.
+    static func changes(in data: Data, from file: String) throws(StorageError) -> [Change] {
+        var changes: [Change] = []
+        for (index, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            guard !line.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) else { continue }
+            let place = "'\(file)', line \(index + 1)"
+            guard String(validating: line, as: UTF8.self) != nil,
+                // In an array: the decoder reads past the end of a bare number.
+                let decoded = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + line + Data("]".utf8)),
+                decoded.count == 1, case .object(let members) = decoded[0],
+                members.count == JSONMembers(object: Data(line)).members.count,
+                let change = try change(members, place)
+            else {
+                throw StorageError(
+                    .deserializationFailed,
+                    "\(place): expected {\"set\": \"ADDRESS\", \"value\": ...} or {\"remove\": \"ADDRESS\"}; nothing was done",
+                    hint: "write bytes that are no JSON as {\"$text\": \"...\"} or {\"$base64\": \"...\"}")
+            }
+            changes.append(change)
+        }
+        return changes
+    }
+
+    private static func change(_ members: [String: JSONValue], _ place: String) throws(StorageError) -> Change? {
+        if case .string(let address)? = members["set"], let value = members["value"], members.count == 2 {
+            do throws(StorageError) { return Change(address: address, value: try ValueDocument.bytes(of: value)) } catch
+            {
+                throw StorageError(
+                    error.code, "\(place): the value \(error.message); nothing was done", hint: error.hint)
+            }
+        }
+        if case .string(let address)? = members["remove"], members.count == 1 {
+            return Change(address: address, value: nil)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let batch = Command(
+        name: "batch", operands: "[FILE]", count: 0...1, summary: "store and remove many values, all of them or none",
+        details: """
+            FILE (standard input without it, or with -) has one change a line, a JSON object: {"set": "ADDRESS", "value":
+            ...} or {"remove": "ADDRESS"}. Values are as import takes them; removing what is not there is fine. A later
+            change of an address wins. Everything is checked before the first change, and what is interrupted, by a kill
+            or a power loss, has happened as a whole or not at all.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let file = arguments.operands.first ?? "-"
+        let changes = try BatchDocument.changes(in: try Input.contents(of: file), from: file)
+        let router = try session.router()
+        var batch = StorageBatch()
+        var domains: [StorageDomain] = []
+        for change in changes {
+            let key = try await Address.key(change.address, router)
+            if let value = change.value {
+                batch.setData(value, for: key)
+                if !domains.contains(key.descriptor.domain) { domains.append(key.descriptor.domain) }
+            } else {
+                batch.remove(key)
+            }
+        }
+        try await router.apply(batch)
+        for domain in domains { try await warnIfLost(domain, router) }
+        let sets = changes.count { $0.value != nil }
+        if session.json {
+            try Output.json(["set": sets, "removed": changes.count - sets])
+        } else {
+            Output.line("made \(changes.count) changes")
+        }
+        return .done
+    }
+}

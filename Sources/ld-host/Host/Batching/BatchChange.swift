@@ -1,0 +1,45 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One change of a batch, with its store and what seals its value.
+struct BatchChange: Sendable {
+    /// What changes; two that are equal are the same value.
+    struct Target: Hashable {
+        let store: ObjectIdentifier
+        let address: StorageAddress
+        let directory: String?
+    }
+
+    let resolved: ResolvedKey
+    let sealed: SealedValue
+    /// The serialized value, or `nil` to remove it.
+    let data: Data?
+
+    init(_ resolved: ResolvedKey, value: SealedValue, data: Data?) {
+        self.resolved = resolved
+        sealed = value
+        self.data = data
+    }
+
+    var target: Target {
+        Target(
+            store: ObjectIdentifier(resolved.open), address: resolved.address,
+            directory: resolved.address.place.directory)
+    }
+
+    /// What the store is to do, once the value is sealed.
+    func change(_ keys: BatchSeals.Keys) throws(StorageError) -> StorageChange<StoreHandle> {
+        StorageChange(
+            key: resolved.handle, value: try data.map { (data) throws(StorageError) in try seal(data, keys) },
+            attributes: data == nil ? nil : resolved.attributes)
+    }
+
+    private func seal(_ data: Data, _ keys: BatchSeals.Keys) throws(StorageError) -> Data {
+        var data = data
+        for layer in sealed.layers {
+            data = try layer.envelope.seal(
+                data, under: try keys.key(of: layer), as: layer.style, attributes: resolved.attributes)
+        }
+        return data
+    }
+}

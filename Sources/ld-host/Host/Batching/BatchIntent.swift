@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The journal's entry of a batch: which values it changes, and whether it is decided. It says no value.
+struct BatchIntent: Codable {
+    static let kind = "batch"
+
+    struct Change: Codable {
+        let domain: String
+        let scope: String
+        let directory: String?
+        let name: String
+
+        init(_ address: StorageAddress) {
+            domain = address.place.domain
+            scope = address.place.scope
+            directory = address.place.directory
+            name = address.name
+        }
+
+        var address: StorageAddress {
+            StorageAddress(StorageNamespace(domain: domain, scope: scope, directory: directory), name: name)
+        }
+    }
+
+    struct Store: Codable {
+        let name: String
+        /// See ``OpenStore/identity``.
+        let identity: UInt64
+        let changes: [Change]
+    }
+
+    /// Whether it takes effect. Until then nothing has changed, and what was put beside the values is removed.
+    var isDecided: Bool
+    let stores: [Store]
+
+    init(_ groups: [StagedGroup]) {
+        isDecided = false
+        stores = groups.map {
+            Store(name: $0.open.name, identity: $0.open.identity, changes: $0.addresses.map { Change($0) })
+        }
+    }
+
+    /// - Throws: `corrupt` if the entry is no such.
+    init(_ payload: Data, of id: IntentID) throws(StorageError) {
+        do { self = try JSONDecoder().decode(Self.self, from: payload) } catch {
+            throw StorageError(.corrupt, "the journal's entry \(id) of a batch cannot be understood")
+        }
+    }
+
+    func encoded() throws(StorageError) -> Data {
+        do { return try JSONEncoder().encode(self) } catch {
+            throw StorageError(.serializationFailed, "the journal's entry of a batch cannot be written: \(error)")
+        }
+    }
+
+    /// Its text for people.
+    var subject: String {
+        let count = stores.reduce(0) { $0 + $1.changes.count }
+        let names = stores.map { "'\($0.name)'" }.joined(separator: ", ")
+        return "a batch of \(count) changes in \(names)"
+    }
+
+    /// - Throws: `busy` if a batch was decided and is not in place: what looks at values one by one would take its old
+    ///   values for the last ones.
+    static func requireNone(_ snapshot: RouterSnapshot) throws(StorageError) {
+        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        for pending in try journal.pending(kind: kind) where pending.state == .interrupted {
+            guard try BatchIntent(pending.payload, of: pending.id).isDecided else { continue }
+            throw StorageError(
+                .busy, "\(pending.subject) was interrupted, and has to be completed first",
+                hint: "that is done with the first use of its stores; if not, see: ld-host doctor")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import LocalDataAPI
+
+/// Completes batches that were decided and interrupted, and clears those that were not decided. Everything may wait.
+struct BatchRecovery {
+    let snapshot: RouterSnapshot
+
+    /// All that were interrupted; another process may be quicker, which is as good. What keeps one from being completed is
+    /// logged, and keeps nothing else: its store may be one that nobody else needs.
+    func recoverAll() {
+        do throws(StorageError) {
+            let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+            for pending in try journal.pending(kind: BatchIntent.kind) where pending.state == .interrupted {
+                recover(pending, of: journal)
+            }
+        } catch {
+            snapshot.log(.warning, "batch", error.message)
+        }
+    }
+
+    private func recover(_ pending: PendingIntent, of journal: IntentJournal) {
+        do throws(StorageError) {
+            let intent = try journal.adopt(pending.id)
+            try recover(intent)
+            try intent.finish()
+        } catch {
+            guard error.code != .notFound, error.code != .busy else { return }
+            snapshot.log(.warning, "batch", "\(pending.subject) is not completed: \(error.message)")
+        }
+    }
+
+    /// Completes or clears one.
+    func recover(_ intent: Intent) throws(StorageError) {
+        let entry = try BatchIntent(intent.payload, of: intent.id)
+        let place = StagedPlace(intent.id)
+        var groups: [(open: OpenStore, addresses: [StorageAddress])] = []
+        for store in entry.stores {
+            groups.append((try open(store, for: entry), store.changes.map(\.address)))
+        }
+        try whileStanding(groups.map(\.open)) { () throws(StorageError) in
+            for (open, addresses) in groups {
+                if entry.isDecided {
+                    try place.publish(addresses, in: open)
+                } else {
+                    try place.clear(addresses.count, in: open)
+                }
+            }
+        }
+    }
+
+    private func open(_ store: BatchIntent.Store, for entry: BatchIntent) throws(StorageError) -> OpenStore {
+        for slot in snapshot.stores {
+            // Another name, or another store under the name: what it was configured as is what counts.
+            guard let open = try? slot.openIfNeeded(), open.identity == store.identity else { continue }
+            return open
+        }
+        if let slot = snapshot.slot(ofStore: store.name) { _ = try slot.openIfNeeded() }
+        throw StorageError(
+            .storeUnavailable,
+            "\(entry.subject) was interrupted, and the store '\(store.name)' is no longer configured as it was",
+            hint: "configure it again, under any name, so that the batch can be completed")
+    }
+
+    /// Keeps values from being sealed anew meanwhile, as whoever writes them does.
+    private func whileStanding(
+        _ stores: [OpenStore], _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let keychain = snapshot.settings.routes["keychain"]?.store.name
+        let ofStores = stores.compactMap { open in open.sealing.map { (open.name == keychain, $0.ring) } }
+            .sorted { ($0.0 ? 1 : 0, $0.1.file) < ($1.0 ? 1 : 0, $1.1.file) }.map(\.1)
+        // Without a keychain there are no master keys, and nobody who seals anew under one.
+        let master = (try? snapshot.rings.ring(named: snapshot.rings.current)).map { [$0] } ?? []
+        try Self.whileStanding((master + ofStores)[...], body)
+    }
+
+    private static func whileStanding(
+        _ rings: ArraySlice<KeyRing>, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let ring = rings.first else { return try body() }
+        try ring.whileStanding { () throws(StorageError) in try whileStanding(rings.dropFirst(), body) }
+    }
+}

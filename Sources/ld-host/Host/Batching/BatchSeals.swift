@@ -1,0 +1,71 @@
+internal import LocalDataAPI
+
+/// The rings that a batch's values are sealed under. Each is held once, whatever number of values it seals: a thread that
+/// waits for a lock again which it holds would wait for whoever is in turn between.
+struct BatchSeals {
+    /// The keys that seal, while they are lent.
+    struct Keys {
+        fileprivate var active: [ObjectIdentifier: EnvelopeKey] = [:]
+
+        func key(of layer: SealingLayer) throws(StorageError) -> EnvelopeKey {
+            switch layer.keys {
+            case .supplied(let key): return key
+            case .ring(let ring, _):
+                if let key = active[ObjectIdentifier(ring)] { return key }
+                throw StorageError(.unknown, "\(ring.name) lends no key to this batch")
+            case .external(let source, _):
+                throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+            }
+        }
+    }
+
+    private struct Need {
+        let ring: KeyRing
+        /// See ``KeyRing``, "Order".
+        let rank: Int
+        var places: Set<SealedPlace> = []
+        var seals = false
+    }
+
+    private let needs: [Need]
+
+    /// - Parameter keychain: The name of the keychain domain's store.
+    init(_ changes: [BatchChange], keychain: String?) {
+        var needs: [ObjectIdentifier: Need] = [:]
+        for change in changes {
+            for layer in change.sealed.layers {
+                guard case .ring(let ring, _) = layer.keys else { continue }
+                let open = change.resolved.open
+                let isOfStore = open.sealing?.ring === ring
+                let rank = !isOfStore ? 0 : open.name == keychain ? 2 : 1
+                var need = needs[ObjectIdentifier(ring)] ?? Need(ring: ring, rank: rank)
+                if change.data != nil {
+                    need.seals = true
+                    if let place = change.sealed.place { need.places.insert(place) }
+                }
+                needs[ObjectIdentifier(ring)] = need
+            }
+        }
+        // By the paths of their locks, so that two batches never wait for each other.
+        self.needs = needs.values.sorted { ($0.rank, $0.ring.file) < ($1.rank, $1.ring.file) }
+    }
+
+    /// Lends the keys until `body` has stored what it sealed, and keeps values from being sealed anew meanwhile. May wait.
+    func whileSealing<Result>(_ body: (Keys) throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try Self.lend(needs[...], Keys(), body)
+    }
+
+    private static func lend<Result>(
+        _ needs: ArraySlice<Need>, _ keys: Keys, _ body: (Keys) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let need = needs.first else { return try body(keys) }
+        guard need.seals else {
+            return try need.ring.whileStanding { () throws(StorageError) in try lend(needs.dropFirst(), keys, body) }
+        }
+        return try need.ring.whileSealing(in: need.places) { (key) throws(StorageError) in
+            var keys = keys
+            keys.active[ObjectIdentifier(need.ring)] = key
+            return try lend(needs.dropFirst(), keys, body)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import LocalDataAPI
+
+/// A batch that no store can apply by itself. The order makes it all or nothing: the journal's entry, the changes beside
+/// the values, the entry marked as decided, then the changes put in place, and the entry removed.
+struct StagedBatch {
+    let snapshot: RouterSnapshot
+    let groups: [StagedGroup]
+
+    func run() throws(StorageError) {
+        let intent = try decide()
+        do throws(StorageError) {
+            for group in groups { try StagedPlace(intent.id).publish(group.addresses, in: group.open) }
+            try intent.finish()
+        } catch {
+            throw unfinished(error)
+        }
+    }
+
+    /// Puts the changes beside the values and marks the entry as decided: from then on they take effect, whatever comes.
+    ///
+    /// - Throws: What keeps one of the steps from being made, and nothing has changed.
+    func decide() throws(StorageError) -> Intent {
+        var entry = BatchIntent(groups)
+        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
+        do throws(StorageError) {
+            for group in groups { try group.stage(in: StagedPlace(intent.id)) }
+            entry.isDecided = true
+            try intent.update(payload: entry.encoded())
+        } catch {
+            guard error.code != .durabilityUnknown || !entry.isDecided else { throw unfinished(error) }
+            clear(intent)
+            throw error
+        }
+        return intent
+    }
+
+    /// What cannot be cleared is cleared by whoever recovers the entry.
+    private func clear(_ intent: Intent) {
+        do throws(StorageError) {
+            for group in groups { try StagedPlace(intent.id).clear(group.addresses.count, in: group.open) }
+            try intent.finish()
+        } catch {
+            snapshot.log(.warning, "batch", "what \(intent.subject) has put aside is still there: \(error.message)")
+        }
+    }
+
+    private func unfinished(_ error: StorageError) -> StorageError {
+        StorageError(
+            .durabilityUnknown, "the batch is decided, and not all of it is in place yet: \(error.message)",
+            hint: "it is completed when a program opens these stores, or with the next batch; see: ld-host doctor")
+    }
+}

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension StorageRouter {
+    /// Makes many changes, all of them or none, also if the process is killed or the power fails.
+    ///
+    /// ```swift
+    /// try await router.batch { changes in
+    ///     try changes.set(account, for: .account)
+    ///     try changes.set(token, for: .token)
+    ///     changes.remove(.guestName)
+    /// }
+    /// ```
+    ///
+    /// - **Order.** A later change of a key wins over an earlier one.
+    /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Those of several
+    ///   stores are put beside the values first, written down in the host's journal, and then put in place; what is
+    ///   interrupted after that is completed when a router is next opened, and by the next batch.
+    /// - **Readers** that come while changes are put in place may see some of them already.
+    /// - **Others' changes.** A value that someone changes after the batch was written down and before it was completed
+    ///   stays as they left it.
+    ///
+    /// Values are held in memory, each about three times.
+    ///
+    /// - Parameter body: Collects the changes; nothing is done before it returns.
+    /// - Throws: What `body` throws; what keeps any of the keys from being used; whatever a store reports: then nothing has
+    ///   changed, except with `durabilityUnknown`: the batch is decided, and what is not in place yet will be.
+    public func batch(_ body: (inout StorageBatch) throws -> Void) async throws {
+        var batch = StorageBatch()
+        try body(&batch)
+        try await apply(batch)
+    }
+
+    /// Makes the changes of a batch, all of them or none: see ``batch(_:)``.
+    public func apply(_ batch: StorageBatch) async throws {
+        var changes: [BatchChange] = []
+        var indices: [BatchChange.Target: Int] = [:]
+        for change in batch.changes {
+            let resolved = try await resolve(change.key)
+            if let refusal = resolved.refusal { throw refusal }
+            let value = try await sealedValue(of: resolved)
+            let made = BatchChange(resolved, value: value, data: change.value)
+            if let index = indices[made.target] {
+                changes[index] = made
+            } else {
+                indices[made.target] = changes.count
+                changes.append(made)
+            }
+        }
+        guard !changes.isEmpty else { return }
+        let all = changes
+        let snapshot = try await snapshot()
+        guard Set(all.map(\.target.store)).count == 1 else {
+            return try await onIOThread { () throws(StorageError) in
+                try BatchRun(snapshot: snapshot, changes: all).run()
+            }
+        }
+        let store = all[0].resolved.open
+        try await store.wait("applying a batch of \(all.count) changes to store '\(store.name)'") {
+            () throws(StorageError) in try BatchRun(snapshot: snapshot, changes: all).run()
+        }
+    }
+}

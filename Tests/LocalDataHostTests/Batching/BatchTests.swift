@@ -1,0 +1,223 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("batches", .timeLimit(.minutes(2))) struct BatchTests {
+    private static let stores = """
+        stores: {
+          first: { component: "file", options: { root: "${data}/first" } },
+          second: { component: "file", options: { root: "${data}/second" } },
+          vault: { component: "file", options: { root: "${data}/vault" }, sealing: { source: "keyFile" } },
+          fleeting: { component: "memory" }
+        }
+        """
+    private static let domains = "one: \"first\", two: \"second\", sealed: \"vault\", gone: \"fleeting\""
+    private static let keys = ["one", "two", "sealed", "gone"].map { textKey("k", .custom(name: $0)) }
+
+    private func router(_ home: SealedHome) throws -> StorageRouter {
+        try home.router(domains: Self.domains, Self.stores)
+    }
+
+    private func values(_ router: StorageRouter, _ keys: [StorageKey<String>] = keys) async throws -> [String?] {
+        var values: [String?] = []
+        for key in keys { values.append(try await router.exists(key) ? router.get(key) : nil) }
+        return values
+    }
+
+    @Test("all changes take effect, the last one of a key wins, and what is known of a value is kept")
+    func effect() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        let secret = textKey("secret", .encryptedFileSystem(), security: .recommended)
+        let all = Self.keys + [secret]
+        try await router.batch { _ in }
+        try await router.batch { changes in
+            for key in all { try changes.set("first", for: key) }
+            changes.remove(Self.keys[0])
+            for key in all { try changes.set("x", for: key) }
+            changes.remove(Self.keys[1])
+            changes.remove(textKey("never", .custom(name: "one")))
+            #expect(changes.count == 13)
+        }
+        #expect(try await values(router, all) == ["x", nil, "x", "x", "x"])
+        let other = try self.router(home)
+        #expect(try await values(other, [Self.keys[0], Self.keys[2], secret]) == ["x", "x", "x"])
+        let known = try await other.attributes(of: .key(Self.keys[0]))
+        #expect(known?.serializer == "json" && known?.owner == "tests" && known?.size == 3)
+        #expect(!home.contains("\"x\"x"))
+        #expect(home.files("state").keys.filter { $0.hasSuffix(".intent") } == [])
+        #expect(home.files("data").keys.filter { $0.contains("localdata.batch") } == [])
+    }
+
+    @Test("nothing is done if the changes cannot all be made")
+    func refused() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        for key in Self.keys { try await router.set("old", for: key) }
+        struct Stop: Error {}
+        await #expect(throws: Stop.self) {
+            try await router.batch { changes in
+                try changes.set("new", for: Self.keys[0])
+                throw Stop()
+            }
+        }
+        let refusals: [(StorageKey<String>, StorageError.Code)] = [
+            (textKey("k", .custom(name: "unmapped")), .invalidConfiguration),
+            (textKey("", .custom(name: "one")), .invalidAddress),
+            (textKey("k", .custom(name: "one"), availability: .phoneOnly), .phoneOnlyKeyAccessedOnWatch),
+        ]
+        let watch = try home.router(domains: Self.domains, "device: { role: \"watch\" }, \(Self.stores)")
+        for (key, code) in refusals {
+            let error = try await StorageError.of {
+                try await watch.batch { changes in
+                    for key in Self.keys { try changes.set("new", for: key) }
+                    try changes.set("new", for: key)
+                }
+            }
+            #expect(error.code == code, "\(error)")
+        }
+        // A store that fails when the changes are put beside its values.
+        try Data().write(to: URL(filePath: "\(home.folder)/data/second/localdata.batch"))
+        let error = try await StorageError.of {
+            try await router.batch { changes in for key in Self.keys { try changes.set("new", for: key) } }
+        }
+        #expect(error.code == .fileError, "\(error)")
+        #expect(try await values(router) == ["old", "old", "old", "old"])
+        // What had to stay is cleared with the next one.
+        try FileManager.default.removeItem(atPath: "\(home.folder)/data/second/localdata.batch")
+        try await router.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
+        #expect(home.files("state").keys.filter { $0.hasSuffix(".intent") } == [])
+        #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
+    }
+
+    /// Makes a batch that is decided, and stops when the changes of the first store are in place.
+    private func interrupted(_ home: SealedHome, _ router: StorageRouter) async throws {
+        for key in Self.keys { try await router.set("old", for: key) }
+        let snapshot = try await router.snapshot()
+        var groups: [StagedGroup] = []
+        for key in Self.keys {
+            let resolved = try await router.resolve(key)
+            let change = BatchChange(
+                resolved, value: try await router.sealedValue(of: resolved), data: Data("\"new\"".utf8))
+            var group = StagedGroup(resolved.open)
+            try BatchSeals([change], keychain: nil).whileSealing { (keys) throws(StorageError) in
+                group.add(try change.change(keys), at: resolved.address)
+            }
+            groups.append(group)
+        }
+        let intent = try StagedBatch(snapshot: snapshot, groups: groups).decide()
+        try StagedPlace(intent.id).publish(groups[0].addresses, in: groups[0].open)
+        #expect(try await values(router) == ["new", "old", "old", "old"])
+    }
+
+    @Test("a decided batch is completed by whoever comes next, and leaves what others have changed since")
+    func completion() async throws {
+        for isChanged in [false, true] {
+            let home = try SealedHome()
+            defer { home.remove() }
+            let router = try router(home)
+            try await interrupted(home, router)
+            let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+            #expect(try journal.pending(kind: BatchIntent.kind).map(\.state) == [.interrupted])
+            if isChanged { try await router.set("later", for: Self.keys[1]) }
+            // The memory store has its part of the batch in this process alone, which completes it with the next one.
+            try await router.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
+            #expect(try await values(router) == ["new", isChanged ? "later" : "new", "new", "new"])
+            #expect(try journal.pending(kind: BatchIntent.kind).isEmpty)
+            #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
+        }
+    }
+
+    @Test("another process completes it when it opens a router")
+    func completionElsewhere() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        try await interrupted(home, try router(home))
+        let other = try router(home)
+        #expect(try await values(other, Array(Self.keys.dropLast())) == ["new", "new", "new"])
+    }
+
+    @Test("keys that a batch which is not completed may need are kept, and values that it replaces stay as they are")
+    func pendingKeepsKeys() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        let secret = textKey("secret", .custom(name: "two"), security: .recommended)
+        try await router.set("sealed", for: secret)
+        try await interrupted(home, router)
+        let old = try await router.keys()[0].id
+        try await router.rotateKeys()
+        await #expect(throws: StorageError.busy) { try await router.retireKey(old) }
+        await #expect(throws: StorageError.busy) { try await router.reseal() }
+        let other = try self.router(home)
+        #expect(try await other.reseal().resealed == 1)
+        try await other.retireKey(old)
+        #expect(try await other.get(secret) == "sealed")
+    }
+
+    @Test("a batch that was not decided leaves nothing behind")
+    func undecided() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        for key in Self.keys { try await router.set("old", for: key) }
+        let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+        do {
+            let snapshot = try await router.snapshot()
+            let open = try #require(snapshot.slot(ofStore: "first")).openIfNeeded()
+            let address = StorageAddress(StorageNamespace(domain: "one"), name: "k")
+            let handle = try open.store.resolve(address)
+            defer { open.store.release(handle) }
+            var group = StagedGroup(open)
+            group.add(StorageChange(key: handle, value: Data("new".utf8)), at: address)
+            let entry = BatchIntent([group])
+            let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
+            try group.stage(in: StagedPlace(intent.id))
+        }
+        #expect(home.files("data").keys.contains { $0.contains("localdata.batch/") })
+        let other = try self.router(home)
+        #expect(try await values(other, Array(Self.keys.dropLast())) == ["old", "old", "old"])
+        #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
+        #expect(try journal.pending(kind: BatchIntent.kind).isEmpty)
+    }
+
+    @Test("a batch whose store is no longer configured waits for it, and says so")
+    func unconfigured() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        try await interrupted(home, try router(home))
+        let without = try home.router(domains: "one: \"first\"", Self.stores.replacing("${data}/second", with: "/x"))
+        try await without.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
+        try await without.rotateKeys(of: .store("vault"))
+        await #expect(throws: StorageError.busy) { try await without.reseal(.store("vault")) }
+        let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+        #expect(try journal.pending(kind: BatchIntent.kind).count == 1)
+        let again = try router(home)
+        #expect(try await values(again, Array(Self.keys.dropLast())) == ["new", "new", "new"])
+    }
+
+    @Test("batches of many tasks over the same keys are whole, each of them")
+    func concurrent() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let routers = [try router(home), try router(home)]
+        let keys = Array(Self.keys.dropLast())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, router) in routers.enumerated() {
+                group.addTask {
+                    for round in 0..<20 {
+                        try await router.batch { changes in
+                            for key in keys { try changes.set("\(number).\(round)", for: key) }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for key in keys { #expect(try await routers[0].get(key).hasSuffix(".19")) }
+    }
+}
