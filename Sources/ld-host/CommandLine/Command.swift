@@ -35,7 +35,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .envelopeInspect,
+        .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
+        .envelopeInspect,
         .keysList,
         .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget, .reseal, .storeCopy,
         .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker,

@@ -3,13 +3,16 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// The stored value.
+    /// The stored value, or else the registered default: see ``registerDefault(_:for:)``.
     ///
-    /// - Throws: `notFound` if there is none; `deserializationFailed` if what is there is no such value, and then it
+    /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
     ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        let data = if let data = try readAtOnce(key.slot) { data } else { try await readLater(key) }
-        return try decode(data, as: key.serializer, key.slot)
+        if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
+        let resolved = try await resolve(key)
+        if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
+        if let value = registeredDefault(of: key, resolved) { return value }
+        throw missing(key.hasMigration, resolved)
     }
 
     /// Stores a value in place of what is there.
@@ -41,12 +44,6 @@ extension StorageRouter {
         return try withExtendedLifetime(slot) {
             try known._withUnsafeGuaranteedRef { $0.readsInline ? try $0.reader.read() : nil }
         }
-    }
-
-    private func readLater<Value>(_ key: StorageKey<Value>) async throws -> Data {
-        let resolved = try await resolve(key)
-        guard let data = try await data(of: resolved) else { throw missing(key.hasMigration, resolved) }
-        return data
     }
 
     private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws

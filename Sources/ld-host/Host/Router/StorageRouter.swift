@@ -30,6 +30,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
+        let defaults = DefaultValues()
         /// Those of all snapshots, which are never freed either.
         var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]

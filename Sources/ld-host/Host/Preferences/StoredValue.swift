@@ -1,0 +1,150 @@
+public import LocalDataAPI
+internal import Synchronization
+
+/// The value of a ``Stored`` property, in memory and in its store.
+public final class StoredValue<Value: Codable & Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var isLoaded = false
+        /// Counts what was set here, so that what was read or queued earlier is known as older.
+        var revision = 0
+        /// The last write that was queued.
+        var writing: Task<Void, any Error>?
+        var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
+        var nextListener = 0
+        var following: Task<Void, Never>?
+
+        /// Makes a value the one in memory, and tells it.
+        mutating func show(_ value: Value) {
+            self.value = value
+            for listener in listeners.values { listener.yield(value) }
+        }
+    }
+
+    /// Where it is stored.
+    public let key: StorageKey<Value>
+    /// What it is as long as nothing is stored.
+    public let defaultValue: Value
+    private let router: StorageRouter
+    private let state: Mutex<State>
+
+    init(_ key: StorageKey<Value>, default value: Value, router: StorageRouter) {
+        self.key = key
+        defaultValue = value
+        self.router = router
+        state = Mutex(State(value: value))
+    }
+
+    deinit { state.withLock { $0.following }?.cancel() }
+
+    /// The value in memory; setting it queues a write.
+    public var value: Value {
+        get { state.withLock { $0.value } }
+        set { set(newValue) }
+    }
+
+    /// Whether what is stored has been read.
+    public var isLoaded: Bool { state.withLock { $0.isLoaded } }
+
+    /// Reads what is stored; the default stands if there is nothing. What was set here meanwhile or before stands, too.
+    ///
+    /// - Throws: What reading throws; the value in memory stays.
+    public func load() async throws {
+        let revision = state.withLock { $0.revision }
+        let stored = try await stored()
+        state.withLock { state in
+            state.isLoaded = true
+            guard state.revision == revision, revision == 0 || state.writing == nil else { return }
+            state.show(stored ?? defaultValue)
+        }
+    }
+
+    /// Waits until all that was set is written.
+    ///
+    /// - Throws: What the last write threw.
+    public func save() async throws { try await state.withLock { $0.writing }?.value }
+
+    /// The values that it gets from now on: those that are set here, those that are loaded, and those that other parts of
+    /// the program or other processes store. Of values that come while the reader is busy, the last one is told. The
+    /// sequence ends with its task.
+    public var changes: AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        state.withLock { state in
+            let number = state.nextListener
+            state.nextListener += 1
+            state.listeners[number] = continuation
+            continuation.onTermination = { [weak self] _ in self?.forget(number) }
+            if state.following == nil { state.following = follow() }
+        }
+        return stream
+    }
+
+    private func set(_ value: Value) {
+        state.withLock { state in
+            state.revision += 1
+            state.show(value)
+            let (revision, earlier) = (state.revision, state.writing)
+            state.writing = Task { try await self.write(value, revision, after: earlier) }
+        }
+    }
+
+    /// Writes a value when all that was set before it is written, unless another one is queued behind it.
+    private func write(_ value: Value, _ revision: Int, after earlier: Task<Void, any Error>?) async throws {
+        _ = await earlier?.result
+        if !isLoaded { try await load() }
+        guard state.withLock({ $0.revision == revision }) else { return }
+        defer { state.withLock { if $0.revision == revision { $0.writing = nil } } }
+        try await router.set(value, for: key)
+    }
+
+    private func stored() async throws -> Value? {
+        guard try await router.exists(key) else { return nil }
+        do { return try await router.get(key) } catch let error as StorageError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    private func forget(_ listener: Int) {
+        let following = state.withLock { state -> Task<Void, Never>? in
+            state.listeners[listener] = nil
+            guard state.listeners.isEmpty else { return nil }
+            defer { state.following = nil }
+            return state.following
+        }
+        following?.cancel()
+    }
+
+    /// Takes over what others store, as long as someone listens.
+    private func follow() -> Task<Void, Never> {
+        Task { [weak self, router, key] in
+            guard let changes = try? await router.changes(of: key) else { return }
+            var iterator = changes.makeAsyncIterator()
+            while !Task.isCancelled {
+                do {
+                    guard let stored = try await iterator.next() else { return }
+                    self?.take(stored)
+                } catch {
+                    // What is there is no such value; what is in memory stays.
+                    continue
+                }
+            }
+        }
+    }
+
+    /// Takes over what is stored, unless something that was set here is still to be written.
+    private func take(_ stored: Value?) {
+        let value = stored ?? defaultValue
+        state.withLock { state in
+            guard state.writing == nil, !isSame(value, state.value) else { return }
+            state.show(value)
+        }
+    }
+
+    /// Whether two values have the same bytes: this object's own writes come back as changes.
+    private func isSame(_ left: Value, _ right: Value) -> Bool {
+        guard let left = try? key.serializer.encode(left), let right = try? key.serializer.encode(right) else {
+            return false
+        }
+        return left == right
+    }
+}

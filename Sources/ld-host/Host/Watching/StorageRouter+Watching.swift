@@ -1,0 +1,73 @@
+public import LocalDataAPI
+
+extension StorageRouter {
+    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by other
+    /// processes are told too, if the store is shared. Changes that come quickly one after the other are told as one.
+    ///
+    /// ```swift
+    /// for try await theme in try await router.changes(of: .theme) { show(theme ?? "light") }
+    /// ```
+    ///
+    /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with when
+    /// the configuration is changed.
+    ///
+    /// - Throws: What keeps the key from being used, and whatever the store reports.
+    public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {
+        let resolved = try await resolve(key)
+        if let refusal = resolved.refusal { throw refusal }
+        let name = key.name
+        let (signals, feed) = try await feed(of: resolved.address.place, prefix: name, exactly: true, resolved.open)
+        return StorageChanges(signals: signals) {
+            guard let changed = feed.take() else { return nil }
+            // Names that begin with this one are watched, too.
+            guard changed.mayBeMore || changed.names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                return nil
+            }
+            do { return .some(try await self.get(key)) } catch let error as StorageError where error.code == .notFound {
+                return .some(nil)
+            }
+        }
+    }
+
+    /// The names in a domain that are set or removed from now on.
+    ///
+    /// - Parameters:
+    ///   - domain: Whose names.
+    ///   - prefix: Only names that start with it.
+    /// - Throws: What keeps the domain from being used, and whatever the store reports; `unsupported` if the store can
+    ///   neither tell of changes nor list what it has.
+    public func changes(
+        in domain: StorageDomain, prefix: String = ""
+    ) async throws -> StorageChanges<ChangedNames> {
+        let snapshot = try await snapshot()
+        let place = try snapshot.settings.place(of: domain)
+        let open = try await openStore(for: place.domain, in: snapshot)
+        let (signals, feed) = try await feed(of: place, prefix: prefix, exactly: false, open)
+        return StorageChanges(signals: signals) {
+            guard let changed = feed.take() else { return nil }
+            let names = changed.names.filter { !snapshot.isReserved(StorageAddress(place, name: $0)) }
+            return names.isEmpty && !changed.mayBeMore
+                ? nil : ChangedNames(names: names, mayBeMore: changed.mayBeMore)
+        }
+    }
+
+    /// Begins to watch; it ends when nobody has the signals any more.
+    private func feed(
+        of place: StorageNamespace, prefix: String, exactly: Bool, _ open: OpenStore
+    ) async throws(StorageError) -> (AsyncStream<Void>, ChangeFeed) {
+        let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let feed = ChangeFeed(continuation)
+        guard open.store.abilities.watch != nil else {
+            let poll = StorePoll(open: open, place: place, prefix: prefix, exactly: exactly)
+            let first = try await poll.look()
+            let polling = Task { await poll.tell(feed, after: first) }
+            continuation.onTermination = { _ in polling.cancel() }
+            return (signals, feed)
+        }
+        let watch = try await open.wait("watching '\(place)'") { () throws(StorageError) in
+            try open.store.watch(place, prefix: prefix) { feed.add($0) }
+        }
+        continuation.onTermination = { _ in IOExecutor.shared.submit { open.store.unwatch(watch) } }
+        return (signals, feed)
+    }
+}

@@ -1,0 +1,151 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("stored properties", .timeLimit(.minutes(2))) struct StoredTests {
+    private static let key = textKey("theme", .userDefaults(suite: "app"))
+
+    /// As an app has them.
+    private struct Settings: Sendable {
+        @Stored<String> var theme: String
+
+        init(_ router: StorageRouter, _ key: StorageKey<String> = StoredTests.key) {
+            _theme = Stored(wrappedValue: "light", key, router: router)
+        }
+    }
+
+    @Test("before the load it is the default, which is never written")
+    func before() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let settings = Settings(router)
+        #expect(settings.theme == "light" && !settings.$theme.isLoaded)
+        try await settings.$theme.load()
+        try await settings.$theme.save()
+        #expect(settings.theme == "light" && settings.$theme.isLoaded)
+        #expect(try await !router.exists(Self.key))
+        try await router.set("stored", for: Self.key)
+        #expect(settings.theme == "light")
+        try await settings.$theme.load()
+        #expect(settings.theme == "stored")
+    }
+
+    @Test("what is set shows at once and is written in order; of many, the last one")
+    func writes() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let settings = Settings(try home.router())
+        for number in 0..<200 {
+            settings.theme = "\(number)"
+            #expect(settings.theme == "\(number)")
+        }
+        try await settings.$theme.save()
+        #expect(try await home.router().get(Self.key) == "199")
+        #expect(settings.theme == "199")
+    }
+
+    @Test("a set before the load waits its turn, wins over what is stored, and is not taken back by the load")
+    func setBeforeLoad() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("stored", for: Self.key)
+        let settings = Settings(router)
+        settings.theme = "set"
+        try await settings.$theme.load()
+        #expect(settings.theme == "set")
+        try await settings.$theme.save()
+        #expect(settings.$theme.isLoaded)
+        #expect(try await router.get(Self.key) == "set")
+        try await settings.$theme.load()
+        #expect(settings.theme == "set")
+    }
+
+    @Test("what cannot be read is not overwritten by a default, nor by a set that came before it was read")
+    func unreadable() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let bytes = Data("no JSON".utf8)
+        try await router.setData(bytes, for: .key(Self.key))
+        let settings = Settings(router)
+        await #expect(throws: StorageError.deserializationFailed) { try await settings.$theme.load() }
+        #expect(settings.theme == "light" && !settings.$theme.isLoaded)
+        settings.theme = "set"
+        await #expect(throws: StorageError.deserializationFailed) { try await settings.$theme.save() }
+        #expect(try await router.data(for: .key(Self.key)) == bytes)
+        #expect(settings.theme == "set")
+    }
+
+    @Test("a write that fails is told by save, and the next one is made")
+    func failure() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router("device: { role: \"watch\" }")
+        let key = textKey("k", availability: .phoneOnly)
+        let settings = Settings(router, key)
+        settings.theme = "set"
+        await #expect(throws: StorageError.phoneOnlyKeyAccessedOnWatch) { try await settings.$theme.save() }
+        #expect(settings.theme == "set")
+        try await router.configure("device.role", "phone")
+        settings.theme = "again"
+        try await settings.$theme.save()
+        #expect(try await router.get(key) == "again")
+    }
+
+    @Test("changes are told: those made here, and those that others store")
+    func changes() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let settings = Settings(try home.router())
+        try await settings.$theme.load()
+        var iterator = settings.$theme.changes.makeAsyncIterator()
+        settings.theme = "here"
+        #expect(await iterator.next() == "here")
+        try await settings.$theme.save()
+        let other = try home.router()
+        // The watch begins in the background: what came before it is not told.
+        let told = Task { () -> String? in
+            var iterator = settings.$theme.changes.makeAsyncIterator()
+            while let value = await iterator.next() { if value != "here" { return value } }
+            return nil
+        }
+        while settings.theme == "here" {
+            try await other.set("elsewhere", for: Self.key)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(settings.theme == "elsewhere")
+        #expect(await told.value == "elsewhere")
+        try await other.remove(Self.key)
+        while settings.theme != "light" { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    @Test("a registered default is read where nothing is stored, and never taken for something that is")
+    func registered() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.registerDefault("registered", for: Self.key)
+        #expect(try await router.get(textKey("theme", .userDefaults(suite: "app"))) == "registered")
+        #expect(try await !router.exists(Self.key))
+        #expect(try await router.data(for: .key(Self.key)) == nil)
+        try await router.registerDefault("later", for: Self.key)
+        #expect(try await router.get(Self.key) == "later")
+        try await router.set("stored", for: Self.key)
+        #expect(try await router.get(Self.key) == "stored")
+        try await router.remove(Self.key)
+        #expect(try await router.get(Self.key) == "later")
+        // Another type has no default, and another router neither.
+        let number = StorageKey<Int>(
+            name: "theme", domain: .userDefaults(suite: "app"), security: .none, owner: "tests", description: "a key")
+        await #expect(throws: StorageError.notFound) { try await router.get(number) }
+        await #expect(throws: StorageError.notFound) { try await home.router().get(Self.key) }
+        // A property has a default of its own.
+        let settings = Settings(router)
+        try await settings.$theme.load()
+        #expect(settings.theme == "light")
+    }
+}

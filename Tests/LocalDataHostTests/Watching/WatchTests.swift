@@ -1,0 +1,116 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("watching", .timeLimit(.minutes(2))) struct WatchTests {
+    /// Stores that tell of changes; the second one lives in one process.
+    static let stores = ["file", "memory"]
+
+    private func router(_ home: SealedHome, _ store: String) throws -> StorageRouter {
+        try home.router(domains: "own: \"\(store)\"")
+    }
+
+    @Test("a key's values are told as they come and go, also those that others store", arguments: stores)
+    func values(_ store: String) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home, store)
+        let others = store == "memory" ? router : try self.router(home, store)
+        let key = textKey("k", .custom(name: "own"))
+        let changes = try await router.changes(of: key)
+        var iterator = changes.makeAsyncIterator()
+        try await others.set("a", for: key)
+        #expect(try await iterator.next() == .some("a"))
+        // Of changes that come while nobody looks, the last one counts.
+        for value in ["b", "c", "d"] { try await router.set(value, for: key) }
+        while try await iterator.next() != .some("d") {}
+        // A name that begins like the key's is another one.
+        try await others.set("x", for: textKey("k2", .custom(name: "own")))
+        try await others.remove(key)
+        while let value = try await iterator.next(), value != nil { #expect(value == "d") }
+        #expect(try await !router.exists(key))
+    }
+
+    @Test("sealed values are told open")
+    func sealed() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = textKey("k", .encryptedFileSystem(), security: .recommended)
+        var iterator = try await router.changes(of: key).makeAsyncIterator()
+        try await home.router().set("secret", for: key)
+        #expect(try await iterator.next() == .some("secret"))
+    }
+
+    @Test("names with a prefix are told, of values and not of the host's keys", arguments: stores)
+    func names(_ store: String) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home, store)
+        var iterator = try await router.changes(in: .custom(name: "own"), prefix: "p/").makeAsyncIterator()
+        var told: Set<String> = []
+        try await router.set("x", for: textKey("q", .custom(name: "own")))
+        let names = ["p/1", "p/\u{e9}", "p/e\u{301}", "p/A B", "p/" + String(repeating: "long", count: 100)]
+        for name in names { try await router.set("x", for: textKey(name, .custom(name: "own"))) }
+        while told.count < names.count {
+            let changed = try #require(try await iterator.next())
+            told.formUnion(changed.names.map { Data($0.utf8).base64EncodedString() })
+        }
+        #expect(told == Set(names.map { Data($0.utf8).base64EncodedString() }))
+
+        var keychain = try await router.changes(in: .keychain(service: "LocalData")).makeAsyncIterator()
+        try await router.set("x", for: textKey("k", .fileSystem(), security: .recommended))
+        try await router.set("x", for: textKey("own", .keychain(service: "LocalData")))
+        #expect(try await keychain.next()?.names == ["own"])
+    }
+
+    @Test("a store that cannot tell is looked at")
+    func polled() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        _ = try await home.fixture.build("FIXTURE_SHARED")
+        let router = try router(home, "fixture")
+        let key = textKey("k", .custom(name: "own"))
+        try await router.set("before", for: key)
+        var iterator = try await router.changes(of: key).makeAsyncIterator()
+        try await router.set("a", for: key)
+        #expect(try await iterator.next() == .some("a"))
+        try await router.remove(key)
+        #expect(try await iterator.next() == .some(nil))
+    }
+
+    @Test("a watch ends with its task, and the store goes on", arguments: stores)
+    func ends(_ store: String) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home, store)
+        let key = textKey("k", .custom(name: "own"))
+        for round in 0..<20 {
+            let changes = try await router.changes(of: key)
+            let task = Task {
+                var last: String??
+                for try await value in changes { last = value }
+                return last
+            }
+            try await router.set("\(round)", for: key)
+            task.cancel()
+            _ = try await task.value
+        }
+        #expect(try await router.get(key) == "19")
+    }
+
+    @Test("a key that may not be used is not watched")
+    func refused() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router(domains: "own: \"file\"", "device: { role: \"watch\" }")
+        await #expect(throws: StorageError.phoneOnlyKeyAccessedOnWatch) {
+            _ = try await router.changes(of: textKey("k", .custom(name: "own"), availability: .phoneOnly))
+        }
+        await #expect(throws: StorageError.invalidConfiguration) {
+            _ = try await router.changes(in: .custom(name: "unmapped"))
+        }
+    }
+}
