@@ -130,7 +130,7 @@ let package = Package(
                 name: plugin,
                 dependencies: ["LocalDataAPI"]
                     + (library.map { [.byName(name: $0)] } ?? [])
-                    + (filekeepers.contains(plugin) ? ["DurableFiles"] : []),
+                    + (filekeepers.contains(plugin) ? ["DurableFiles", "CLinux"] : []),
                 path: "Sources/Backends/\(plugin)",
                 exclude: library.map { [$0] } ?? [],
                 swiftSettings: settings)

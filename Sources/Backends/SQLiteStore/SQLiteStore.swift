@@ -24,6 +24,7 @@ package final class SQLiteStore: StorageBackend {
             .string(
                 "synchronous", default: "full", allowed: ["full", "normal"],
                 help: "whether a value survives a power loss once it is set (full), or the last ones may not (normal)"),
+            .integer("largestValue", default: Int64(most), help: "the most bytes that a value may have"),
         ])
 
     package let properties: StoreProperties
@@ -32,6 +33,9 @@ package final class SQLiteStore: StorageBackend {
     let main: Database
     private let databases = SharedTable<[UInt8], Database>()
     private let durability: Database.Durability
+    private let largestValue: Int
+    /// What SQLite takes for one value.
+    private static let most = 1_000_000_000
 
     /// Opens a store; makes nothing on the disk.
     ///
@@ -44,9 +48,10 @@ package final class SQLiteStore: StorageBackend {
                 .invalidOptions, "option 'path' is '\(path)'; expected the absolute path of a file",
                 hint: "start it with '/', '~/' or '${data}/'")
         }
+        largestValue = try Self.largestValue(options)
         durability = try options.string("synchronous") == "normal" ? .normal : .full
         properties = StoreProperties(
-            latency: .disk, isDurable: durability == .full, isShared: true, largestValue: UInt64(Piece.largestValue))
+            latency: .disk, isDurable: durability == .full, isShared: true, largestValue: UInt64(largestValue))
         main = Database(path: path, durability: durability)
         try main.prepare()
     }
@@ -67,7 +72,7 @@ package final class SQLiteStore: StorageBackend {
     }
 
     package func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
-        try Piece.check(value.byteCount)
+        try check(value.byteCount)
         try key.database.write { try $0.set(key, to: value, attributes) }
         key.database.changes.tell(key)
     }
@@ -77,6 +82,24 @@ package final class SQLiteStore: StorageBackend {
         let isRemoved = try key.database.write { try $0.remove(key) }
         if isRemoved { key.database.changes.tell(key) }
         return isRemoved
+    }
+
+    /// Refuses a value that is too large.
+    func check(_ count: Int) throws {
+        guard count > largestValue else { return }
+        throw StorageError(
+            .valueTooLarge, "the value has \(count) bytes; the database takes at most \(largestValue)",
+            hint: "map the domain to a store for large values")
+    }
+
+    private static func largestValue(_ options: ComponentOptions) throws -> Int {
+        let value = try options.integer("largestValue")
+        guard (1...Int64(most)).contains(value) else {
+            throw StorageError(
+                .invalidOptions, "option 'largestValue' is \(value); expected 1 to \(most)",
+                hint: "give a number of bytes")
+        }
+        return Int(value)
     }
 
     /// The place, shared by all its keys.

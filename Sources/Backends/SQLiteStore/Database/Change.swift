@@ -68,6 +68,12 @@ final class Change {
         }
     }
 
+    /// The mark of the last write of a value; `nil` if there is none.
+    func version(of key: SQLiteKey) throws -> Int64? {
+        guard let place = try number(of: key.place) else { return nil }
+        return try connection.version(place, key.name)
+    }
+
     /// Removes a value; `false` if there was none.
     func remove(_ key: SQLiteKey) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }

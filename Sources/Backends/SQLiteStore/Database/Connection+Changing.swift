@@ -23,6 +23,13 @@ extension Connection {
         return result
     }
 
+    /// Runs `body`, which reads as of one moment.
+    func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try statement(.beginReading).run()
+        defer { rollBack() }
+        return try body()
+    }
+
     /// Whether the file that this connection has open has lost its name, to another or to none.
     var hasMoved: Bool {
         var moved: Int32 = 0

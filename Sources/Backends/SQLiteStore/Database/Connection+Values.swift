@@ -17,6 +17,16 @@ extension Connection {
         return true
     }
 
+    /// The same, and tells the mark of its last write.
+    func value(
+        _ place: Int64, _ name: UnsafeRawBufferPointer, version: inout Int64?, _ deliver: (RawSpan) -> Void
+    ) throws -> Bool {
+        try snapshot {
+            version = try self.version(place, name)
+            return try value(place, name, deliver)
+        }
+    }
+
     /// Hands out a value in pieces until `body` returns `false`; `false` if there is none. All are of one value, since
     /// the statement that found it is under way until the end.
     func pieces(_ place: Int64, _ name: UnsafeRawBufferPointer, _ body: (RawSpan) -> Bool) throws -> Bool {
@@ -43,7 +53,7 @@ extension Connection {
     }
 
     private func gather(_ version: Int64, size: Int64, _ deliver: (RawSpan) -> Void) throws {
-        guard (0...Int64(Piece.largestValue)).contains(size) else { throw damaged("a value has \(size) bytes") }
+        guard (0...1_000_000_000).contains(size) else { throw damaged("a value has \(size) bytes") }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 16)
         defer {
             // It may be part of a secret.

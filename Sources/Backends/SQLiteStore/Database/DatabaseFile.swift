@@ -16,14 +16,24 @@ struct DatabaseFile {
 
     /// Makes the folder, if it is missing, and an empty database in it, unless there is a file.
     func make() throws {
-        do { try DurableDirectory(root: folder).make() } catch let error as SystemCallError {
-            throw StorageError.system(error.code, "\(error.call) '\(error.path)'")
-        }
+        try makeFolder()
         try Schema.withEmptyDatabase { content in
             let file = try UnnamedFile.make(in: folder)
             try file.write(content)
             try file.synchronize()
             try file.publish(as: path)
+        }
+    }
+
+    /// A file without a name beside the database, for what is to be written into it.
+    func spool() throws -> UnnamedFile {
+        try makeFolder()
+        return try UnnamedFile.make(in: folder)
+    }
+
+    private func makeFolder() throws {
+        do { try DurableDirectory(root: folder).make() } catch let error as SystemCallError {
+            throw StorageError.system(error.code, "\(error.call) '\(error.path)'")
         }
     }
 }

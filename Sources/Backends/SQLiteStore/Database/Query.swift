@@ -1,6 +1,6 @@
 /// The statements that a connection prepares when it needs them first, and keeps.
 enum Query: Int, CaseIterable {
-    case begin, commit, rollback, dataVersion
+    case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
     case version, value, attributes, names
     case insert, remove
@@ -9,6 +9,7 @@ enum Query: Int, CaseIterable {
     var text: String {
         switch self {
         case .begin: "BEGIN IMMEDIATE"
+        case .beginReading: "BEGIN"
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
         case .dataVersion: "PRAGMA data_version"
