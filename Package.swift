@@ -73,6 +73,10 @@ let package = Package(
             dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
             swiftSettings: settings),
         .testTarget(
+            name: "SQLiteStoreTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "CSQLite"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
