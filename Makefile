@@ -2,7 +2,7 @@
 SWIFT ?= swift
 CC ?= cc
 
-BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev
+BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev libsqlite3-dev
 TEST_PACKAGES = binutils python3 dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring
 
 # Tests of threads and deadlines run by themselves: the others start programs and wait for them on the two threads that

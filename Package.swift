@@ -10,14 +10,19 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Each plugin is one folder, one target and one dynamic library of the same name.
-let backends = ["MemoryStore", "FileStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
+let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
 /// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked only
 /// with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 
+/// The stores that keep files of their own.
+let filekeepers: Set = ["MemoryStore", "FileStore", "SQLiteStore"]
+
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
-let libraries = ["OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret"]
+let libraries = [
+    "OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret", "SQLiteStore": "CSQLite",
+]
 
 let package = Package(
     name: "LocalData",
@@ -68,6 +73,10 @@ let package = Package(
             dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
             swiftSettings: settings),
         .testTarget(
+            name: "SQLiteStoreTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI", "CSQLite"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LocalDataHostTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
@@ -115,13 +124,17 @@ let package = Package(
             .systemLibrary(
                 name: "CSecret", path: "Sources/Backends/SecretService/CSecret", pkgConfig: "libsecret-1",
                 providers: [.apt(["libsecret-1-dev"])]),
+            .systemLibrary(
+                name: "CSQLite", path: "Sources/Backends/SQLiteStore/CSQLite", pkgConfig: "sqlite3",
+                providers: [.apt(["libsqlite3-dev"])]),
         ]
         + backends.map { plugin in
             let library = libraries[plugin]
             return .target(
                 name: plugin,
                 dependencies: ["LocalDataAPI"]
-                    + (library.map { [.byName(name: $0)] } ?? ["DurableFiles"]),
+                    + (library.map { [.byName(name: $0)] } ?? [])
+                    + (filekeepers.contains(plugin) ? ["DurableFiles", "CLinux"] : []),
                 path: "Sources/Backends/\(plugin)",
                 exclude: library.map { [$0] } ?? [],
                 swiftSettings: settings)

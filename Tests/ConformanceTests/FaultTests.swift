@@ -47,6 +47,25 @@ struct FaultTests {
         #expect(try await router.get(Self.key()) == "light")
     }
 
+    @Test("a store on a disk that says busy to a read is asked again by a thread that may wait, and no other is")
+    func busyReads() async throws {
+        let store = FailingStore(DelayingStore(InMemoryStore(), by: .zero, calls: [], declaring: .disk))
+        let router = try await StorageRouter.serving(store)
+        try await router.set("dark", for: Self.key())
+        #expect(try await router.get(Self.key()) == "dark")
+        store.fail(with: .busy, calls: [.get, .exists], times: 5)
+        #expect(try await router.get(Self.key()) == "dark")
+        store.fail(with: .busy, calls: [.exists], times: 5)
+        #expect(try await router.exists(Self.key()))
+        store.fail(with: .busy, calls: [.set], times: 1)
+        await #expect(throws: StorageError.busy) { try await router.set("light", for: Self.key()) }
+        let inMemory = FailingStore(InMemoryStore())
+        let other = try await StorageRouter.serving(inMemory)
+        try await other.set("dark", for: Self.key())
+        inMemory.fail(with: .busy, calls: [.get], times: 1)
+        await #expect(throws: StorageError.busy) { try await other.get(Self.key()) }
+    }
+
     @Test("a torn store leaves half of a value, with an error or without")
     func tornStore() async throws {
         let store = TornStore(InMemoryStore())

@@ -11,6 +11,14 @@ struct PluginsTestTests {
         #expect(end.output.contains(" passed, 0 failed, "))
     }
 
+    @Test("finds nothing in the plugin of SQLite databases, and has nothing to skip if values have a limit")
+    func databasePasses() throws {
+        let file = "\(Built.folder)/libSQLiteStore.so"
+        let end = try Built.testPlugin(file, "--options", #"{"largestValue": 16777216}"#)
+        #expect(end.status == 0, "\(end.output)\(end.errors)")
+        #expect(end.output.contains(" passed, 0 failed, 0 skipped"), "\(end.output)")
+    }
+
     @Test("finds nothing in a correct store in C that processes share")
     func fixturePasses() throws {
         let results = try results(nil)

@@ -183,3 +183,17 @@ func commitTransaction(
 func rollbackTransaction(context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?) {
     if let transaction { try? ability(context, \.transactions).rollback(transaction) }
 }
+
+func checkStore(
+    context: UnsafeMutableRawPointer?, sink: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "check was called without a sink") }
+        var stopped = false
+        try ability(context, \.check)() { finding in
+            stopped = finding.withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
+            return !stopped
+        }
+        return stopped ? LD_STOPPED : LD_OK
+    }
+}

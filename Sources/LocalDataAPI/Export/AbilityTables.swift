@@ -29,4 +29,7 @@ struct AbilityTables: @unchecked Sendable {
                 size: UInt32(MemoryLayout<ld_store_transactions>.size), begin: beginTransaction,
                 get: getInTransaction, set: setInTransaction, remove: removeInTransaction, commit: commitTransaction,
                 rollback: rollbackTransaction)))
+    let check = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_check(size: UInt32(MemoryLayout<ld_store_check>.size), check: checkStore)))
 }

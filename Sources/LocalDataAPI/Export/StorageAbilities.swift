@@ -15,6 +15,7 @@ struct StorageAbilities {
     var watch: ((StorageNamespace, String, @escaping @Sendable (String?) -> Void) throws -> Handle)?
     var unwatch: ((Handle) -> Void)?
     var transactions: AnyTransactionExport?
+    var check: (((String) -> Bool) throws -> Void)?
 
     init<Backend: StorageBackend>(of backend: Backend) {
         if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
@@ -23,6 +24,7 @@ struct StorageAbilities {
         if let backend = backend as? any BatchBackend { add(batch: backend) }
         if let backend = backend as? any WatchableBackend { add(watching: backend) }
         if let backend = backend as? any TransactionalBackend { add(transactions: backend) }
+        if let backend = backend as? any CheckableBackend { check = { try backend.check($0) } }
     }
 
     /// The table of an ability that the store has.
@@ -34,6 +36,7 @@ struct StorageAbilities {
         case LD_STORE_BATCH where apply != nil: AbilityTables.shared.batch
         case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
         case LD_STORE_TRANSACTIONS where transactions != nil: AbilityTables.shared.transactions
+        case LD_STORE_CHECK where check != nil: AbilityTables.shared.check
         default: nil
         }
     }

@@ -27,6 +27,8 @@ struct ConformanceRequirement: Sendable {
     static let watch = ability(LD_STORE_WATCH, "watching")
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
+    static let check = ability(LD_STORE_CHECK, "checks")
+
     static let durable = store {
         $0.properties.isDurable ? nil : "the store does not declare that it is durable"
     }

@@ -80,5 +80,7 @@ struct BrokenStore: Sendable, CustomTestStringConvertible {
         BrokenStore("transaction.commit", BrokenTransactions.LosesRemoves.self),
         BrokenStore("transaction.rollback", BrokenTransactions.CommitsAtRollback.self),
         BrokenStore("transaction.conflict", BrokenTransactions.LastCommitWins.self),
+        BrokenStore("check.sound", BrokenChecks.ReportsHealth.self),
+        BrokenStore("check.harmless", BrokenChecks.Repairs.self),
     ]
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A correct store that claims as much as one in a single process can: durable (for as long as the process lives), with
 /// a limit and every ability. The broken ones each override a little of it.
-class CorrectStore: InMemoryStore, @unchecked Sendable {
+class CorrectStore: InMemoryStore, CheckableBackend, @unchecked Sendable {
     static let limit: UInt64 = 9 << 20
     static let root = ComponentOption.path("root", default: "${data}/values", help: "what names the values' place")
 
@@ -30,4 +30,6 @@ class CorrectStore: InMemoryStore, @unchecked Sendable {
     }
 
     override init(sharing contents: InMemoryContents) { super.init(sharing: contents) }
+
+    func check(_ report: (String) -> Bool) throws {}
 }

@@ -55,8 +55,11 @@ import Testing
     }
 
     @Test(
-        "a crypto plugin needs the one library that it wraps, besides what a store of plain files needs",
-        arguments: [("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so")])
+        "a plugin needs the one library that it wraps, besides what a store of plain files needs",
+        arguments: [
+            ("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so"),
+            ("libSQLiteStore.so", "libsqlite3.so"),
+        ])
     func wrapped(_ name: String, _ library: String) throws {
         let own = try libraries(of: name).subtracting(libraries(of: "libFileStore.so"))
         #expect(own.count == 1)

@@ -391,6 +391,16 @@ typedef struct LD_SENDABLE ld_store_transactions_r1 {
     void(LD_SENDABLE *rollback)(void *self, void *transaction);
 } ld_store_transactions;
 
+/* Looking for damage. */
+#define LD_STORE_CHECK "localdata.store.check/1"
+typedef struct LD_SENDABLE ld_store_check_r1 {
+    uint32_t size;
+    /* Looks at everything that the store keeps, changes nothing, and writes a line of text for each thing that is wrong,
+     * one per call of the sink: names, never values. LD_OK without a line: all is well. What cannot be looked at is a
+     * failure. Others go on using the store meanwhile. May wait, and may take long. */
+    ld_status(LD_SENDABLE *check)(void *self, const ld_sink *sink, const ld_error_sink *error);
+} ld_store_check;
+
 /* ---------------------------------------------------------------- crypto ---------------------------------------- */
 
 /* One number per algorithm, which sealed values carry: numbers are never reused. An algorithm is exactly what its

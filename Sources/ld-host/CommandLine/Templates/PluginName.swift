@@ -39,13 +39,15 @@ struct PluginName: Sendable {
 
     /// Modules, products and types that the new package's own would hide, or that would hide them.
     private static let taken: Set<String> = [
-        "Any", "AuthenticatedCipher", "Bool", "CLibSodium", "CLinux", "CLocalData", "COpenSSL", "CSodium", "Component",
+        "Any", "AuthenticatedCipher", "Bool", "CLibSodium", "CLinux", "CLocalData", "COpenSSL", "CSQLite", "CSodium",
+        "Component",
         "ComponentInfo", "ComponentOptions", "CryptoConformance", "CryptoProvider", "Data", "DurableFiles", "Equatable",
         "Error", "FileManager", "FileStore", "Foundation", "FoundationEssentials", "Glibc", "Hashable", "HostServices",
         "KeyAgreement", "KeyDerivationFunction", "LocalData", "LocalDataAPI", "LocalDataHost", "LocalDataTesting",
         "MemoryLayout", "MemoryStore", "MutableRawSpan", "Mutex", "Never", "OpenSSLCrypto", "Optional", "Package",
         "PackageDescription", "Plugin", "PropertyListDecoder", "PropertyListEncoder", "Protocol", "RawSpan", "Record",
-        "Result", "Self", "Sendable", "Set", "SodiumCrypto", "StorageAddress", "StorageBackend", "StorageConformance",
+        "Result", "SQLiteStore", "Self", "Sendable", "Set", "SodiumCrypto", "StorageAddress", "StorageBackend",
+        "StorageConformance",
         "StorageError", "StorageNamespace", "StoreProperties", "String", "Suite", "Swift", "Synchronization", "Test",
         "Testing", "Type", "UInt64", "UInt8", "UUID", "UnsafeMutablePointer", "UnsafePointer", "UnsafeRawPointer",
         "ValueAttributes", "Void", "XCTest",

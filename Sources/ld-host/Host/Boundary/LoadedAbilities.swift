@@ -9,6 +9,7 @@ package struct LoadedAbilities: Sendable {
     package let batch: ld_store_batch?
     package let watch: ld_store_watch?
     package let transactions: ld_store_transactions?
+    package let check: ld_store_check?
 
     init(of store: ld_store) {
         enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration()) {
@@ -24,6 +25,7 @@ package struct LoadedAbilities: Sendable {
             $0.begin != nil && $0.get != nil && $0.set != nil && $0.remove != nil && $0.commit != nil
                 && $0.rollback != nil
         }
+        check = Self.find(LD_STORE_CHECK, in: store, ld_store_check()) { $0.check != nil }
     }
 
     /// The ids of the abilities that the store has.
@@ -32,6 +34,7 @@ package struct LoadedAbilities: Sendable {
             (LD_STORE_ENUMERATION, enumeration != nil), (LD_STORE_ATTRIBUTES, attributes != nil),
             (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil),
             (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
+            (LD_STORE_CHECK, check != nil),
         ].filter(\.1).map(\.0)
     }
 

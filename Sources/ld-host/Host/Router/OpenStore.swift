@@ -54,8 +54,15 @@ final class OpenStore: Sendable {
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        if readsInline { return try call(store) }
-        return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+        guard readsInline else {
+            return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+        }
+        do throws(StorageError) { return try call(store) } catch {
+            guard isBusyForNow(error) else { throw error }
+        }
+        return try await lane.run(what()) { [self] () throws(StorageError) in
+            try repeating { () throws(StorageError) in try call(store) }
+        }
     }
 
     /// Makes a call that may wait for the disk: inline if the store never waits or the caller's thread may.

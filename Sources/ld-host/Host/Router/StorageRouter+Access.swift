@@ -42,7 +42,12 @@ extension StorageRouter {
     private func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
         guard let known = known(slot) else { return nil }
         return try withExtendedLifetime(slot) {
-            try known._withUnsafeGuaranteedRef { $0.readsInline ? try $0.reader.read() : nil }
+            try known._withUnsafeGuaranteedRef { known in
+                do { return known.readsInline ? try known.reader.read() : nil } catch StorageError.busy {
+                    // A thread that may wait asks again.
+                    return nil
+                }
+            }
         }
     }
 
@@ -75,9 +80,13 @@ extension StorageRouter {
             }
         }
         let value = try await sealedValue(of: resolved)
-        if resolved.open.readsInline, let data = try value.getAtOnce() { return data }
+        do throws(StorageError) {
+            if resolved.open.readsInline, let data = try value.getAtOnce() { return data }
+        } catch {
+            guard resolved.open.isBusyForNow(error) else { throw error }
+        }
         return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
-            try value.get()
+            try resolved.open.repeating { () throws(StorageError) in try value.get() }
         }
     }
 

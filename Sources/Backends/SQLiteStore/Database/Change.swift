@@ -1,0 +1,115 @@
+import CSQLite
+import Glibc
+import LocalDataAPI
+
+/// A change of a database under way: a connection within a transaction that it alone may write in.
+final class Change {
+    let connection: Connection
+    /// Whether a value that is replaced may have pieces; asked once, since most databases have none.
+    private var hasPieces: Bool
+    private let time: Int64
+    /// The rows of places that were looked up or made: to be remembered only when the change is there to stay.
+    private var places: [ObjectIdentifier: (place: Place, number: Int64)] = [:]
+
+    init(_ connection: Connection) throws {
+        self.connection = connection
+        hasPieces = try connection.statement(.somePiece).step()
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        time = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    }
+
+    /// Stores a value that is in memory.
+    func set(_ key: SQLiteKey, to value: RawSpan, _ attributes: ValueAttributes?) throws {
+        try value.withUnsafeBytes { bytes in
+            guard bytes.count > Piece.size else {
+                return try insert(key, size: bytes.count, content: bytes, attributes) { _ in }
+            }
+            try insert(key, size: bytes.count, content: nil, attributes) { put in
+                for start in stride(from: 0, to: bytes.count, by: Piece.size) {
+                    try put(
+                        UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Piece.size, bytes.count)]))
+                }
+            }
+        }
+    }
+
+    /// Stores a value with the content that is given, or with the pieces that `fill` puts.
+    func insert(
+        _ key: SQLiteKey, size: Int, content: UnsafeRawBufferPointer?, _ attributes: ValueAttributes?,
+        _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws {
+        let place = try number(of: key.place) ?? make(key.place)
+        try removePieces(place, key)
+        var version: Int64 = 0
+        sqlite3_randomness(8, &version)
+        try AttributeText.with(attributes) { texts in
+            let statement = try connection.statement(.insert)
+            statement.bind(1, place)
+            statement.bind(2, text: key.name)
+            statement.bind(3, version)
+            statement.bind(4, time)
+            statement.bind(5, Int64(size))
+            for (index, text) in texts.enumerated() {
+                if let text { statement.bind(Int32(6 + index), text: text) }
+            }
+            if let content { statement.bind(11, bytes: content) }
+            try statement.run()
+        }
+        var number: Int64 = 0
+        try fill { bytes in
+            let statement = try connection.statement(.insertPiece)
+            statement.bind(1, version)
+            statement.bind(2, number)
+            statement.bind(3, bytes: bytes)
+            try statement.run()
+            number += 1
+            hasPieces = true
+        }
+    }
+
+    /// The mark of the last write of a value; `nil` if there is none.
+    func version(of key: SQLiteKey) throws -> Int64? {
+        guard let place = try number(of: key.place) else { return nil }
+        return try connection.version(place, key.name)
+    }
+
+    /// Removes a value; `false` if there was none.
+    func remove(_ key: SQLiteKey) throws -> Bool {
+        guard let place = try number(of: key.place) else { return false }
+        try removePieces(place, key)
+        let statement = try connection.statement(.remove)
+        statement.bind(1, place)
+        statement.bind(2, text: key.name)
+        try statement.run()
+        return sqlite3_changes(connection.handle) > 0
+    }
+
+    /// Lets the places know their numbers; called once the change is there to stay.
+    func rememberPlaces() {
+        for (place, number) in places.values { place.remember(number) }
+    }
+
+    /// The number of a place's row; `nil` if there is none.
+    func number(of place: Place) throws -> Int64? {
+        if let number = place.rememberedNumber { return number }
+        if let known = places[ObjectIdentifier(place)] { return known.number }
+        guard let number = try connection.place(place.namespace) else { return nil }
+        places[ObjectIdentifier(place)] = (place, number)
+        return number
+    }
+
+    private func make(_ place: Place) throws -> Int64 {
+        let number = try connection.makePlace(place.namespace)
+        places[ObjectIdentifier(place)] = (place, number)
+        return number
+    }
+
+    private func removePieces(_ place: Int64, _ key: SQLiteKey) throws {
+        guard hasPieces else { return }
+        let statement = try connection.statement(.removePieces)
+        statement.bind(1, place)
+        statement.bind(2, text: key.name)
+        try statement.run()
+    }
+}

@@ -1,0 +1,64 @@
+import CSQLite
+import LocalDataAPI
+
+extension Connection {
+    /// Runs `body` within a transaction that nobody else writes beside, and makes what it did last.
+    ///
+    /// - Throws: `busy` if others write for a minute; what `body` throws, and what the disk reports, and then nothing
+    ///   has changed; `timedOut` if the disk failed in such a way that it is unknown whether the change is found when the
+    ///   database is opened next.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try statement(.begin).run()
+        let result: Result
+        do { result = try body() } catch {
+            rollBack()
+            throw error
+        }
+        do { try statement(.commit).run() } catch let error as StorageError {
+            let code = sqlite3_extended_errcode(handle)
+            rollBack()
+            if code & 0xff == SQLITE_IOERR { try outrun(error) }
+            throw error
+        }
+        return result
+    }
+
+    /// Runs `body`, which reads as of one moment.
+    func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try statement(.beginReading).run()
+        defer { rollBack() }
+        return try body()
+    }
+
+    /// Whether the file that this connection has open has lost its name, to another or to none.
+    var hasMoved: Bool {
+        var moved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+    }
+
+    /// How often another connection has changed the database, as far as this one has noticed.
+    func dataVersion() throws -> Int64 {
+        let statement = try statement(.dataVersion)
+        return try statement.step() ? statement.number(0) : 0
+    }
+
+    private func rollBack() {
+        if sqlite3_get_autocommit(handle) == 0 { try? statement(.rollback).run() }
+    }
+
+    /// Makes sure that a change which was reported as failed does not come back. A commit whose synchronization failed
+    /// may stand in the log complete, for who opens the database after this process ended. The next change is written
+    /// over it; so there is one that changes nothing.
+    private func outrun(_ cause: StorageError) throws {
+        do {
+            try statement(.begin).run()
+            try execute("PRAGMA user_version = \(Schema.version)")
+            try statement(.commit).run()
+        } catch {
+            rollBack()
+            throw StorageError(
+                .timedOut, "\(cause.message); whether the change is found when it is opened next is unknown",
+                hint: "check the disk, then read the value again")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import LocalDataAPI
+import Synchronization
+
+/// A database file with its connections: any number for reading, one for writing.
+///
+/// The file is made with the first change. One that is deleted or replaced while it is open is refused by the next
+/// change; what is read until then is the old one's.
+final class Database: Sendable {
+    /// What a change that was returned from survives.
+    enum Durability: Sendable {
+        /// A power loss.
+        case full
+        /// The end of the process; a power loss may take the last changes away.
+        case normal
+    }
+
+    let path: String
+    let changes = Changes()
+    private let durability: Durability
+    private let places = SharedTable<StorageNamespace, Place>()
+    private let readers = Readers()
+    private let turns = Turns()
+    private let isKnown = Atomic<Bool>(false)
+    /// Used by who has the turn.
+    nonisolated(unsafe) private var writer: Connection?
+
+    init(path: String, durability: Durability) {
+        self.path = path
+        self.durability = durability
+    }
+
+    /// Looks at the file, if there is one, and restores it if a process was killed in the middle of a change. May wait.
+    ///
+    /// - Throws: As ``inspect()``.
+    func prepare() throws {
+        if let reader = try openReader(waits: true) { readers.give(reader) }
+    }
+
+    /// The place, shared by all its keys.
+    func place(_ namespace: StorageNamespace) -> Place { places.value(namespace) { Place(namespace, in: self) } }
+
+    /// Whether there is a file.
+    func exists() throws -> Bool { try inspect() }
+
+    /// Reads; waits for nobody. `nil` if there is no database.
+    @inline(__always)
+    func read<Result>(_ body: (Connection) throws -> Result) throws -> Result? {
+        guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
+        defer { readers.give(connection) }
+        return try body(connection)
+    }
+
+    /// Makes changes, all or none, when it is the caller's turn. The database is made if there is none.
+    func write<Result>(_ body: (Change) throws -> Result) throws -> Result {
+        try turns.take {
+            let connection = try writerMaking()
+            guard !connection.hasMoved else {
+                throw StorageError(
+                    .storeUnavailable, "the database '\(path)' was deleted or replaced while it was in use",
+                    hint: "restart the program, so that it opens what is there now")
+            }
+            let (result, change) = try connection.transaction {
+                let change = try Change(connection)
+                return (try body(change), change)
+            }
+            change.rememberPlaces()
+            return result
+        }
+    }
+
+    /// Something that another process's changes change, and this one's do not; `nil` if there is no database.
+    func foreignVersion() throws -> Int64? {
+        try turns.take { try openWriter()?.dataVersion() }
+    }
+
+    private func writerMaking() throws -> Connection {
+        if let writer = try openWriter() { return writer }
+        try DatabaseFile(path).make()
+        if let writer = try openWriter() { return writer }
+        throw StorageError(
+            .storeUnavailable, "the database '\(path)' is gone as soon as it was made", hint: "choose another 'path'")
+    }
+
+    private func openWriter() throws -> Connection? {
+        if let writer { return writer }
+        guard try inspect(), let connection = try Connection(path, for: .writing(durability)) else { return nil }
+        try check(version: connection.number(of: "user_version"))
+        writer = connection
+        return connection
+    }
+
+    private func openReader(waits: Bool) throws -> Connection? {
+        guard try inspect(), let connection = try Connection(path, for: .reading) else { return nil }
+        connection.waitsForOthers(waits)
+        try check(version: connection.number(of: "user_version"))
+        connection.waitsForOthers(false)
+        return connection
+    }
+
+    /// Whether there is a file, and then it is a database of ours. Looks once; leaves alone what is none.
+    ///
+    /// - Throws: `corrupt` for what is no database; `storeUnavailable` for another application's; `unsupported` for one
+    ///   of a later version.
+    private func inspect() throws -> Bool {
+        if isKnown.load(ordering: .acquiring) { return true }
+        guard try FilePresence(path) == .present, let connection = try Connection(path, for: .inspecting) else {
+            return false
+        }
+        let application = try connection.number(of: "application_id")
+        if application != Schema.application, try connection.number(of: "page_count") == 0 {
+            throw StorageError(
+                .corrupt, "'\(path)' is empty, which no database is",
+                hint: "restore it from a backup, or remove it")
+        }
+        guard application == Schema.application else {
+            throw StorageError(
+                .storeUnavailable, "the database '\(path)' is one of another application (id \(application))",
+                hint: "choose another 'path'")
+        }
+        try check(version: connection.number(of: "user_version"))
+        isKnown.store(true, ordering: .releasing)
+        return true
+    }
+
+    private func check(version: Int64) throws {
+        guard version <= Schema.version else {
+            throw StorageError(
+                .unsupported,
+                "the database '\(path)' has the schema version \(version); this version knows up to \(Schema.version)",
+                hint: "use the later version of LocalData that made it")
+        }
+        guard version >= 1 else {
+            throw StorageError(
+                .corrupt, "the database '\(path)' has the schema version \(version), which there is not",
+                hint: "restore it from a backup")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// The statements that a connection prepares when it needs them first, and keeps.
+enum Query: Int, CaseIterable {
+    case begin, beginReading, commit, rollback, dataVersion
+    case findPlace, makePlace, places
+    case version, value, attributes, names
+    case insert, remove
+    case somePiece, pieces, insertPiece, removePieces
+
+    var text: String {
+        switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .beginReading: "BEGIN"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .dataVersion: "PRAGMA data_version"
+        case .findPlace: "SELECT id FROM place WHERE domain = ?1 AND scope = ?2"
+        case .makePlace: "INSERT INTO place (domain, scope) VALUES (?1, ?2)"
+        case .places:
+            """
+            SELECT id, domain, scope FROM place
+            WHERE id > ?1 AND EXISTS (SELECT 1 FROM value WHERE value.place = place.id) ORDER BY id LIMIT ?2
+            """
+        case .version: "SELECT version FROM value WHERE place = ?1 AND name = ?2"
+        case .value: "SELECT content, version, size FROM value WHERE place = ?1 AND name = ?2"
+        case .attributes:
+            """
+            SELECT modified, size, content_type, serializer, version_tag, app_version, owner
+            FROM value WHERE place = ?1 AND name = ?2
+            """
+        case .names: "SELECT name FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name LIMIT ?4"
+        case .insert:
+            """
+            INSERT OR REPLACE INTO value
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """
+        case .remove: "DELETE FROM value WHERE place = ?1 AND name = ?2"
+        case .somePiece: "SELECT 1 FROM piece LIMIT 1"
+        case .pieces: "SELECT content FROM piece WHERE version = ?1 ORDER BY number"
+        case .insertPiece: "INSERT INTO piece (version, number, content) VALUES (?1, ?2, ?3)"
+        case .removePieces:
+            """
+            DELETE FROM piece WHERE version =
+            (SELECT version FROM value WHERE place = ?1 AND name = ?2 AND content IS NULL)
+            """
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import CSQLite
+import LocalDataAPI
+
+/// The tables of a database, and what marks it as ours.
+enum Schema {
+    /// `LDat` in the file's header: see `PRAGMA application_id`.
+    static let application: Int64 = 0x4c44_6174
+    /// Counts the layouts of the tables: see `PRAGMA user_version`. A database of a greater number is refused.
+    static let version: Int64 = 1
+
+    /// Domain and scope once for each place; names ordered by their bytes, in one tree with the values; `version` is
+    /// another with each write, and has the pieces of a value whose `content` is NULL. Times are nanoseconds since 1970.
+    private static let tables = """
+        CREATE TABLE place (
+            id INTEGER PRIMARY KEY,
+            domain TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            UNIQUE (domain, scope)
+        ) STRICT;
+        CREATE TABLE value (
+            place INTEGER NOT NULL REFERENCES place,
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            content_type TEXT,
+            serializer TEXT,
+            version_tag TEXT,
+            app_version TEXT,
+            owner TEXT,
+            content BLOB,
+            PRIMARY KEY (place, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE piece (
+            version INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            PRIMARY KEY (version, number)
+        ) STRICT, WITHOUT ROWID;
+        PRAGMA application_id = \(application);
+        PRAGMA user_version = \(version);
+        """
+
+    /// Calls `body` with the bytes of an empty database, which are made in memory.
+    static func withEmptyDatabase(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let connection = try Connection(memory: ())
+        try connection.execute(tables)
+        var count: sqlite3_int64 = 0
+        guard let bytes = sqlite3_serialize(connection.handle, "main", &count, 0) else {
+            throw StorageError(.unknown, "there is no memory for an empty database")
+        }
+        defer { sqlite3_free(bytes) }
+        // The header's versions for writing and reading, of which 2 means that there is a write-ahead log: see the file
+        // format, 1.3.3. A database in memory has none.
+        (bytes[18], bytes[19]) = (2, 2)
+        try body(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import LocalDataAPI
+
+/// A file without a name, which is gone with its owner unless it is given one. Mode 0600, or 0660 in a folder that
+/// belongs to a group (set-group-ID).
+struct UnnamedFile: ~Copyable {
+    private let descriptor: Int32
+    private let folder: String
+    /// The name that it has where files cannot be without one.
+    private let temporary: String?
+
+    private init(_ descriptor: Int32, in folder: String, temporary: String?) {
+        self.descriptor = descriptor
+        self.folder = folder
+        self.temporary = temporary
+    }
+
+    /// Makes one on the file system of a folder.
+    static func make(in folder: String) throws -> UnnamedFile {
+        var opened = open(folder, unnamed | O_RDWR | O_CLOEXEC, 0o600)
+        var temporary: String?
+        if opened < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT {
+            let chosen = "\(folder)/.localdata-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+            opened = open(chosen, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            temporary = chosen
+        }
+        guard opened >= 0 else { throw StorageError.system(errno, "create a file in '\(folder)'") }
+        let file = UnnamedFile(opened, in: folder, temporary: temporary)
+        var status = stat()
+        if stat(folder, &status) == 0, status.st_mode & S_ISGID != 0, fchmod(opened, 0o660) != 0 {
+            throw StorageError.system(errno, "set the mode of a file in '\(folder)'")
+        }
+        return file
+    }
+
+    deinit {
+        if let temporary { unlink(temporary) }
+        _ = close(descriptor)
+    }
+
+    /// Appends bytes.
+    borrowing func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw StorageError.system(errno, "write a file in '\(folder)'") }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Fills a buffer from a position on; gives how many bytes there were.
+    borrowing func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var count = 0
+        while count < buffer.count {
+            let got = pread(
+                descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(offset + count))
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw StorageError.system(errno, "read a file in '\(folder)'") }
+            if got == 0 { break }
+            count += got
+        }
+        return count
+    }
+
+    /// Puts what was written on the disk.
+    borrowing func synchronize() throws {
+        while fsync(descriptor) != 0 {
+            guard errno == EINTR else { throw StorageError.system(errno, "synchronize a file in '\(folder)'") }
+        }
+    }
+
+    /// Gives the file a name, durably, unless another has it.
+    borrowing func publish(as path: String) throws {
+        let source = temporary ?? "/proc/self/fd/\(descriptor)"
+        if linkat(AT_FDCWD, source, AT_FDCWD, path, temporary == nil ? AT_SYMLINK_FOLLOW : 0) != 0, errno != EEXIST {
+            throw StorageError.system(errno, "create '\(path)'")
+        }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw StorageError.system(errno, "open the folder '\(folder)'") }
+        defer { _ = close(directory) }
+        // EINVAL: a file system that has no such operation for folders.
+        guard fsync(directory) != 0, errno != EINVAL else { return }
+        throw StorageError.system(errno, "synchronize the folder '\(folder)'")
+    }
+
+    /// `O_TMPFILE` of open(2), which Swift does not show.
+    private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
+}

@@ -1,0 +1,27 @@
+import LocalDataAPI
+
+/// A resolved address: its place, and the name's bytes, ready to be bound.
+package final class SQLiteKey: Sendable {
+    let place: Place
+    nonisolated(unsafe) let name: UnsafeRawBufferPointer
+
+    var database: Database { place.database }
+
+    init(place: Place, name: String) {
+        self.place = place
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 1)
+        bytes.copyBytes(from: name.utf8)
+        self.name = UnsafeRawBufferPointer(bytes)
+    }
+
+    deinit { name.deallocate() }
+
+    /// Reads with the number of the place; `nil` if there is no database or no such place in it.
+    @inline(__always)
+    func read<Result>(_ body: (Connection, Int64) throws -> Result) throws -> Result? {
+        try database.read { connection in
+            guard let number = try place.number(connection) else { return nil }
+            return try body(connection, number)
+        } ?? nil
+    }
+}

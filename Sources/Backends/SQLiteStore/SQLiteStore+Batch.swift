@@ -1,0 +1,32 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+extension SQLiteStore: BatchBackend {
+    package func apply(_ changes: [StorageChange<SQLiteKey>]) throws {
+        guard let database = try commonDatabase(of: changes.map(\.key)) else { return }
+        for change in changes { try check(change.value?.count ?? 0) }
+        try database.write { connection in
+            for change in changes {
+                if let value = change.value {
+                    try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
+                } else {
+                    _ = try connection.remove(change.key)
+                }
+            }
+        }
+        for change in changes { database.changes.tell(change.key) }
+    }
+
+    /// The database that all keys are in; `nil` if there are none.
+    ///
+    /// - Throws: `unsupported` if there are two: no two files change at once.
+    func commonDatabase(of keys: [SQLiteKey]) throws -> Database? {
+        guard let first = keys.first?.database else { return nil }
+        if let other = keys.first(where: { $0.database !== first })?.database {
+            throw StorageError(
+                .unsupported, "the changes are of two databases, '\(first.path)' and '\(other.path)'",
+                hint: "change the values of a folder by themselves")
+        }
+        return first
+    }
+}

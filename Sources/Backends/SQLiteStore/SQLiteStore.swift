@@ -1,0 +1,120 @@
+package import LocalDataAPI
+
+/// Keeps values in a SQLite database: many small values in one file.
+///
+/// A place is a row of the table `place`, a value one of the table `value`; ``Schema`` has them all. A place that names
+/// a folder of its own has a database of its own, `values.sqlite` in that folder. A database is made with the first value,
+/// complete at once; its mode is 0600, that of folders made for it 0700, and in a folder with the set-group-ID bit 0660
+/// and 2770. A file that is none of ours is refused and left as it is.
+///
+/// - **Durability.** The write-ahead log is synchronized before `set` returns (`synchronous=FULL`). If that fails, the
+///   change is taken back; if even that fails, the error is `timedOut`, which leaves open whether the change is found
+///   when the database is opened next. With the option `synchronous` at `normal` a power loss may undo the last changes,
+///   all of one `set` or batch or none, and the store is not durable.
+/// - **Waiting.** Reads wait for nobody, and throw `busy` in the moments in which a process restores the database after
+///   another was killed in the middle of a change. Writers take turns: within a process in the order in which they came;
+///   between processes for up to a minute, and only then there is `busy`.
+/// - **Erasing.** What is replaced or removed is overwritten with zeros where that costs no extra write
+///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.
+package final class SQLiteStore: StorageBackend {
+    package static let component = ComponentInfo(
+        id: "sqlite", summary: "keeps values in a SQLite database, durably",
+        options: [
+            .path("path", default: "${data}/values.sqlite", help: "the database's file"),
+            .string(
+                "synchronous", default: "full", allowed: ["full", "normal"],
+                help: "whether a value survives a power loss once it is set (full), or the last ones may not (normal)"),
+            .integer("largestValue", default: Int64(most), help: "the most bytes that a value may have"),
+        ])
+
+    package let properties: StoreProperties
+
+    /// The database of all places that name no folder of their own.
+    let main: Database
+    private let databases = SharedTable<[UInt8], Database>()
+    private let durability: Database.Durability
+    private let largestValue: Int
+    /// What SQLite takes for one value.
+    private static let most = 1_000_000_000
+
+    /// Opens a store; makes nothing on the disk.
+    ///
+    /// - Throws: `invalidOptions` if the path is not absolute; `corrupt`, `storeUnavailable` or `unsupported` if what
+    ///   has the path is damaged, not ours, or of a later version.
+    package init(options: ComponentOptions, host: HostServices) throws {
+        let path = try options.string("path")
+        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.last != UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw StorageError(
+                .invalidOptions, "option 'path' is '\(path)'; expected the absolute path of a file",
+                hint: "start it with '/', '~/' or '${data}/'")
+        }
+        largestValue = try Self.largestValue(options)
+        durability = try options.string("synchronous") == "normal" ? .normal : .full
+        properties = StoreProperties(
+            latency: .disk, isDurable: durability == .full, isShared: true, largestValue: UInt64(largestValue))
+        main = Database(path: path, durability: durability)
+        try main.prepare()
+    }
+
+    package func resolve(_ address: StorageAddress) throws -> SQLiteKey {
+        guard !address.name.isEmpty else {
+            throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
+        }
+        return SQLiteKey(place: try place(address.place), name: address.name)
+    }
+
+    package func get(_ key: SQLiteKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+        try key.read { connection, place in try connection.value(place, key.name, deliver) } ?? false
+    }
+
+    package func exists(_ key: SQLiteKey) throws -> Bool {
+        try key.read { connection, place in try connection.version(place, key.name) != nil } ?? false
+    }
+
+    package func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+        try check(value.byteCount)
+        try key.database.write { try $0.set(key, to: value, attributes) }
+        key.database.changes.tell(key)
+    }
+
+    package func remove(_ key: SQLiteKey) throws -> Bool {
+        guard try key.database.exists() else { return false }
+        let isRemoved = try key.database.write { try $0.remove(key) }
+        if isRemoved { key.database.changes.tell(key) }
+        return isRemoved
+    }
+
+    /// Refuses a value that is too large.
+    func check(_ count: Int) throws {
+        guard count > largestValue else { return }
+        throw StorageError(
+            .valueTooLarge, "the value has \(count) bytes; the database takes at most \(largestValue)",
+            hint: "map the domain to a store for large values")
+    }
+
+    private static func largestValue(_ options: ComponentOptions) throws -> Int {
+        let value = try options.integer("largestValue")
+        guard (1...Int64(most)).contains(value) else {
+            throw StorageError(
+                .invalidOptions, "option 'largestValue' is \(value); expected 1 to \(most)",
+                hint: "give a number of bytes")
+        }
+        return Int(value)
+    }
+
+    /// The place, shared by all its keys.
+    func place(_ namespace: StorageNamespace) throws -> Place { try database(of: namespace).place(namespace) }
+
+    /// The database that a place is in, shared by all that use it. It is closed with the last.
+    func database(of place: StorageNamespace) throws -> Database {
+        guard let folder = place.directory else { return main }
+        guard folder.utf8.first == UInt8(ascii: "/"), !folder.utf8.contains(0) else {
+            throw StorageError(
+                .invalidAddress, "the folder of '\(place)' is '\(folder)'; expected an absolute path",
+                hint: "start it with '/'")
+        }
+        let path = folder + (folder.hasSuffix("/") ? "" : "/") + "values.sqlite"
+        if path.utf8.elementsEqual(main.path.utf8) { return main }
+        return databases.value(Array(path.utf8)) { Database(path: path, durability: durability) }
+    }
+}

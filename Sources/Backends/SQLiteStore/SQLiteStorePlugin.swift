@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry.
+@c(localdata_plugin_v1)
+public func sqliteStorePlugin() -> UnsafeRawPointer {
+    Plugin.export("SQLiteStore", version: "0.1.0", .storage(SQLiteStore.self))
+}

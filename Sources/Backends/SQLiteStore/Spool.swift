@@ -1,0 +1,65 @@
+import Glibc
+import LocalDataAPI
+
+/// A value that comes in pieces: in memory up to the size of one of ours, in a file without a name beyond.
+final class Spool {
+    /// How many bytes there are.
+    private(set) var count = 0
+    private let path: String
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Piece.size, alignment: 4096)
+    private var filled = 0
+    private var file: UnnamedFile?
+
+    /// A value that is to be written into the database of a path.
+    init(beside path: String) { self.path = path }
+
+    deinit {
+        // It may be part of a secret.
+        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+        buffer.deallocate()
+    }
+
+    /// The whole value, if it is in memory.
+    var content: UnsafeRawBufferPointer? {
+        file == nil ? UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled]) : nil
+    }
+
+    /// Takes the next bytes.
+    func append(_ piece: RawSpan) throws {
+        try piece.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                if filled == buffer.count { try flush() }
+                let part = rest.prefix(buffer.count - filled)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+                filled += part.count
+                count += part.count
+                rest = rest.dropFirst(part.count)
+            }
+        }
+    }
+
+    /// Ends the value.
+    func finish() throws { if file != nil { try flush() } }
+
+    /// Hands out a value that is in the file, in pieces of our size.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var start = 0
+        while start < count {
+            let size = min(buffer.count, count - start)
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
+            guard try file?.read(at: start, into: part) == size else {
+                throw StorageError(.fileError, "a file beside '\(path)' has lost what was written to it")
+            }
+            try body(UnsafeRawBufferPointer(part))
+            start += size
+        }
+    }
+
+    private func flush() throws {
+        if file == nil { file = try DatabaseFile(path).spool() }
+        try file?.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled]))
+        filled = 0
+    }
+}

@@ -1,0 +1,29 @@
+internal import LocalDataAPI
+
+/// Whether what the stores keep is sound, as far as they can tell.
+extension Diagnosis {
+    static func damage(in snapshot: RouterSnapshot) async -> [Finding] {
+        let findings = try? await onIOThread { () throws(StorageError) in snapshot.stores.flatMap(damage) }
+        return findings ?? []
+    }
+
+    /// The most findings of one store: what is broken in one place is often broken in many.
+    private static let most = 20
+
+    private static func damage(in slot: StoreSlot) -> [Finding] {
+        // What cannot be opened is told of elsewhere.
+        guard let open = try? slot.openIfNeeded(), open.store.abilities.check != nil else { return [] }
+        var findings: [Finding] = []
+        do throws(StorageError) {
+            try open.store.check {
+                findings.append(
+                    Finding(
+                        "store '\(open.name)' is damaged: \($0)", hint: "restore it from a backup", isProblem: true))
+                return findings.count < most
+            }
+        } catch {
+            findings.append(Finding("store '\(open.name)' cannot be checked", error))
+        }
+        return findings.isEmpty ? [Finding("store '\(open.name)' was checked, and nothing in it is damaged")] : findings
+    }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@Suite("The files of the SQLite store")
+struct DatabaseFileTests {
+    @Test("nothing is made before the first value, and then with the modes 0600 and 0700")
+    func modes() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/deep/er/my.sqlite"
+        let store = try BuiltStore(in: folder, ["path": .string(path)])
+        #expect(try store.get("name") == nil)
+        #expect(try !store.remove("name"))
+        #expect(try store.names() == [])
+        #expect(try store.findings() == [])
+        #expect(try folder.entries() == [])
+        try store.set("name", Data("value".utf8))
+        #expect(try folder.entries("deep/er") == ["my.sqlite", "my.sqlite-shm", "my.sqlite-wal"])
+        for file in try folder.entries("deep/er") { #expect(try folder.mode("deep/er/\(file)") == 0o600, "\(file)") }
+        for made in ["deep", "deep/er"] { #expect(try folder.mode(made) == 0o700, "\(made)") }
+    }
+
+    @Test("in a folder that belongs to a group, the group may read and write")
+    func group() throws {
+        let folder = try TemporaryFolder()
+        try #require(chmod(folder.path, 0o2770) == 0)
+        let store = try BuiltStore(in: folder, ["path": .string("\(folder.path)/made/my.sqlite")])
+        try store.set("name", Data("value".utf8))
+        #expect(try folder.mode("made") == 0o2770)
+        for file in try folder.entries("made") { #expect(try folder.mode("made/\(file)") == 0o660, "\(file)") }
+    }
+
+    @Test("a place that names a folder has a database of its own there")
+    func folders() throws {
+        let store = try BuiltStore()
+        let own = StorageNamespace(domain: "fileSystem", scope: "own", directory: "\(store.folder.path)/own")
+        let other = StorageNamespace(domain: "fileSystem", scope: "other", directory: "\(store.folder.path)/own")
+        try store.set("name", Data("here".utf8))
+        try store.set("name", Data("own".utf8), in: own)
+        try store.set("name", Data("other".utf8), in: other)
+        #expect(try store.get("name") == Data("here".utf8))
+        #expect(try store.get("name", in: own) == Data("own".utf8))
+        #expect(try store.get("name", in: other) == Data("other".utf8))
+        #expect(try store.folder.mode("own/values.sqlite") == 0o600)
+        #expect(try store.names(in: own) == ["name"])
+        var places: [StorageNamespace] = []
+        try store.store.forEachPlace {
+            places.append($0)
+            return true
+        }
+        #expect(places == [store.place])
+        let changes = [
+            StorageChange(key: try store.handle("name"), value: Data("1".utf8)),
+            StorageChange(key: try store.handle("name", in: own), value: Data("2".utf8)),
+        ]
+        #expect(throws: StorageError.unsupported) { try store.store.apply(changes) }
+        #expect(try store.get("name") == Data("here".utf8))
+    }
+
+    @Test("a path with what a URI or SQL would take for something else is a path")
+    func strangePaths() throws {
+        for name in [
+            "a b", "100%", "%41", "what?immutable=0", "a#b", "quote'\"", "e\u{301}", "semi;colon", "new\nline",
+        ] {
+            let folder = try TemporaryFolder()
+            let path = "\(folder.path)/\(name)"
+            for value in 1...2 {
+                let store = try BuiltStore(in: folder, ["path": .string(path)])
+                #expect(try store.get("name") == (value == 1 ? nil : Data("1".utf8)), "\(name)")
+                try store.set("name", Data("\(value)".utf8))
+                store.store.close()
+            }
+            #expect(try folder.entries() == [name])
+        }
+    }
+
+    @Test("what has the name of the log's last change is in the database when the last connection was closed")
+    func closed() throws {
+        let folder = try TemporaryFolder()
+        let store = try BuiltStore(in: folder)
+        try store.set("name", Data("value".utf8))
+        store.store.close()
+        #expect(try folder.entries() == [BuiltStore.file])
+    }
+
+    @Test("the log does not grow with the number of changes")
+    func log() throws {
+        let store = try BuiltStore(["synchronous": .string("normal")])
+        let value = Data(seed: 1, count: 20_000)
+        for _ in 0..<2000 { try store.set("name", value) }
+        let size = try FileManager.default.attributesOfItem(
+            atPath: "\(store.folder.path)/\(BuiltStore.file)-wal")[.size]
+        // 40 MB were written.
+        #expect(try #require(size as? Int) < 16 << 20)
+    }
+}
