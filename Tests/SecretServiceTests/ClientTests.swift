@@ -66,6 +66,31 @@ struct ClientTests {
         #expect(try items().count == 1)
     }
 
+    @Test("secret-tool clears what we stored, and does not find what we removed")
+    func secretToolClears() throws {
+        for isTheirs in [true, false] {
+            try store.set(.secret("service", "user"), to: Self.text)
+            if isTheirs {
+                let end = try session.run("/usr/bin/secret-tool", "clear", "service", "service", "username", "user")
+                #expect(end.status == 0, "\(end.errors)")
+                #expect(try store.get(.secret("service", "user")) == nil)
+            } else {
+                #expect(try store.remove(.secret("service", "user")))
+                let end = try session.run("/usr/bin/secret-tool", "lookup", "service", "service", "username", "user")
+                #expect(end.status == 1 && end.output.isEmpty)
+            }
+            #expect(try items().isEmpty)
+        }
+    }
+
+    @Test("what others stored we remove", arguments: ["keyring", "storage"])
+    func removesTheirs(_ library: String) throws {
+        try session.client(library, "set", "service", "user", input: Self.text)
+        #expect(try items().count == 1)
+        #expect(try store.remove(.secret("service", "user")))
+        #expect(try items().isEmpty)
+    }
+
     @Test("secretstorage finds what we stored, and we find its bytes")
     func secretStorage() throws {
         try store.set(.secret("service", "user"), to: Self.text)
@@ -73,6 +98,24 @@ struct ClientTests {
         let bytes = Data([0, 255, 10, 13])
         try session.client("storage", "set", "service", "bytes", input: bytes)
         #expect(try store.get(.secret("service", "bytes")) == bytes)
+    }
+
+    @Test("secretstorage replaces and removes what we stored, in the same item")
+    func secretStorageReplaces() throws {
+        try store.set(.secret("service", "user"), to: Data("ours".utf8))
+        try session.client("storage", "set", "service", "user", input: Self.text)
+        #expect(try store.get(.secret("service", "user")) == Self.text)
+        #expect(try items().count == 1)
+        try session.client("storage", "delete", "service", "user")
+        #expect(try store.get(.secret("service", "user")) == nil)
+    }
+
+    @Test("what secretstorage stored we find, and what we set then it finds, in the same item")
+    func secretStorageFirst() throws {
+        try session.client("storage", "set", "service", "user", input: Self.text)
+        try replaceTheirs()
+        #expect(try session.client("storage", "get", "service", "user") == Data("ours".utf8))
+        #expect(try items().map(\.["label"]) == ["made by another"])
     }
 
     /// Reads what another has stored and sets it.

@@ -91,6 +91,18 @@ struct PromptTests {
         #expect(SuspendingClock.now - start < .seconds(15))
     }
 
+    @Test("have their question taken back when the person's time is over")
+    func takenBack() throws {
+        let session = try Session(.fault("waiting"))
+        let store = try session.open(SecretOptions(promptTimeout: 0.3))
+        #expect(throws: StorageError.timedOut) { try store.get(Self.address) }
+        // Messages of one connection come in order: when this has its answer, everything before it has come.
+        #expect(try store.exists(Self.address))
+        let asked = try String(contentsOfFile: "\(session.home)/asked", encoding: .utf8).split(separator: "\n")
+        let prompt = "/org/freedesktop/secrets/prompt/p1"
+        #expect(asked.filter { $0.hasSuffix(prompt) } == ["Prompt \(prompt)", "Dismiss \(prompt)"], "\(asked)")
+    }
+
     @Test("are not asked about if the options give the person no time")
     func unasked() throws {
         let session = try Session(.fault("dismissing"))

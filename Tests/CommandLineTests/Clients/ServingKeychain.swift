@@ -9,7 +9,13 @@ struct ServingKeychain: Sendable, CustomTestStringConvertible {
     var preparation = ""
 
     /// Everything that clients are tested with.
-    static let all = [ServingKeychain(testDescription: "sealed files")]
+    static let all = [
+        ServingKeychain(testDescription: "sealed files"),
+        ServingKeychain(
+            testDescription: "the Secret Service",
+            wrapper: ["/bin/sh", "\(BuiltProducts.package)/Tests/CommandLineTests/Programs/keyring_session.sh"],
+            preparation: "ld-host config set domains.keychain secret-service"),
+    ]
 }
 
 extension Home {

@@ -54,18 +54,26 @@ struct KeyHome {
         values[address] = value
     }
 
+    /// The domains whose values are sealed with the master keys.
+    var sealedByMasterKeys: [String] { ["encryptedFileSystem", custom] }
+
     /// Every value that is stored now, by address.
     ///
     /// - Throws: `Home.Failure` if one cannot be read.
     func stored() throws -> [String: [UInt8]] {
-        var found: [String: [UInt8]] = [:]
-        for domain in ["keychain:service", "encryptedFileSystem", custom] {
-            let ending = try home.run("export", domain)
-            guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
-            let entries = try JSONDecoder().decode([String: Entry].self, from: Data(ending.output))
-            for (name, entry) in entries { found["\(domain)/\(name)"] = entry.bytes }
+        try (["keychain:service"] + sealedByMasterKeys).reduce(into: [:]) { found, domain in
+            found.merge(try values(of: domain)) { $1 }
         }
-        return found
+    }
+
+    /// The values of one domain, by address.
+    ///
+    /// - Throws: `Home.Failure` if one cannot be read.
+    func values(of domain: String, adding variables: [String: String] = [:]) throws -> [String: [UInt8]] {
+        let ending = try home.run("export", domain, adding: variables)
+        guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
+        let entries = try JSONDecoder().decode([String: Entry].self, from: Data(ending.output))
+        return entries.reduce(into: [:]) { found, entry in found["\(domain)/\(entry.key)"] = entry.value.bytes }
     }
 
     /// The keys of a ring.

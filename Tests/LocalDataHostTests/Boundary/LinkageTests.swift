@@ -6,8 +6,8 @@ import Testing
 @Suite("what the built files link to and export", .waitsForPrograms) struct LinkageTests {
     /// Libraries that belong to single plugins, or cost start-up time.
     static let unwanted = [
-        "libsecret", "libcrypto", "libssl", "libsodium", "libsqlite3", "libnats", "libFoundation.so",
-        "libFoundationInternationalization", "lib_FoundationICU",
+        "libsecret", "libglib", "libgobject", "libgio", "libcrypto", "libssl", "libsodium", "libsqlite3", "libnats",
+        "libFoundation.so", "libFoundationInternationalization", "lib_FoundationICU",
     ]
 
     private static var folder: String { (try? FixtureBuilder.host).map { String($0.dropLast("/ld-host".count)) } ?? "" }
@@ -64,6 +64,21 @@ import Testing
         let own = try libraries(of: name).subtracting(libraries(of: "libFileStore.so"))
         #expect(own.count == 1)
         #expect(own.allSatisfy { $0.hasPrefix(library) }, "\(own)")
+    }
+
+    @Test("the plugin of the secret service needs libsecret and GLib, besides what a store of plain files needs")
+    func wrapsSecrets() throws {
+        let own = try libraries(of: "libSecretService.so").subtracting(libraries(of: "libFileStore.so"))
+        #expect(own == ["libsecret-1.so.0", "libgio-2.0.so.0", "libgobject-2.0.so.0", "libglib-2.0.so.0"])
+    }
+
+    @Test(
+        "no other file that is built loads libsecret or GLib, not even by way of another library",
+        arguments: ["ld-host"] + plugins.filter { $0 != "libSecretService.so" })
+    func loadsNoSecrets(_ name: String) throws {
+        let loaded = try run("/usr/bin/ldd", "\(Self.folder)/\(name)")
+        #expect(loaded.contains("libc.so.6"), "ldd was not understood")
+        for library in ["libsecret", "libglib", "libgobject", "libgio"] { #expect(!loaded.contains(library)) }
     }
 
     @Test("a plugin exports one function besides Swift's own, its entry", arguments: plugins)

@@ -1,7 +1,7 @@
 """Does with items what their users' programs do: Python's keyring, and secretstorage.
 
 usage: clients.py keyring get|set|delete SERVICE USERNAME    a password to set is standard input
-       clients.py storage get|set SERVICE USERNAME           a secret to set is standard input
+       clients.py storage get|set|delete SERVICE USERNAME    a secret to set is standard input
        clients.py storage items SERVICE USERNAME             label and attributes of each, as JSON lines
        clients.py storage lock
 """
@@ -31,5 +31,7 @@ else:
         for item in collection.search_items(attributes):
             if action == "get":
                 sys.stdout.buffer.write(item.get_secret())
+            elif action == "delete":
+                item.delete()
             else:
                 print(json.dumps({"label": item.get_label(), **item.get_attributes()}))

@@ -1,4 +1,5 @@
-"""A secret service with one fault. Prints "ready" when it owns the name, then what it is asked that matters to a test.
+"""A secret service with one fault. Prints "ready" when it owns the name, and appends what it is asked from then on to the
+file "asked" in $HOME, a line with method and path each.
 
 usage: service.py FAULT
 
@@ -16,6 +17,7 @@ usage: service.py FAULT
     mistyped    gives answers of other types than the ones that are due
     forgetful   forgets a session after its first use
 """
+import os
 import sys
 
 from jeepney import DBusAddress, HeaderFields, MessageType, message_bus, new_error, new_method_return, new_signal
@@ -54,7 +56,8 @@ def answer(message):
             return failure(message, "org.freedesktop.DBus.Error.NotSupported")
         sessions += 1
         return new_method_return(message, "vo", (("s", ""), f"/org/freedesktop/secrets/session/{sessions}"))
-    print(method, flush=True)
+    with open(os.path.expanduser("~/asked"), "a") as asked:
+        print(method, path, file=asked)
     if fault == "silent":
         return None
     if fault == "dies" and method == "SearchItems" or fault == "dies-late" and method in ("CreateItem", "SetSecret"):

@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// A copy of one store to another, disturbed at every one of its calls that change data, state or configuration. All
+/// points with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
+@Suite("Copies of stores under faults", .serialized)
+struct CopyCampaignTests {
+    /// A number of points of one operation that take about 2 s.
+    private static let sample = 4
+    private static let seed =
+        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    @Test(
+        "a fault at any call leaves every value in one store or the other, and the next run completes the copy",
+        arguments: CopyOperation.all)
+    func campaign(_ operation: CopyOperation) throws {
+        let home = try CopyHome(operation)
+        let disturbed = try DisturbedHome(home.home, operation.words)
+        let count = try disturbed.calls().count
+        try #require(count >= 20, "the injector sees only \(count) calls")
+        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
+        let all = points.count
+        if !BuiltProducts.isTorture {
+            var generator = SeededGenerator(state: Self.seed)
+            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        }
+        for (mode, number) in points {
+            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            do { try check(operation, home, disturbed, mode, number, place) } catch {
+                Issue.record("\(place): \(error)")
+            }
+        }
+        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(Self.seed)")
+    }
+
+    private func check(
+        _ operation: CopyOperation, _ home: CopyHome, _ disturbed: DisturbedHome, _ mode: FaultMode, _ number: Int,
+        _ place: String
+    ) throws {
+        let (ending, hit) = try disturbed.run(mode, at: number)
+        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
+        if mode.kills {
+            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
+        } else {
+            #expect(ending.status == 0 || ending.errors.contains("ld-host: error: "), "no message; \(what)")
+        }
+        let isDone = try state(operation, home, what)
+        #expect(isDone || ending.status != 0, "success without effect; \(what)")
+        // Once more, by whoever comes next.
+        let again = try disturbed.run()
+        #expect(again.status == 0, "cannot be completed: \(again.errors); \(what)")
+        #expect(try state(operation, home, "afterwards; \(what)"), "not completed by the next; \(what)")
+        #expect(try disturbed.debris() == [], "\(what)")
+    }
+
+    /// Checks what must hold at every instant, and tells whether the operation is done.
+    private func state(_ operation: CopyOperation, _ home: CopyHome, _ what: String) throws -> Bool {
+        let (source, destination) = (try home.source(), try home.destination())
+        for (address, value) in home.secrets {
+            let (from, to) = (source.secrets[address], destination.secrets[address])
+            #expect(
+                from == value || (operation.moves && from == nil), "\(address) is another one in the source; \(what)")
+            #expect(from == value || to == value, "\(address) is lost; \(what)")
+            let isOlder = operation.overwrites && to == CopyOperation.older && address == KeyHome.overwrittenSecret
+            #expect(to == value || to == nil || isOlder, "\(address) is another one in the destination; \(what)")
+        }
+        #expect(source.opensTheRest || (operation.moves && destination.opensTheRest), "master keys are lost; \(what)")
+        let names = Set(home.secrets.keys)
+        #expect(names.isSuperset(of: source.secrets.keys) && names.isSuperset(of: destination.secrets.keys), "\(what)")
+        let isEmpty = source.secrets.isEmpty && !source.opensTheRest
+        return destination == home.all && (operation.moves ? isEmpty : source == home.all)
+    }
+}

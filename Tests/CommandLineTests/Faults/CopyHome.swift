@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Testing
+
+/// A home with sealed values, and a second store for its keychain, which is looked at by way of a configuration in which
+/// it serves the keychain.
+struct CopyHome {
+    /// What the keychain and what it has the keys of look like where one of the two stores serves it.
+    struct View: Equatable {
+        /// The keychain's values, by address.
+        var secrets: [String: [UInt8]]
+        /// Whether everything opens that the master keys seal, which the store has or has not.
+        var opensTheRest: Bool
+    }
+
+    let keys: KeyHome
+    var home: Home { keys.home }
+
+    init(_ operation: CopyOperation) throws {
+        keys = try KeyHome(isEmpty: false)
+        try home.done(
+            "config", "set", "stores.\(CopyOperation.destination)",
+            "{\"component\":\"file\",\"options\":{\"root\":\"\(home.path)/data/second\"},\"sealing\":\"keyFile\"}")
+        let other = "{\"domains\":{\"keychain\":\"\(CopyOperation.destination)\"}}"
+        try Data(other.utf8).write(to: URL(filePath: "\(home.path)/other.json"))
+        guard operation.overwrites else { return }
+        let ending = try home.run(
+            "set", KeyHome.overwrittenSecret, "--stdin", input: CopyOperation.older, adding: seenFromDestination)
+        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+    }
+
+    /// The values that are copied.
+    var secrets: [String: [UInt8]] { keys.values.filter { $0.key.hasPrefix("keychain:") } }
+
+    /// Everything, as it is where a store has all of it.
+    var all: View { View(secrets: secrets, opensTheRest: true) }
+
+    func source() throws -> View { try view([:]) }
+
+    func destination() throws -> View { try view(seenFromDestination) }
+
+    private var seenFromDestination: [String: String] { ["LOCALDATA_CONFIG": "\(home.path)/other.json"] }
+
+    /// - Throws: `Home.Failure` if a value of the keychain's cannot be read.
+    private func view(_ variables: [String: String]) throws -> View {
+        let found = try keys.values(of: "keychain:service", adding: variables)
+        let rest = keys.values.filter { !$0.key.hasPrefix("keychain:") }
+        var opened: [String: [UInt8]] = [:]
+        for domain in keys.sealedByMasterKeys {
+            opened.merge((try? keys.values(of: domain, adding: variables)) ?? [:]) { $1 }
+        }
+        return View(secrets: found, opensTheRest: opened == rest)
+    }
+}

@@ -1,0 +1,28 @@
+import FoundationEssentials
+import Testing
+
+/// A copy of the keychain's store to another one, which the campaigns disturb.
+struct CopyOperation: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Whether the values leave the source when all of them have arrived.
+    let moves: Bool
+    /// Whether the destination has another value at ``KeyHome/overwrittenSecret`` before.
+    let overwrites: Bool
+
+    var testDescription: String { name }
+
+    var words: [String] {
+        ["store", "copy", KeyHome.store, Self.destination] + (moves ? ["--move"] : [])
+            + (overwrites ? ["--overwrite"] : [])
+    }
+
+    static let destination = "second"
+    /// What the destination has before, where it has another value.
+    static let older = Array("an older value".utf8)
+
+    static let all = [
+        CopyOperation(name: "store copy", moves: false, overwrites: false),
+        CopyOperation(name: "store copy --move", moves: true, overwrites: false),
+        CopyOperation(name: "store copy --move --overwrite", moves: true, overwrites: true),
+    ]
+}
