@@ -11,9 +11,10 @@ struct ReadmeTests {
             .compactMap { $0.split(separator: "```", maxSplits: 1).first.map(String.init) }
         let sources = try [
             "Tests/ExamplesTests/ReadmeSamples.swift", "Tests/ExamplesTests/ReadmeKeys.swift",
+            "Tests/ExamplesTests/ReadmeChanges.swift",
             "Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift",
         ].map { try Repository.text($0) }
-        #expect(blocks.count == 3)
+        #expect(blocks.count == 4)
         for block in blocks { #expect(sources.contains(block), "not compiled anywhere:\n\(block)") }
     }
 

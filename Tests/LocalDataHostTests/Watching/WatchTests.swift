@@ -62,7 +62,8 @@ import Testing
 
         var keychain = try await router.changes(in: .keychain(service: "LocalData")).makeAsyncIterator()
         try await router.set("x", for: textKey("k", .fileSystem(), security: .recommended))
-        try await router.set("x", for: textKey("own", .keychain(service: "LocalData")))
+        try await router.set(
+            "x", for: textKey("own", .keychain(service: "LocalData"), security: .keychain(accessibility: .always)))
         #expect(try await keychain.next()?.names == ["own"])
     }
 

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// A batch, disturbed at every one of its calls that change data, state or configuration. All points with
+/// `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
+@Suite("Batches under faults", .serialized)
+struct BatchCampaignTests {
+    /// A number of points of one operation that take about 2 s.
+    private static let sample = 6
+    private static let seed =
+        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    @Test("a fault at any call leaves all of a batch or nothing of it", arguments: BatchOperation.all)
+    func campaign(_ operation: BatchOperation) throws {
+        let home = try Home()
+        try home.done("config", "set", "domains.fileSystem", "sqlite")
+        try home.done("plugins", "list")
+        for (address, value) in operation.before.sorted(by: { $0.key < $1.key }) {
+            try home.done("set", address, "--stdin", input: Array(value.utf8))
+        }
+        let disturbed = try DisturbedHome(home, ["batch"], input: operation.input)
+        let count = try disturbed.calls().count
+        try #require(count >= 3, "the injector sees only \(count) calls")
+        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
+        let all = points.count
+        if !BuiltProducts.isTorture {
+            var generator = SeededGenerator(state: Self.seed)
+            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        }
+        for (mode, number) in points {
+            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            do { try check(operation, disturbed, mode, number, place) } catch { Issue.record("\(place): \(error)") }
+        }
+        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(Self.seed)")
+    }
+
+    private func check(
+        _ operation: BatchOperation, _ disturbed: DisturbedHome, _ mode: FaultMode, _ number: Int, _ place: String
+    ) throws {
+        let (ending, hit) = try disturbed.run(mode, at: number)
+        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
+        if mode.kills {
+            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
+        } else {
+            #expect(ending.status == 0 || ending.errors.contains("ld-host: error: "), "no message; \(what)")
+        }
+        let found = try stored(operation, disturbed.home)
+        #expect(
+            found == operation.before || found == operation.after,
+            "a part of the batch: \(found.keys.sorted()); \(what)")
+        let isDone = found == operation.after
+        #expect(isDone || ending.status != 0, "success without effect; \(what)")
+        let mayBeDone = ending.errors.contains("is decided") || ending.errors.contains("power loss")
+        #expect(!isDone || ending.status == 0 || mode.kills || mayBeDone, "failure with effect; \(what)")
+        #expect(try disturbed.run().status == 0, "cannot be done again; \(what)")
+        #expect(try stored(operation, disturbed.home) == operation.after, "not done by the next; \(what)")
+        #expect(try disturbed.debris() == [], "\(what)")
+        let doctor = try disturbed.home.run("doctor")
+        #expect(!doctor.text.contains("!!"), "\(doctor.text); \(what)")
+    }
+
+    private func stored(_ operation: BatchOperation, _ home: Home) throws -> [String: String] {
+        var found: [String: String] = [:]
+        for domain in operation.domains {
+            let ending = try home.run("export", domain)
+            guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
+            let entries = try JSONDecoder().decode([String: [String: String]].self, from: Data(ending.output))
+            for (name, entry) in entries { found["\(domain)/\(name)"] = entry["$text"] }
+        }
+        return found
+    }
+}
