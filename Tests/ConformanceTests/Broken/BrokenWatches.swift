@@ -32,7 +32,7 @@ enum BrokenWatches {
 
     final class CutsNames: CorrectStore, @unchecked Sendable {
         override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
-            try super.watch(place, prefix: prefix) { name in changed(name.map { String($0.prefix(255)) }) }
+            try super.watch(place, prefix: prefix) { name in changed(name.map { String($0.prefix(100)) }) }
         }
     }
 

@@ -27,11 +27,11 @@ extension ConformanceCheck {
             try store.expect("again", holds: Data("3".utf8), "removed and then set in a batch")
         },
         ConformanceCheck(
-            "batch.many", "a batch may be long, and have names of any length in more than one place", if: .batch
+            "batch.many", "a batch may be long, with long names, in more than one place", if: .batch
         ) { store in
             let places = [store.place, store.place("-other")]
             let addresses = (0..<150).map { index in
-                let suffix = index.isMultiple(of: 10) ? String(repeating: "Long/", count: 200) : ""
+                let suffix = index.isMultiple(of: 10) ? String(repeating: "/", count: 200) : ""
                 return StorageAddress(places[index % 2], name: "\(index)\(suffix)")
             }
             for (index, address) in addresses.enumerated() where index.isMultiple(of: 3) {

@@ -40,7 +40,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck("watch.names", "a watch tells every name as it is", if: .watch) { store in
             let watch = try store.watch()
-            let names = ["A", "a/b", ".x", "\u{e9}", "e\u{301}", "line\nbreak", String(repeating: "Long/", count: 200)]
+            let names = ["a/b", ".x", "%41", "e\u{301}", String(repeating: "/", count: 200)]
             for name in names { try store.set(name, to: "1") }
             for name in names {
                 watch.forget()
