@@ -20,3 +20,17 @@ final class TemporaryFolder: Sendable {
 
     func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(file)") }
 }
+
+extension TemporaryFolder {
+    /// The paths of everything but folders below this one, sorted.
+    func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).filter {
+            var isFolder: Bool = false
+            return FileManager.default.fileExists(atPath: "\(path)/\($0)", isDirectory: &isFolder) && !isFolder
+        }.sorted()
+    }
+
+    static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+}

@@ -15,7 +15,7 @@ extension FileStore: StreamingBackend {
     ) throws {
         try StorageError.translating {
             let attribute = try attributes.flatMap(StoredAttributes.init)?.encoded()
-            try key.place.replace(key.path, attribute: attribute, from: source)
+            try batches.around { try key.place.replace(key.path, attribute: attribute, from: source) }
         }
     }
 }

@@ -16,11 +16,13 @@ package final class FileStore: StorageBackend {
     package let properties = StoreProperties(latency: .disk, isDurable: true, isShared: true)
 
     let root: DurableDirectory
+    let batches: BatchFolder
     private let places = PlaceTable()
 
-    /// Opens a store; makes nothing on the disk.
+    /// Opens a store, and completes a batch that a crash has interrupted; otherwise it makes nothing on the disk.
     ///
-    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder.
+    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if a
+    ///   batch cannot be completed.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("root")
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -29,12 +31,18 @@ package final class FileStore: StorageBackend {
                 hint: "start it with '/', '~/' or '${data}/'")
         }
         root = try DurableDirectory(root: path)
+        batches = try BatchFolder(root: root)
         do {
             try root.checkPath()
+            try batches.recover()
         } catch let error as SystemCallError {
             throw StorageError(
                 .storeUnavailable, "the root of the file store is not usable: \(error)",
                 hint: "choose another 'root', or make it a folder that this user may read")
+        } catch let error as DurableBatchError where !error.cause.isRefusal {
+            throw StorageError(.storeUnavailable, "\(error)", hint: "check the disk, then try again")
+        } catch is DurableBatchError {
+            // Whoever may not write here may read all the same; the next who may write completes the batch.
         }
     }
 
@@ -61,12 +69,14 @@ package final class FileStore: StorageBackend {
     package func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try StorageError.translating {
             let attribute = try attributes.flatMap(StoredAttributes.init)?.encoded()
-            try value.withUnsafeBytes { try key.place.replace(key.path, attribute: attribute, with: $0) }
+            try batches.around {
+                try value.withUnsafeBytes { try key.place.replace(key.path, attribute: attribute, with: $0) }
+            }
         }
     }
 
     package func remove(_ key: FileKey) throws -> Bool {
-        try StorageError.translating { try key.place.remove(key.path) }
+        try StorageError.translating { try batches.around { try key.place.remove(key.path) } }
     }
 
     /// The folder of a place, shared by all its keys.

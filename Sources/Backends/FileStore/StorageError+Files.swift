@@ -18,10 +18,34 @@ extension StorageError {
                 throw StorageError(
                     .durabilityUnknown, error.description, hint: "check the disk, then repeat the change")
             }
+        } catch let error as DurableBatchError {
+            switch error.outcome {
+            case .unchanged, .blocked:
+                throw StorageError(code(of: error.cause), error.description, hint: hint(for: error.cause))
+            case .durabilityUnknown:
+                throw StorageError(
+                    .durabilityUnknown, error.description, hint: "check the disk, then repeat the change")
+            case .incomplete:
+                throw StorageError(
+                    .durabilityUnknown, error.description,
+                    hint: "check the disk; the next change, or opening the store anew, goes on with the batch")
+            }
         } catch let error as FileKindError {
             throw StorageError(
                 .fileError, error.description,
                 hint: "move it away; the file store keeps its values there, in regular files only")
+        }
+    }
+
+    /// Runs what begins a watch, and says of the system's limits which ones they are.
+    static func translatingWatch<Result>(_ body: () throws -> Result) throws -> Result {
+        try translating {
+            do {
+                return try body()
+            } catch let error as SystemCallError where error.code == ENOSPC || error.code == EMFILE {
+                let limit = error.code == ENOSPC ? "fs.inotify.max_user_watches" : "fs.inotify.max_user_instances"
+                throw StorageError(.busy, error.description, hint: "raise \(limit) (sysctl), or watch less at once")
+            }
         }
     }
 

@@ -25,10 +25,13 @@ final class MemoryCell: Sendable {
         }
     }
 
+    let address: StorageAddress
     private let content = Mutex<Value?>(nil)
     /// Keeps the locks of two cells on cache lines of their own: readers of different keys would else slow each other
     /// down, depending on where the cells happen to lie.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
+
+    init(_ address: StorageAddress) { self.address = address }
 
     /// The value now.
     var value: Value? { content.withLock { $0 } }

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// Keeps values in memory, for as long as the process lives. The smallest real store, and the model for others.
-final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend {
+final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, WatchableBackend {
     static let component = ComponentInfo(
         id: "memory", summary: "keeps values in memory until the process ends; each configured store has its own")
 
@@ -18,6 +18,7 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend {
     private let table = Mutex(Table())
     /// Held while a batch is applied, so that two batches do not mix.
     private let batch = Mutex(())
+    private let watches = WatchList()
 
     init(options: ComponentOptions, host: HostServices) {}
 
@@ -25,7 +26,7 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend {
         table.withLock { table in
             if let cell = table.cells[address] { return cell }
             if table.cells.count >= table.sweepAt { Self.sweep(&table) }
-            let cell = MemoryCell()
+            let cell = MemoryCell(address)
             table.cells[address] = cell
             return cell
         }
@@ -41,9 +42,14 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend {
 
     func set(_ key: MemoryCell, to value: RawSpan, attributes: ValueAttributes?) {
         key.replace(with: MemoryCell.Value(data: value.withUnsafeBytes { Data($0) }, attributes: attributes))
+        watches.tell(of: key.address)
     }
 
-    func remove(_ key: MemoryCell) -> Bool { key.replace(with: nil) }
+    func remove(_ key: MemoryCell) -> Bool {
+        let wasThere = key.replace(with: nil)
+        if wasThere { watches.tell(of: key.address) }
+        return wasThere
+    }
 
     func attributes(of key: MemoryCell) -> ValueAttributes? { key.value?.attributes }
 
@@ -54,7 +60,14 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend {
                     with: change.value.map { MemoryCell.Value(data: $0, attributes: change.attributes) })
             }
         }
+        for change in changes { watches.tell(of: change.key.address) }
     }
+
+    func watch(
+        _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+    ) -> WatchList.Watch { watches.begin(place, prefix: prefix, changed) }
+
+    func unwatch(_ watch: WatchList.Watch) { watches.end(watch) }
 
     func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool

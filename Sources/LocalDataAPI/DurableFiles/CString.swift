@@ -17,6 +17,11 @@ package final class CString: Sendable {
     deinit { start.deallocate() }
 }
 
+extension CString {
+    /// The bytes before the NUL.
+    var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: start, count: count)) }
+}
+
 extension CString: CustomStringConvertible {
     /// The bytes as text; what is not UTF-8 is repaired.
     package var description: String { String(cString: start) }

@@ -18,6 +18,8 @@ extension DurableDirectory {
         let descriptor: Int32
         /// Whether the folder belongs to a group.
         let isShared: Bool
+        let device: dev_t
+        let inode: ino_t
     }
 
     /// The open folder, or `nil` if there is none; takes no lock and makes no system call once it is open.
@@ -40,9 +42,21 @@ extension DurableDirectory {
             try synchronizeChain(opened)
             isChainDurable.store(true, ordering: .releasing)
         }
+        return try writable(opened)
+    }
+
+    /// The open folder for a change that makes none; `nil` if there is none.
+    func folderIfThere() throws -> Writable? {
+        guard let opened = try descriptorForReading() else { return nil }
+        _ = try reopenIfReplaced(opened)
+        return try writable(opened)
+    }
+
+    private func writable(_ opened: Int32) throws -> Writable {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
-        return Writable(descriptor: opened, isShared: status.st_mode & S_ISGID != 0)
+        return Writable(
+            descriptor: opened, isShared: status.st_mode & S_ISGID != 0, device: status.st_dev, inode: status.st_ino)
     }
 
     /// Puts the folder that now has the path behind an open descriptor whose folder has lost it. Makes nothing.

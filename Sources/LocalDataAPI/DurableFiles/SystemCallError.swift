@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 
 /// A system call that failed, with what it was called on.
 package struct SystemCallError: Error, Hashable, Sendable {
@@ -27,6 +28,11 @@ package struct SystemCallError: Error, Hashable, Sendable {
         let words = String(cString: text)
         return "\(words.prefix(1).lowercased())\(words.dropFirst()) (\(String(cString: symbol)))"
     }
+}
+
+extension SystemCallError {
+    /// Whether the system refused what this process may not do.
+    package var isRefusal: Bool { code == EACCES || code == EPERM || code == EROFS }
 }
 
 extension SystemCallError: CustomStringConvertible {

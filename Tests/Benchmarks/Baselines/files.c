@@ -2,12 +2,14 @@
  * Makes the file store's system calls, and nothing else: files FOLDER ATTRIBUTE [threaded]
  *
  * Reads lines "set SIZE COUNT" and "get SIZE COUNT" from standard input and answers each with the nanoseconds of one
- * operation. FOLDER is made. ATTRIBUTE is the content of the extended attribute, as long as the store's.
+ * operation; and "batch SIZE COUNT", with the nanoseconds of all: so many values are written, then the file system is
+ * synchronized, then they are renamed, then the folder is synchronized. FOLDER is made. ATTRIBUTE is the content of the extended attribute, as long as the store's.
  *
  * With "threaded" the program has a second thread, which sleeps. Every system call on a descriptor costs more then, since
  * the kernel counts the descriptor's uses and the C library's functions become cancellation points; a program with I/O
  * threads, as any host is, cannot avoid that.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,6 +54,26 @@ static void set(int folder, const char *path, const char *attribute, const void 
     close(file);
 }
 
+static void batch(int folder, const char *attribute, const void *value, size_t count, long values) {
+    const long number = (long)getpid();
+    char temporary[64], name[64];
+    for (long i = 0; i < values; i++) {
+        snprintf(temporary, sizeof(temporary), ".tmp/%lx-%ld", number, i);
+        const int file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file < 0) fail("openat");
+        if (write(file, value, count) != (ssize_t)count) fail("write");
+        if (fsetxattr(file, "user.localdata", attribute, strlen(attribute), 0) != 0 && errno != ENOTSUP) fail("fsetxattr");
+        close(file);
+    }
+    if (syncfs(folder) != 0) fail("syncfs");
+    for (long i = 0; i < values; i++) {
+        snprintf(temporary, sizeof(temporary), ".tmp/%lx-%ld", number, i);
+        snprintf(name, sizeof(name), "value-%ld", i);
+        if (renameat(folder, temporary, folder, name) != 0) fail("renameat");
+    }
+    if (fsync(folder) != 0) fail("fsync");
+}
+
 static void get(int folder, void *value, size_t count) {
     struct stat status;
     const int file = openat(folder, "value", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -88,9 +110,14 @@ int main(int argc, char **argv) {
         if (value == NULL) fail("malloc");
         memset(value, 7, size + 1);
         const double start = nanoseconds();
-        for (long i = 0; i < count; i++) {
-            if (action[0] == 's') set(folder, argv[1], argv[2], value, size);
-            else get(folder, value, size);
+        if (action[0] == 'b') {
+            batch(folder, argv[2], value, size, count);
+            count = 1;
+        } else {
+            for (long i = 0; i < count; i++) {
+                if (action[0] == 's') set(folder, argv[1], argv[2], value, size);
+                else get(folder, value, size);
+            }
         }
         printf("%.1f\n", (nanoseconds() - start) / (double)count);
         fflush(stdout);

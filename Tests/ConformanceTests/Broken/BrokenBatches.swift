@@ -24,6 +24,10 @@ enum BrokenBatches {
         override func apply(_ changes: Changes) throws { for change in changes { try super.apply([change]) } }
     }
 
+    final class CutsAt128: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: Changes) throws { try super.apply(Array(changes.prefix(128))) }
+    }
+
     final class RefusesEmpty: CorrectStore, @unchecked Sendable {
         override func apply(_ changes: Changes) throws {
             guard !changes.isEmpty else { throw StorageError(.unsupported, "a batch needs a change") }

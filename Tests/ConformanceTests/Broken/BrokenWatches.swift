@@ -30,6 +30,12 @@ enum BrokenWatches {
         }
     }
 
+    final class CutsNames: CorrectStore, @unchecked Sendable {
+        override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
+            try super.watch(place, prefix: prefix) { name in changed(name.map { String($0.prefix(100)) }) }
+        }
+    }
+
     final class IgnoresPrefix: CorrectStore, @unchecked Sendable {
         override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
             try super.watch(place, prefix: "", changed: changed)

@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -24,6 +25,7 @@ extern const char *sigabbrev_np(int signal);
 extern const char *strerrordesc_np(int code);
 extern const char *strerrorname_np(int code);
 extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int syncfs(int file);
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
 /* ---------------------------------------------------------------- threads --------------------------------------- */
@@ -99,6 +101,12 @@ static inline const char *ld_linux_error_symbol(int32_t code) {
 /* dup3(2): the file that `file` stands for is put behind the open descriptor `place`, at once for all threads. */
 static inline int32_t ld_linux_put_in_place(int32_t file, int32_t place, int32_t flags) {
     return (int32_t)syscall(SYS_dup3, file, place, flags);
+}
+
+/* syncfs(2): what was written to the file system is on the disk; -1 and errno if anything written since `file` was opened
+ * is not (since Linux 5.8). */
+static inline int32_t ld_linux_syncfs(int32_t file) {
+    return syncfs(file);
 }
 
 /* xattr(7). */

@@ -38,6 +38,23 @@ struct FileCost {
             _ = try threaded.ask("set \(size) 1")
             try await Self.gets(name, size, router, key, threaded, "same system calls, with a second thread as we have")
         }
+        try await batches(attribute)
+    }
+
+    /// Both sides are C programs: one calls the plugin's table, the other makes the fewest system calls that replace the
+    /// values durably, but not all of them or none.
+    private func batches(_ attribute: String) async throws {
+        let ours = try Companion(
+            "\(setting.tools)/batches",
+            ["\(setting.plugins)/libFileStore.so", "file", "{\"root\": \"\(setting.folder)/batches\"}"])
+        let plain = try Companion("\(setting.tools)/files", ["\(setting.folder)/companion-batches", attribute])
+        let times = try await Comparison.rounds(21) {
+            try ours.ask("batch 128 1000")
+        } baseline: {
+            try plain.ask("batch 128 1000")
+        }
+        let what = "file store: batch of 1,000 sets of 128 B, all or none; C, write, `syncfs`, rename, `fsync`"
+        Row(what, times, atMost: 1.3).print()
     }
 
     private static func gets(

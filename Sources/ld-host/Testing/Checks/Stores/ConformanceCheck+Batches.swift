@@ -26,6 +26,30 @@ extension ConformanceCheck {
             try store.expect("removed", holds: nil, "set and then removed in a batch")
             try store.expect("again", holds: Data("3".utf8), "removed and then set in a batch")
         },
+        ConformanceCheck(
+            "batch.many", "a batch may be long, with long names, in more than one place", if: .batch
+        ) { store in
+            let places = [store.place, store.place("-other")]
+            let addresses = (0..<150).map { index in
+                let suffix = index.isMultiple(of: 10) ? String(repeating: "/", count: 200) : ""
+                return StorageAddress(places[index % 2], name: "\(index)\(suffix)")
+            }
+            for (index, address) in addresses.enumerated() where index.isMultiple(of: 3) {
+                try store.store.set(store.handle(address), to: Data("old".utf8), attributes: nil)
+            }
+            try store.store.apply(
+                addresses.enumerated().map { index, address in
+                    let value = index.isMultiple(of: 6) ? nil : Pattern.data(UInt64(index), index * 50)
+                    return StorageChange(key: try store.handle(address), value: value)
+                })
+            for (index, address) in addresses.enumerated() {
+                let found = try store.store.get(store.handle(address))
+                let expected = index.isMultiple(of: 6) ? nil : Pattern.data(UInt64(index), index * 50)
+                try expect(
+                    found == expected,
+                    "change \(index + 1) of a batch of 150: expected \(expected.shown), found \(found.shown)")
+            }
+        },
         ConformanceCheck("batch.none", "a batch that fails changes nothing", if: .batch, .limit) { store in
             guard let largest = store.properties.largestValue else { return }
             try store.set("old", to: "old")

@@ -38,6 +38,20 @@ extension ConformanceCheck {
                 try expectTold(watch, ["transaction"], by: "a transaction", store)
             }
         },
+        ConformanceCheck("watch.names", "a watch tells every name as it is", if: .watch) { store in
+            let watch = try store.watch()
+            let names = ["a/b", ".x", "%41", "e\u{301}", String(repeating: "/", count: 200)]
+            for name in names { try store.set(name, to: "1") }
+            for name in names {
+                watch.forget()
+                try store.set(name, to: "2")
+                try expect(watch.hears(name, within: store.patience), "the set of '\(name.prefix(20))' was not told")
+            }
+            let wrong = watch.told.filter { told in
+                !told.isEmpty && !names.contains { $0.utf8.elementsEqual(told.utf8) }
+            }
+            try expect(wrong, are: [], "names that were told and are not stored")
+        },
         ConformanceCheck("watch.prefix", "a watch is not told of other names and places", if: .watch) { store in
             let watch = try store.watch(prefix: "in/")
             try store.set("out", to: "1")

@@ -1,0 +1,25 @@
+package import DurableFiles
+package import LocalDataAPI
+
+extension FileStore: WatchableBackend {
+    /// Tells of what this or another process puts in place or removes, within milliseconds; see inotify(7). A file that
+    /// is edited in place, past the store, is not told.
+    package func watch(
+        _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+    ) throws -> FolderWatch {
+        try StorageError.translatingWatch {
+            try FolderWatch(directory(of: place).path, entersFolder: { $0.last == FileName.folderMark }) { change in
+                switch change {
+                case .anything: changed(nil)
+                case .file(let folders, let file):
+                    guard let name = FileName.name(folders: folders.map { Array($0.dropLast()) }, file: file),
+                        name.utf8.starts(with: prefix.utf8)
+                    else { return }
+                    changed(name)
+                }
+            }
+        }
+    }
+
+    package func unwatch(_ watch: FolderWatch) { watch.end() }
+}

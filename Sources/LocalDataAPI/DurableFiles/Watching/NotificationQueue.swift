@@ -1,0 +1,67 @@
+import CLinux
+import Glibc
+
+/// The system's queue of what happens in folders; see inotify(7). Used until the process ends.
+struct NotificationQueue: Sendable {
+    /// What happened in a folder, or to it.
+    struct Event {
+        /// The folder's number; -1 if the queue had no room and events were lost.
+        let folder: Int32
+        let mask: UInt32
+        /// What it happened to, if that is in the folder.
+        let name: [UInt8]
+    }
+
+    /// A file is there at once and whole, or is gone; folders come and go.
+    static let contents = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE)
+    /// The folder itself is gone, or has another path.
+    static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
+
+    private let descriptor: Int32
+
+    /// Opens a queue.
+    ///
+    /// - Throws: `SystemCallError`, with `EMFILE` if the user has as many as the system allows.
+    init() throws {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC))
+        guard descriptor >= 0 else { throw SystemCallError(errno, "watch folders with", path: "inotify") }
+    }
+
+    /// Puts what happens in a folder into the queue, beside what does already. One folder has one number, whatever the
+    /// path; `nil` if there is no folder.
+    ///
+    /// - Throws: `SystemCallError`, with `ENOSPC` if the user watches as many folders as the system allows.
+    func insert(_ path: String, _ mask: UInt32) throws -> Int32? {
+        let number = inotify_add_watch(descriptor, path, mask | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
+        if number >= 0 { return number }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return nil }
+        throw SystemCallError(code, "watch the folder", path: path)
+    }
+
+    func remove(_ folder: Int32) { _ = inotify_rm_watch(descriptor, folder) }
+
+    /// Waits for events, and takes at most so many as fit into 64 KiB; none if the queue cannot be read.
+    func next() -> [Event] {
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
+            var count = -1
+            repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+            var events: [Event] = []
+            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
+            let header = MemoryLayout<inotify_event>.size
+            while rest.count >= header {
+                let event = rest.loadUnaligned(as: inotify_event.self)
+                let name = rest.dropFirst(header).prefix(Int(event.len)).prefix { $0 != 0 }
+                events.append(Event(folder: event.wd, mask: event.mask, name: Array(name)))
+                rest = UnsafeRawBufferPointer(rebasing: rest[min(rest.count, header + Int(event.len))...])
+            }
+            return events
+        }
+    }
+}
+
+extension NotificationQueue.Event {
+    func has(_ flags: Int32) -> Bool { mask & UInt32(flags) != 0 }
+
+    var isOfFolder: Bool { has(IN_ISDIR) }
+}

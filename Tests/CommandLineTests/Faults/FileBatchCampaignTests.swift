@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+/// A batch, disturbed at every one of its calls that change the file system. All points with `LOCALDATA_TORTURE=1`;
+/// otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
+@Suite("The file store's batches under faults", .serialized)
+struct FileBatchCampaignTests {
+    /// A number of points of one batch that take about 1.5 s.
+    private static let sample = 16
+    private static let seed =
+        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    @Test("a fault at any call leaves all of a batch or nothing, and no debris", arguments: FileBatchOperation.all)
+    func campaign(_ operation: FileBatchOperation) throws {
+        let bench = try FileBatchBench(operation)
+        let undisturbed = try bench.run()
+        try #require(undisturbed.outcome == "applied", "\(undisturbed.outcome) \(undisturbed.ending.errors)")
+        let count = undisturbed.calls.count
+        try #require(count >= 10, "the injector sees only \(count) calls")
+        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
+        let all = points.count
+        if !BuiltProducts.isTorture {
+            var generator = SeededGenerator(state: Self.seed)
+            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        }
+        var committed = 0
+        for (mode, number) in points {
+            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            do {
+                if try check(bench, mode, number, place) { committed += 1 }
+            } catch {
+                Issue.record("\(place): \(error)")
+            }
+        }
+        print(
+            "faults: \(operation.name): \(points.count) of \(all) points, \(committed) applied, seed \(Self.seed)")
+    }
+
+    /// Tells whether the batch took effect.
+    private func check(_ bench: FileBatchBench, _ mode: FaultMode, _ number: Int, _ place: String) throws -> Bool {
+        let operation = bench.operation
+        let run = try bench.run(mode, at: number)
+        let hit = try #require(run.calls.dropFirst(number - 1).first, "\(place): the call was not reached")
+        let what: Comment = "\(place): \(hit): status \(run.ending.status), '\(run.outcome)'"
+        let home = bench.home.path
+        let store = try FileBatchOperation.open(home)
+        defer { store.close() }
+        let found = try operation.values(in: store, home)
+        let (old, new) = (operation.changes.map(\.old), operation.changes.map(\.new))
+        #expect(found == old || found == new, "part of the batch: \(found); \(what)")
+        #expect(try bench.debris() == [], "debris; \(what)")
+        if mode.kills {
+            #expect(run.ending.status == 128 + SIGKILL, "not killed; \(what)")
+        } else {
+            #expect(run.ending.status == 0, "an unexpected end; \(what)")
+            let isApplied = run.outcome == "applied"
+            let isUnknown = run.outcome.hasPrefix("unknown: ")
+            #expect((found == new) == (isApplied || isUnknown), "the outcome does not say what holds; \(what)")
+            #expect(!isApplied || !hit.name.hasPrefix("fsync") && hit.name != "syncfs", "a sync failed; \(what)")
+            #expect(isApplied || run.outcome.contains("/data"), "the message names no file; \(what)")
+        }
+        if !operation.isHomeEmpty {
+            let sibling = try store.with("sibling", "sibling", home) { try store.get($0) }
+            #expect(sibling == Data("sibling".utf8), "another value was changed; \(what)")
+        }
+        try operation.apply(to: store, home)
+        #expect(try operation.values(in: store, home) == new, "not writable afterwards; \(what)")
+        #expect(try bench.debris() == [], "debris after the next batch; \(what)")
+        return found == new
+    }
+
+    /// What no kill can show; see ``CallOrderTests``.
+    @Test("what is staged is synced before the batch is committed, and its folders before it is over")
+    func order() throws {
+        for operation in FileBatchOperation.all {
+            let bench = try FileBatchBench(operation)
+            let calls = try bench.run().calls
+            let commit = try #require(calls.firstIndex { $0.target?.hasSuffix("/.batch/journal") == true }, "\(calls)")
+            let staged = calls.indices.filter {
+                calls[$0].name == "openat" && calls[$0].path.contains("/.tmp/.") && !calls[$0].result.hasPrefix("-")
+            }
+            #expect(staged.count == operation.changes.count { $0.new != nil }, "\(calls)")
+            for index in staged {
+                let path = calls[index].path
+                let last = calls[..<commit].lastIndex { $0.path == path && !$0.name.hasSuffix("sync") } ?? index
+                let isSynced = calls[last..<commit].contains {
+                    $0.result == "0" && ($0.name == "syncfs" || ($0.name == "fsync" && $0.path == path))
+                }
+                #expect(isSynced, "\(path) is not synced before the commit: \(calls)")
+                let hasName = calls[index..<commit].contains {
+                    $0.result == "0"
+                        && ($0.name == "syncfs" || ($0.name == "fsync" && $0.path == calls[index].folder))
+                }
+                #expect(hasName, "the name of \(path) is not synced before the commit: \(calls)")
+                #expect(calls[commit...].contains { $0.path == path && $0.name == "renameat" }, "\(calls)")
+            }
+            let journal = calls[commit].path
+            let written = try #require(calls[..<commit].firstIndex { $0.target == journal }, "\(calls)")
+            #expect(calls[..<written].contains { $0.name == "fsync" && $0.path == calls[written].path }, "\(calls)")
+            let firstStaged = staged.first ?? commit
+            #expect(written < firstStaged, "staged before it was written down: \(calls)")
+            let changed = calls.indices.filter {
+                $0 > commit && (calls[$0].target != nil || calls[$0].name == "unlinkat")
+                    && !calls[$0].path.contains("/.batch/") && !calls[$0].path.hasSuffix("~")
+            }
+            let synced = try #require(calls.indices.first { $0 > commit && calls[$0].name == "fsync" }, "\(calls)")
+            #expect(synced < changed[0] && calls[synced].path.hasSuffix("/.batch"), "\(calls)")
+            let over = try #require(
+                calls.firstIndex { $0.name == "unlinkat" && $0.path.hasSuffix("/.batch/journal") }, "\(calls)")
+            for index in changed where index < over {
+                let folder = FaultShim.Call.folder(of: calls[index].target ?? calls[index].path)
+                #expect(
+                    calls[index..<over].contains { $0.name == "fsync" && $0.path == folder },
+                    "\(folder) is not synced before the batch is over: \(calls)")
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import DurableFiles
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("An interrupted batch")
+struct BatchRecoveryTests {
+    private let fixture: BatchFixture
+    private var obstacle: String { fixture.inside.path + "/second" }
+    private var journal: String { fixture.root.path + "/.batch/journal" }
+
+    init() throws { fixture = try BatchFixture() }
+
+    @Test("that is committed says so, and is completed when the store is opened")
+    func recovered() throws {
+        let error = try #require(try fixture.interrupt())
+        #expect(error.outcome == .incomplete)
+        #expect(error.cause.path.contains("/.tmp/"))
+        #expect("\(error)".contains("'\(journal)' is committed, but not wholly in place"))
+        #expect(try fixture.inside.text("first") == "new")
+        #expect(rmdir(obstacle) == 0)
+        try BatchFixture(fixture.folder).batches.recover()
+        #expect(try fixture.inside.text("second") == "new")
+        #expect(try fixture.debris(beside: ["root/in/first", "root/in/second"]) == [])
+    }
+
+    @Test("is completed before the next change, which it does not overtake")
+    func order() throws {
+        _ = try #require(try fixture.interrupt())
+        #expect(rmdir(obstacle) == 0)
+        try fixture.batches.around { try fixture.inside.replace("second", "newer") }
+        #expect(try fixture.inside.text("second") == "newer")
+        try fixture.batches.recover()
+        #expect(try fixture.inside.text("second") == "newer")
+        #expect(try fixture.inside.text("first") == "new")
+    }
+
+    @Test("is completed before the next batch")
+    func nextBatch() throws {
+        _ = try #require(try fixture.interrupt(second: "first batch"))
+        #expect(rmdir(obstacle) == 0)
+        try fixture.batches.apply([fixture.change("third", "new"), fixture.change("first", "newer")])
+        #expect(try fixture.inside.text("first") == "newer")
+        #expect(try fixture.inside.text("second") == "first batch")
+        #expect(try fixture.inside.text("third") == "new")
+    }
+
+    @Test("that cannot be completed keeps changes from being made, and says why")
+    func blocked() throws {
+        _ = try #require(try fixture.interrupt())
+        for attempt in [
+            { try fixture.batches.around { try fixture.inside.replace("third", "new") } },
+            { try fixture.batches.apply([fixture.change("third", "new"), fixture.change("fourth", "new")]) },
+            { try fixture.batches.recover() },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: DurableBatchError.self) { try attempt() }
+            #expect(error?.outcome == .blocked)
+            #expect(error?.cause.target == obstacle)
+        }
+        #expect(try fixture.inside.text("third") == nil)
+        #expect(rmdir(obstacle) == 0)
+        try fixture.batches.recover()
+        #expect(try fixture.inside.text("second") == "new")
+    }
+
+    @Test("passes over a place that is gone, and follows a root that was moved")
+    func moved() throws {
+        #expect(try fixture.interrupt() != nil)
+        #expect(rmdir(obstacle) == 0)
+        let other = fixture.folder.path + "/moved"
+        #expect(rename(fixture.root.path, other) == 0)
+        let moved = try DurableDirectory(root: other)
+        try BatchFolder(root: moved).recover()
+        #expect(try DurableDirectory(root: other, folders: ["in"]).text("second") == "new")
+
+        #expect(try fixture.interrupt() != nil)
+        try FileManager.default.removeItem(atPath: fixture.inside.path)
+        try fixture.batches.recover()
+        #expect(!fixture.folder.exists("root/in"))
+        #expect(!fixture.folder.exists("root/.batch/journal"))
+    }
+
+    @Test("whose journal is cut short or changed was not committed", arguments: [0, 1, 8, 40, -1, -9])
+    func torn(length: Int) throws {
+        _ = try #require(try fixture.interrupt())
+        #expect(rmdir(obstacle) == 0)
+        var bytes = try #require(fixture.folder.content("root/.batch/journal"))
+        if length < 0 { bytes[bytes.count + length] ^= 1 } else { bytes = Array(bytes.prefix(length)) }
+        try Data(bytes).write(to: URL(filePath: journal))
+        try fixture.batches.around { try fixture.inside.replace("third", "new") }
+        #expect(try fixture.inside.text("second") == nil)
+        #expect(!fixture.folder.exists("root/.batch/journal"))
+    }
+
+    @Test("of a later version is left alone")
+    func later() throws {
+        _ = try #require(try fixture.interrupt())
+        #expect(rmdir(obstacle) == 0)
+        var bytes = try #require(fixture.folder.content("root/.batch/journal"))
+        bytes[7] += 1
+        try Data(bytes).write(to: URL(filePath: journal))
+        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
+        #expect(error?.cause.code == ENOTSUP)
+        #expect(fixture.folder.content("root/.batch/journal") == bytes)
+    }
+
+    @Test("of another user is completed below the root only", .enabled(if: geteuid() == 0))
+    func otherUser() throws {
+        _ = try #require(try fixture.interrupt())
+        #expect(rmdir(obstacle) == 0)
+        #expect(chown(journal, 65534, 65534) == 0)
+        try fixture.batches.recover()
+        #expect(try fixture.inside.text("second") == "new")
+
+        try fixture.elsewhere.replace("a", "old")
+        #expect(throws: DurableBatchError.self) {
+            try fixture.batches.apply([
+                fixture.change("a", nil, in: fixture.elsewhere),
+                fixture.change("third", "new") { try TemporaryFolder.makeFolder(fixture.inside.path + "/third") },
+            ])
+        }
+        #expect(try fixture.elsewhere.text("a") == nil)
+        try fixture.elsewhere.replace("a", "newer")
+        #expect(rmdir(fixture.inside.path + "/third") == 0)
+        #expect(chown(journal, 65534, 65534) == 0)
+        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
+        #expect(error?.cause.code == EPERM)
+        #expect(try fixture.elsewhere.text("a") == "newer")
+    }
+
+    @Test("that was not committed is cleared away once its owner is dead")
+    func abandoned() throws {
+        // What stands in a folder while a batch is staged is what a crash would leave.
+        let copy = try TemporaryFolder()
+        try fixture.inside.replace("first", "old")
+        try fixture.batches.apply([
+            fixture.change("first", "new"),
+            fixture.change("second", "new") {
+                try FileManager.default.copyItem(atPath: fixture.root.path, toPath: copy.path + "/root")
+                // Its owner lives: nothing happens to it here.
+                try BatchFixture(fixture.folder).batches.recover()
+            },
+        ])
+        #expect(try fixture.inside.text("second") == "new")
+        let dead = try BatchFixture(copy)
+        let debris = try dead.debris(beside: ["root/in/first"])
+        #expect(debris.count == 3, "the file that says what is staged, and two staged contents: \(debris)")
+        try dead.batches.recover()
+        #expect(try dead.debris(beside: ["root/in/first"]) == [])
+        #expect(try dead.inside.text("first") == "old")
+    }
+
+    @Test("is not touched by the cleaner of temporary files")
+    func cleaner() throws {
+        _ = try #require(try fixture.interrupt())
+        _ = try DurableDirectory(root: fixture.inside.path).text("first")
+        #expect(rmdir(obstacle) == 0)
+        try fixture.batches.recover()
+        #expect(try fixture.inside.text("second") == "new")
+    }
+}

@@ -1,0 +1,169 @@
+import DurableFiles
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("Watching a folder")
+struct FolderWatchTests {
+    private let folder: TemporaryFolder
+    private let directory: DurableDirectory
+    private let file = FolderChange.file(folders: [], name: Array("a".utf8))
+
+    init() throws {
+        folder = try TemporaryFolder()
+        directory = try DurableDirectory(root: folder.path + "/one/two/three")
+    }
+
+    private func watch() throws -> Listener { try Listener(directory.path) }
+
+    @Test("tells of files that are replaced and removed, each by its name")
+    func told() throws {
+        try directory.make()
+        let listener = try watch()
+        defer { listener.end() }
+        for text in ["one", "two"] {
+            try directory.replace("a", text)
+            try #require(listener.hears(file), "\(listener.told)")
+        }
+        #expect(try directory.remove(RelativePath("a")))
+        try #require(listener.hears(file), "\(listener.told)")
+        #expect(listener.told.allSatisfy { $0 == file }, "\(listener.told)")
+    }
+
+    @Test("tells of files in the folders that it enters, also ones that come and go")
+    func entered() throws {
+        try directory.make()
+        let deep = RelativePath(pieces: ["x~", "y~", "file"].map { Array($0.utf8) })
+        let change = FolderChange.file(
+            folders: ["x~", "y~"].map { Array($0.utf8) }, name: Array("file".utf8))
+        let listener = try watch()
+        defer { listener.end() }
+        for _ in 0..<3 {
+            try directory.replace(deep, "text")
+            try #require(listener.hears(change), "\(listener.told)")
+            #expect(try directory.remove(deep))
+            try #require(listener.hears(change), "\(listener.told)")
+        }
+        try TemporaryFolder.makeFolder(directory.path + "/other")
+        try Data().write(to: URL(filePath: directory.path + "/other/file"))
+        try directory.replace("a", "last")
+        try #require(listener.hears(file))
+        #expect(!listener.told.contains { $0 != file && $0 != change && $0 != .anything }, "\(listener.told)")
+    }
+
+    @Test("knows the folders that were there before")
+    func before() throws {
+        let deep = RelativePath(pieces: ["x~", "file"].map { Array($0.utf8) })
+        try directory.replace(deep, "text")
+        let listener = try watch()
+        defer { listener.end() }
+        #expect(listener.told == [])
+        try directory.replace(deep, "other")
+        try #require(listener.hears(.file(folders: [Array("x~".utf8)], name: Array("file".utf8))))
+    }
+
+    @Test("waits for a folder that is not there yet, with any number of folders above it")
+    func missing() throws {
+        let listener = try watch()
+        defer { listener.end() }
+        try directory.replace("a", "text")
+        try #require(listener.hears(.anything), "\(listener.told)")
+        try directory.replace("a", "other")
+        try #require(listener.hears(file), "\(listener.told)")
+    }
+
+    @Test(
+        "follows its path when a folder on it is removed, or moved, and made again",
+        arguments: ["one", "one/two/three"])
+    func replaced(name: String) throws {
+        let path = "\(folder.path)/\(name)"
+        try directory.replace("a", "text")
+        let listener = try watch()
+        defer { listener.end() }
+        for isMoved in [true, false] {
+            if isMoved {
+                #expect(rename(path, "\(path)-moved") == 0)
+            } else {
+                try FileManager.default.removeItem(atPath: path)
+            }
+            try #require(listener.hears(.anything), "\(listener.told)")
+            try DurableDirectory(root: directory.path).replace("a", "text")
+            try #require(listener.hears(.anything), "\(listener.told)")
+            try DurableDirectory(root: directory.path).replace("a", "other")
+            try #require(listener.hears(file), "\(listener.told)")
+        }
+    }
+
+    @Test("tells each of many watches, also of one folder, and none after its end")
+    func ends() throws {
+        try directory.make()
+        let listeners = try (0..<10).map { _ in try watch() }
+        for (index, listener) in listeners.enumerated() {
+            try directory.replace("a", "\(index)")
+            for other in listeners[index...] { try #require(other.hears(file)) }
+            listener.end()
+            listener.end()
+        }
+        try directory.replace("a", "last")
+        let last = try watch()
+        defer { last.end() }
+        try directory.replace("b", "last")
+        try #require(last.hears(.file(folders: [], name: Array("b".utf8))))
+        #expect(listeners.allSatisfy { $0.told == [] })
+    }
+
+    @Test("never tells after the end, whatever goes on meanwhile")
+    func race() throws {
+        try directory.make()
+        let directory = directory
+        let isDone = Atomic<Bool>(false)
+        let failures = Mutex<[String]>([])
+        onThreads(3) { thread in
+            do {
+                if thread == 0 {
+                    defer { isDone.store(true, ordering: .relaxed) }
+                    for round in 0..<100 { try directory.replace("a", "\(round)") }
+                    return
+                }
+                while !isDone.load(ordering: .relaxed) {
+                    let flags = Flags()
+                    let watch = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in flags.tell() }
+                    watch.end()
+                    flags.end()
+                    if flags.isTold { failures.withLock { $0.append("told after the end") } }
+                }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock(\.self) == [])
+    }
+
+    @Test("says so if the queue has lost something")
+    func overflow() throws {
+        try directory.make()
+        let text = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+        let limit = try #require(Int(text.filter(\.isNumber)))
+        try #require(limit <= 1 << 17, "the system's queue is too long to be filled here")
+        // The thread of all watches is held up, until more has happened than the queue has room for.
+        let (isHeld, mayGo) = (Gate(), Gate())
+        let holder = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in
+            isHeld.open()
+            mayGo.wait()
+        }
+        try directory.replace("first", "")
+        isHeld.wait()
+        let listener = try watch()
+        try Data().write(to: URL(filePath: directory.path + "/.tmp/x"))
+        let (outside, inside) = (directory.path + "/.tmp/x", directory.path + "/x")
+        for _ in 0...limit / 2 + 1 {
+            #expect(rename(outside, inside) == 0)
+            #expect(rename(inside, outside) == 0)
+        }
+        mayGo.open()
+        #expect(listener.hears(.anything))
+        holder.end()
+        listener.end()
+    }
+}

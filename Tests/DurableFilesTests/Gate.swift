@@ -1,0 +1,27 @@
+import Glibc
+
+/// Opens once.
+final class Gate: @unchecked Sendable {
+    // The semaphore is at one address for as long as the gate lives, and made for threads.
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func open() { sem_post(semaphore) }
+
+    /// Waits until the gate is open, for 30 seconds at most; then it is `false`.
+    @discardableResult
+    func wait() -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += 30
+        while sem_timedwait(semaphore, &deadline) != 0 { if errno != EINTR { return false } }
+        sem_post(semaphore)
+        return true
+    }
+}
