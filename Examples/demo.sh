@@ -22,8 +22,7 @@ run ld-host get userDefaults:languages/fin
 echo
 printf '\n$ ld-host ls userDefaults:languages | wc -l\n'
 ld-host ls userDefaults:languages | wc -l
-run cat "$XDG_DATA_HOME/localdata/files/userDefaults@languages/swe"
-echo
+run ls -l "$XDG_DATA_HOME/localdata"
 
 echo
 echo "# One line of configuration swaps the plugin; the same program now uses the other one."
@@ -32,13 +31,13 @@ run ld-host config get domains.userDefaults --origin
 printf '\n$ ld-host doctor | grep userDefaults\n'
 ld-host doctor | grep userDefaults
 printf '\n$ ld-host get userDefaults:languages/fin\n'
-ld-host get userDefaults:languages/fin || echo "(status $?: the memory store starts empty; what the file store holds has not moved)"
-run ld-host config set domains.userDefaults file
+ld-host get userDefaults:languages/fin || echo "(status $?: the memory store starts empty; what the SQLite store holds has not moved)"
+run ld-host config set domains.userDefaults sqlite
 run ld-host get userDefaults:languages/fin
 echo
 
 echo
-echo "# Both plugins in one process: the same import, before and after the swap."
+echo "# Three plugins in one process: the same import, before and after each swap."
 run ld-host demo "$languages"
 printf '\n$ ld-host ls | head -3\n'
 ld-host ls | head -3

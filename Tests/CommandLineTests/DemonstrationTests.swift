@@ -14,9 +14,10 @@ struct DemonstrationTests {
         #expect(lines.contains { $0.hasPrefix("imported 7910 values into userDefaults:languages") })
         #expect(lines.contains("7910"))
         let finnish = #"{"alpha_2":"fi","alpha_3":"fin","name":"Finnish","scope":"I","type":"L"}"#
-        // From the file store, after the way to the other one and back, and from both in one process.
+        // From the SQLite store, after the way to the other one and back, and from all three in one process.
         #expect(lines.count { $0 == finnish } == 2, "\(ending.text)")
-        #expect(lines.count { $0.hasSuffix("fin: \(finnish)") } == 2, "\(ending.text)")
+        #expect(lines.count { $0.hasSuffix("fin: \(finnish)") } == 3, "\(ending.text)")
+        #expect(lines.contains("7910 languages are in store 'sqlite'"))
         #expect(lines.contains("7910 languages are in store 'file'"))
         #expect(lines.contains("7910 languages are in store 'memory'"))
     }

@@ -15,6 +15,7 @@ struct BatchCampaignTests {
     func campaign(_ operation: BatchOperation) throws {
         let home = try Home()
         try home.done("config", "set", "domains.fileSystem", "sqlite")
+        try home.keepUserDefaultsInFiles()
         try home.done("plugins", "list")
         for (address, value) in operation.before.sorted(by: { $0.key < $1.key }) {
             try home.done("set", address, "--stdin", input: Array(value.utf8))

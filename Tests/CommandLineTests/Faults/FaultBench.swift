@@ -13,6 +13,7 @@ final class FaultBench {
         library = try FaultShim.library.get()
         template = try Home()
         home = try Home()
+        for home in [template, home] { try home.keepUserDefaultsInFiles() }
         try operation.prepare(template)
         _ = try home.shell("cp -a '\(template.path)/cache' cache")
     }

@@ -8,6 +8,7 @@ struct ProcessCrowdTests {
     @Test("16 processes that write 200 keys each at once: every key is there, whole")
     func differentKeys() throws {
         let home = try Home()
+        try home.keepUserDefaultsInFiles()
         var expected: [String: String] = [:]
         for process in 1...Self.processes {
             var values: [String: String] = [:]
@@ -34,6 +35,7 @@ struct ProcessCrowdTests {
     @Test("16 processes that overwrite one key while others read it: every value read is whole, and one that was set")
     func oneKey() throws {
         let home = try Home()
+        try home.keepUserDefaultsInFiles()
         let rounds = BuiltProducts.isTorture ? 200 : 8
         for process in 1...Self.processes {
             // Every line tells whose it is, so that a mixture shows.
@@ -80,6 +82,7 @@ struct ProcessCrowdTests {
     @Test("writers that are killed at any time: what was acknowledged is there, the rest is whole or absent")
     func killedWriters() throws {
         let home = try Home()
+        try home.keepUserDefaultsInFiles()
         let rounds = BuiltProducts.isTorture ? 400 : 20
         var generator = SeededGenerator(state: UInt64(rounds))
         var lines: [String] = []

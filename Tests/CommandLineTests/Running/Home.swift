@@ -33,6 +33,9 @@ final class Home: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// Has files keep the values of `userDefaults`, which the SQLite store does otherwise.
+    func keepUserDefaultsInFiles() throws { try done("config", "set", "domains.userDefaults", "file") }
+
     /// Where the file store keeps a domain's values.
     func files(_ place: String = "") -> String { "\(path)/data/localdata/files\(place.isEmpty ? "" : "/\(place)")" }
 

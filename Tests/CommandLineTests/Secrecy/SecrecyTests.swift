@@ -22,7 +22,7 @@ struct SecrecyTests {
         "ld-host set userDefaults/k '\(value)'; ld-host ls --long --verbose > out",
         "ld-host set userDefaults/k '\(value)'; ld-host rm userDefaults/k --verbose",
         "ld-host set userDefaults/k '\(value)'; ld-host exists userDefaults/k --verbose",
-        "mkdir -p data/localdata; touch data/localdata/files; ld-host -v set userDefaults/k '\(value)'",
+        "mkdir -p data/localdata/values.sqlite; ld-host -v set userDefaults/k '\(value)'",
         "printf '{\"k\":\"\(value)\"' | ld-host import userDefaults - --verbose",
         "printf '{\"k\":{\"$base64\":\"\(value)\"}}' | ld-host import userDefaults - --verbose",
         "ld-host set keychain:service/k '\(value)' --verbose",

@@ -19,7 +19,7 @@ extension Command {
         defer { folder.remove() }
         let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))
         let languages = StorageDomain.userDefaults(suite: "languages")
-        for component in ["file", "memory"] {
+        for component in ["sqlite", "file", "memory"] {
             try await router.configure("domains.userDefaults", AnyCodable(.string(component)))
             let bar = ProgressBar("importing", total: entries.count)
             try await router.setData(entries.map { (key(languages, $0.name), $0.value) }, progress: { bar.advance() })

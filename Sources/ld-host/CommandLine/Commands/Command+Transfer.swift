@@ -27,7 +27,9 @@ extension Command {
         let router = try session.router()
         var batch = StorageBatch()
         for entry in entries { batch.setData(entry.value, for: key(domain, entry.name)) }
-        try await router.apply(batch)
+        let bar = ProgressBar("importing", total: entries.count)
+        try await router.apply(batch) { bar.advance() }
+        bar.finish()
         try await warnIfLost(domain, router)
         if session.json {
             try Output.json(["imported": entries.count])

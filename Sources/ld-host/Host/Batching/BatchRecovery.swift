@@ -36,7 +36,7 @@ struct BatchRecovery {
         for store in entry.stores {
             groups.append((try open(store, for: entry), store.changes.map(\.address)))
         }
-        try whileStanding(groups.map(\.open)) { () throws(StorageError) in
+        try whileAlone(groups.map(\.open)) { () throws(StorageError) in
             for (open, addresses) in groups {
                 if entry.isDecided {
                     try place.publish(addresses, in: open)
@@ -60,8 +60,8 @@ struct BatchRecovery {
             hint: "configure it again, under any name, so that the batch can be completed")
     }
 
-    /// Keeps values from being sealed anew meanwhile, as whoever writes them does.
-    private func whileStanding(
+    /// Keeps values from being sealed anew meanwhile, as whoever writes them does, and other batches from coming between.
+    private func whileAlone(
         _ stores: [OpenStore], _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let keychain = snapshot.settings.routes["keychain"]?.store.name
@@ -69,7 +69,9 @@ struct BatchRecovery {
             .sorted { ($0.0 ? 1 : 0, $0.1.file) < ($1.0 ? 1 : 0, $1.1.file) }.map(\.1)
         // Without a keychain there are no master keys, and nobody who seals anew under one.
         let master = (try? snapshot.rings.ring(named: snapshot.rings.current)).map { [$0] } ?? []
-        try Self.whileStanding((master + ofStores)[...], body)
+        try Self.whileStanding((master + ofStores)[...]) { () throws(StorageError) in
+            try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in try body() }
+        }
     }
 
     private static func whileStanding(

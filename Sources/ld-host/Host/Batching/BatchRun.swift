@@ -4,6 +4,7 @@ internal import LocalDataAPI
 struct BatchRun {
     let snapshot: RouterSnapshot
     let changes: [BatchChange]
+    let progress: @Sendable () -> Void
 
     /// - Throws: What keeps the batch from taking effect; then nothing has changed. `durabilityUnknown` if it is decided
     ///   and not all in place yet.
@@ -17,6 +18,7 @@ struct BatchRun {
                 let open = change.resolved.open
                 groups[ObjectIdentifier(open), default: StagedGroup(open)].add(
                     try change.change(keys), at: change.resolved.address)
+                progress()
             }
             let all = groups.values.sorted { $0.open.name < $1.open.name }
             if all.count == 1, all[0].open.store.abilities.batch != nil || changes.count == 1 {

@@ -7,6 +7,16 @@ struct StagedBatch {
     let groups: [StagedGroup]
 
     func run() throws(StorageError) {
+        try Self.lock(snapshot).exclusive { (_) throws(StorageError) in try runAlone() }
+    }
+
+    /// Held from the decision until all is in place: of two batches that change the same values, one comes after the other
+    /// as a whole. Whoever takes it holds the rings already.
+    static func lock(_ snapshot: RouterSnapshot) -> FileLock {
+        FileLock("\(snapshot.settings.folders.state)/batch.lock")
+    }
+
+    private func runAlone() throws(StorageError) {
         let intent = try decide()
         do throws(StorageError) {
             for group in groups { try StagedPlace(intent.id).publish(group.addresses, in: group.open) }

@@ -32,7 +32,9 @@ extension StorageRouter {
     }
 
     /// Makes the changes of a batch, all of them or none: see ``batch(_:)``.
-    public func apply(_ batch: StorageBatch) async throws {
+    ///
+    /// - Parameter progress: Called once for each value that changes, when it is prepared, on any thread.
+    public func apply(_ batch: StorageBatch, progress: @escaping @Sendable () -> Void = {}) async throws {
         var changes: [BatchChange] = []
         var indices: [BatchChange.Target: Int] = [:]
         for change in batch.changes {
@@ -52,12 +54,12 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         guard Set(all.map(\.target.store)).count == 1 else {
             return try await onIOThread { () throws(StorageError) in
-                try BatchRun(snapshot: snapshot, changes: all).run()
+                try BatchRun(snapshot: snapshot, changes: all, progress: progress).run()
             }
         }
         let store = all[0].resolved.open
         try await store.wait("applying a batch of \(all.count) changes to store '\(store.name)'") {
-            () throws(StorageError) in try BatchRun(snapshot: snapshot, changes: all).run()
+            () throws(StorageError) in try BatchRun(snapshot: snapshot, changes: all, progress: progress).run()
         }
     }
 }

@@ -21,7 +21,14 @@ extension HostConfiguration {
     private static let sealedStore = "sealed-files"
 
     private static var standardRoutes: [(domain: String, store: String)] {
-        StorageDomain.standardNames.map { ($0, $0 == "keychain" ? sealedStore : "file") }
+        StorageDomain.standardNames.map { domain in
+            switch domain {
+            case "keychain": (domain, sealedStore)
+            // Many small values.
+            case "userDefaults": (domain, "sqlite")
+            default: (domain, "file")
+            }
+        }
     }
 
     /// The text of a new configuration file: today's choices, so that they never change by themselves.
