@@ -45,7 +45,7 @@ test: lint
 	$(SWIFT) test --skip-build --skip '$(SENSITIVE)'
 
 bench:
-	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus valgrind
+	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind
 	Tests/Benchmarks/run
 
 torture:

@@ -74,7 +74,11 @@ extension Diagnosis {
             let list = places.map { "'\($0)'" }.sorted().joined(separator: ", ")
             return Finding(
                 "store '\(open.name)' still holds values of \(list), where '\(serving)' serves now",
-                hint: "bring them along: ld-host store copy \(open.name) \(serving) --move", isProblem: true)
+                hint: open.store.properties.isKeychain
+                    ? "bring them along: ld-host store copy \(open.name) \(serving); not with --move, which takes those of "
+                        + "other programs away from them too. Then: ld-host config unset stores.\(open.name)"
+                    : "bring them along: ld-host store copy \(open.name) \(serving) --move",
+                isProblem: true)
         }
     }
 

@@ -7,7 +7,8 @@ struct Benchmark {
         let words = CommandLine.arguments
         guard words.count >= 4 else {
             complain(
-                "usage: localdata-bench PLUGINS TOOLS FOLDER [boundary|serializers|scaling|files|latency|crypto]...")
+                "usage: localdata-bench PLUGINS TOOLS FOLDER "
+                    + "[boundary|serializers|scaling|files|latency|crypto|secrets]...")
             exit(2)
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
@@ -30,6 +31,7 @@ struct Benchmark {
             try await CipherCost(setting: setting).run()
             try await EnvelopeCost(setting: setting).run()
         }
+        if wants("secrets") { try await SecretCost(setting: setting).run() }
     }
 
     private static func complain(_ text: String) {

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite("The former keychain, where it was the secret service")
+struct DiagnosisTests {
+    private let session: Session
+
+    init() throws { session = try Session(.keyring()) }
+
+    /// Runs lines of sh with `ld-host` on the path; stops at the first that fails.
+    private func shell(_ lines: String) throws -> String {
+        let end = try session.run(
+            "/bin/sh", "-ec", lines, adding: ["PATH": "\(BuiltProducts.folder):/usr/bin:/bin"])
+        try #require(end.status == 0, "\(end.errors)")
+        return String(decoding: end.output, as: UTF8.self)
+    }
+
+    @Test("is named by doctor as long as it holds values, with a way that leaves other programs theirs")
+    func namesWhatIsLeft() throws {
+        let prepared = try shell(
+            """
+            ld-host config set stores.desktop '{"component": "secret-service"}'
+            ld-host config set domains.keychain desktop
+            printf secret | ld-host set keychain:app/token --stdin
+            ld-host doctor | grep '!!' || true
+            """)
+        #expect(prepared == "")
+        let left = try shell("ld-host config set domains.keychain sealed-files; ld-host doctor | grep -A 1 '!!'")
+        #expect(
+            left == """
+                !!  store 'desktop' still holds values of 'keychain:app', where 'sealed-files' serves now
+                      bring them along: ld-host store copy desktop sealed-files; not with --move, which takes those of \
+                other programs away from them too. Then: ld-host config unset stores.desktop
+
+                """)
+        let moved = try shell(
+            """
+            ld-host store copy desktop sealed-files
+            ld-host get keychain:app/token
+            secret-tool lookup service app username token
+            ld-host config unset stores.desktop
+            ld-host doctor | grep '!!' || true
+            """)
+        #expect(moved == "1 of 1 values were copied to 'sealed-files', which had 0\nsecretsecret")
+    }
+
+    @Test("is emptied by a move, of which each value was read back, and from then on serves no more")
+    func moves() throws {
+        let output = try shell(
+            """
+            ld-host config set stores.desktop '{"component": "secret-service"}'
+            ld-host config set domains.keychain desktop
+            printf 'a\\nb' | ld-host set keychain:app/lines --stdin
+            printf secret | ld-host set keychain:app/token --stdin
+            ld-host store copy desktop sealed-files --move
+            ld-host config set domains.keychain sealed-files
+            ld-host get keychain:app/lines
+            ld-host get keychain:app/token
+            secret-tool lookup service app username token || echo gone
+            ld-host doctor | grep '!!' || true
+            ld-host store copy sealed-files desktop --move
+            secret-tool lookup service app username token
+            """)
+        #expect(
+            output == """
+                2 of 2 values were copied to 'sealed-files', which had 0
+                2 values were removed from 'desktop'
+                a
+                bsecretgone
+                2 of 2 values were copied to 'desktop', which had 0
+                2 values were removed from 'sealed-files'
+                secret
+                """)
+    }
+}
