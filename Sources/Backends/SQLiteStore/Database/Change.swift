@@ -6,6 +6,7 @@ import LocalDataAPI
 final class Change {
     let connection: Connection
     /// Whether a value that is replaced may have pieces; asked once, since most databases have none.
+    @exclusivity(unchecked)
     private var hasPieces: Bool
     private let time: Int64
     /// The rows of places that were looked up or made: to be remembered only when the change is there to stay.
@@ -43,19 +44,7 @@ final class Change {
         try removePieces(place, key)
         var version: Int64 = 0
         sqlite3_randomness(8, &version)
-        try AttributeText.with(attributes) { texts in
-            let statement = try connection.statement(.insert)
-            statement.bind(1, place)
-            statement.bind(2, text: key.name)
-            statement.bind(3, version)
-            statement.bind(4, time)
-            statement.bind(5, Int64(size))
-            for (index, text) in texts.enumerated() {
-                if let text { statement.bind(Int32(6 + index), text: text) }
-            }
-            if let content { statement.bind(11, bytes: content) }
-            try statement.run()
-        }
+        try insertRow(place, key, version, size, content, attributes)
         var number: Int64 = 0
         try fill { bytes in
             let statement = try connection.statement(.insertPiece)
@@ -66,6 +55,27 @@ final class Change {
             number += 1
             hasPieces = true
         }
+    }
+
+    private func insertRow(
+        _ place: Int64, _ key: SQLiteKey, _ version: Int64, _ size: Int, _ content: UnsafeRawBufferPointer?,
+        _ attributes: ValueAttributes?
+    ) throws {
+        let statement = try connection.statement(.insert)
+        statement.bind(1, place)
+        statement.bind(2, text: key.name)
+        statement.bind(3, version)
+        statement.bind(4, time)
+        statement.bind(5, Int64(size))
+        if let attributes {
+            statement.bind(6, copying: attributes.contentType)
+            statement.bind(7, copying: attributes.serializer)
+            statement.bind(8, copying: attributes.versionTag)
+            statement.bind(9, copying: attributes.appVersion)
+            statement.bind(10, copying: attributes.owner)
+        }
+        if let content { statement.bind(11, bytes: content) }
+        try statement.run()
     }
 
     /// The mark of the last write of a value; `nil` if there is none.
