@@ -67,15 +67,40 @@ final class Change {
         statement.bind(3, version)
         statement.bind(4, time)
         statement.bind(5, Int64(size))
-        if let attributes {
-            statement.bind(6, copying: attributes.contentType)
-            statement.bind(7, copying: attributes.serializer)
-            statement.bind(8, copying: attributes.versionTag)
-            statement.bind(9, copying: attributes.appVersion)
-            statement.bind(10, copying: attributes.owner)
-        }
         if let content { statement.bind(11, bytes: content) }
-        try statement.run()
+        guard let attributes else { return try statement.run() }
+        try Self.lend(attributes) { contentType, serializer, versionTag, appVersion, owner in
+            if let contentType { statement.bind(6, text: contentType) }
+            if let serializer { statement.bind(7, text: serializer) }
+            if let versionTag { statement.bind(8, text: versionTag) }
+            if let appVersion { statement.bind(9, text: appVersion) }
+            if let owner { statement.bind(10, text: owner) }
+            try statement.run()
+        }
+    }
+
+    private typealias Text = UnsafeRawBufferPointer
+
+    /// Lends the bytes of what is kept of attributes for the time of `body`: copies would be as much work as the rest.
+    @inline(__always)
+    private static func lend(
+        _ attributes: ValueAttributes, _ body: (Text?, Text?, Text?, Text?, Text?) throws -> Void
+    ) throws {
+        try lend(attributes.contentType) { contentType in
+            try lend(attributes.serializer) { serializer in
+                try lend(attributes.versionTag) { versionTag in
+                    try lend(attributes.appVersion) { appVersion in
+                        try lend(attributes.owner) { try body(contentType, serializer, versionTag, appVersion, $0) }
+                    }
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func lend(_ text: String?, _ body: (Text?) throws -> Void) throws {
+        guard var text else { return try body(nil) }
+        try text.withUTF8 { try body(Text($0)) }
     }
 
     /// The mark of the last write of a value; `nil` if there is none.

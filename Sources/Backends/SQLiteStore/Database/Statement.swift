@@ -43,12 +43,6 @@ struct Statement: ~Copyable {
         ld_sqlite_bind_blob(pointer, index, bytes.baseAddress, UInt64(bytes.count))
     }
 
-    /// Binds a copy of a text; `nil` is NULL.
-    borrowing func bind(_ index: Int32, copying text: String?) {
-        guard var text else { return }
-        text.withUTF8 { _ = ld_sqlite_bind_copy(pointer, index, $0.baseAddress, UInt64($0.count)) }
-    }
-
     borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
     borrowing func number(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
