@@ -3,8 +3,8 @@ package import LocalDataAPI
 
 extension SQLiteStore: BatchBackend {
     package func apply(_ changes: [StorageChange<SQLiteKey>]) throws {
-        guard let database = try commonDatabase(of: changes.map(\.key)) else { return }
-        for change in changes { try check(change.value?.count ?? 0) }
+        guard let database = try commonDatabase(of: changes.lazy.map(\.key)) else { return }
+        for index in changes.indices { try check(changes[index].value?.count ?? 0) }
         try database.write { connection in
             for change in changes {
                 if let value = change.value {
@@ -14,13 +14,13 @@ extension SQLiteStore: BatchBackend {
                 }
             }
         }
-        for change in changes { database.changes.tell(change.key) }
+        database.changes.tell(changes.lazy.map(\.key))
     }
 
     /// The database that all keys are in; `nil` if there are none.
     ///
     /// - Throws: `unsupported` if there are two: no two files change at once.
-    func commonDatabase(of keys: [SQLiteKey]) throws -> Database? {
+    func commonDatabase(of keys: some Collection<SQLiteKey>) throws -> Database? {
         guard let first = keys.first?.database else { return nil }
         if let other = keys.first(where: { $0.database !== first })?.database {
             throw StorageError(

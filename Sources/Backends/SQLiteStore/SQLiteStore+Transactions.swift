@@ -56,7 +56,7 @@ extension SQLiteStore: TransactionalBackend {
                 }
             }
         }
-        for (key, _) in changes { database.changes.tell(key) }
+        database.changes.tell(changes.lazy.map(\.key))
     }
 
     package func rollback(_ transaction: Transaction) { _ = transaction.end() }

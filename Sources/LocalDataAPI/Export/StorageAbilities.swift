@@ -57,14 +57,22 @@ struct StorageAbilities {
 
     private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
         apply = { operations in
-            try backend.apply(
-                operations.map { operation in
-                    guard let operation = operation?.pointee else { throw StorageError(.unsupported) }
-                    return StorageChange(
-                        key: KeyBox<Backend.Key>.key(try checked(operation.handle)),
-                        value: operation.remove == 0 ? Data(operation.value.buffer) : nil,
-                        attributes: operation.attributes.map { ValueAttributes($0) })
-                })
+            // Not with map: its closure would look for its types at run time once for each change, which costs more than
+            // the change.
+            let changes = try [StorageChange<Backend.Key>](unsafeUninitializedCapacity: operations.count) {
+                changes, count in
+                while count < operations.count {
+                    guard let operation = operations[count]?.pointee else { throw StorageError(.unsupported) }
+                    changes.initializeElement(
+                        at: count,
+                        to: StorageChange(
+                            key: KeyBox<Backend.Key>.key(try checked(operation.handle)),
+                            value: operation.remove == 0 ? Data(operation.value.buffer) : nil,
+                            attributes: operation.attributes.map { ValueAttributes($0) }))
+                    count += 1
+                }
+            }
+            try backend.apply(changes)
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 struct LargeValueTests {
     /// Runs a command line in Python's hands, which prints the peak of its memory in KiB. The parent's own memory counts
     /// until a child has begun its program, so the parent must be a small one.
-    private static let measured = """
+    static let measured = """
         python3 -c 'import resource, subprocess, sys
         status = subprocess.run(sys.argv[1:]).returncode
         print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)

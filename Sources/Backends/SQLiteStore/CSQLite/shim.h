@@ -6,7 +6,7 @@ static inline int ld_sqlite_bind_text(sqlite3_stmt *statement, int index, const 
     return sqlite3_bind_text64(statement, index, count == 0 ? "" : bytes, count, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* Likewise; an empty value is not the same as NULL. */
+/* Bytes that stay where they are; an empty value is not the same as NULL. */
 static inline int ld_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_blob64(statement, index, count == 0 ? "" : bytes, count, SQLITE_STATIC);
 }

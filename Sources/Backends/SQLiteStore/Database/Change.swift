@@ -6,6 +6,7 @@ import LocalDataAPI
 final class Change {
     let connection: Connection
     /// Whether a value that is replaced may have pieces; asked once, since most databases have none.
+    @exclusivity(unchecked)
     private var hasPieces: Bool
     private let time: Int64
     /// The rows of places that were looked up or made: to be remembered only when the change is there to stay.
@@ -43,19 +44,7 @@ final class Change {
         try removePieces(place, key)
         var version: Int64 = 0
         sqlite3_randomness(8, &version)
-        try AttributeText.with(attributes) { texts in
-            let statement = try connection.statement(.insert)
-            statement.bind(1, place)
-            statement.bind(2, text: key.name)
-            statement.bind(3, version)
-            statement.bind(4, time)
-            statement.bind(5, Int64(size))
-            for (index, text) in texts.enumerated() {
-                if let text { statement.bind(Int32(6 + index), text: text) }
-            }
-            if let content { statement.bind(11, bytes: content) }
-            try statement.run()
-        }
+        try insertRow(place, key, version, size, content, attributes)
         var number: Int64 = 0
         try fill { bytes in
             let statement = try connection.statement(.insertPiece)
@@ -66,6 +55,52 @@ final class Change {
             number += 1
             hasPieces = true
         }
+    }
+
+    private func insertRow(
+        _ place: Int64, _ key: SQLiteKey, _ version: Int64, _ size: Int, _ content: UnsafeRawBufferPointer?,
+        _ attributes: ValueAttributes?
+    ) throws {
+        let statement = try connection.statement(.insert)
+        statement.bind(1, place)
+        statement.bind(2, text: key.name)
+        statement.bind(3, version)
+        statement.bind(4, time)
+        statement.bind(5, Int64(size))
+        if let content { statement.bind(11, bytes: content) }
+        guard let attributes else { return try statement.run() }
+        try Self.lend(attributes) { contentType, serializer, versionTag, appVersion, owner in
+            if let contentType { statement.bind(6, text: contentType) }
+            if let serializer { statement.bind(7, text: serializer) }
+            if let versionTag { statement.bind(8, text: versionTag) }
+            if let appVersion { statement.bind(9, text: appVersion) }
+            if let owner { statement.bind(10, text: owner) }
+            try statement.run()
+        }
+    }
+
+    private typealias Text = UnsafeRawBufferPointer
+
+    /// Lends the bytes of what is kept of attributes for the time of `body`: copies would be as much work as the rest.
+    @inline(__always)
+    private static func lend(
+        _ attributes: ValueAttributes, _ body: (Text?, Text?, Text?, Text?, Text?) throws -> Void
+    ) throws {
+        try lend(attributes.contentType) { contentType in
+            try lend(attributes.serializer) { serializer in
+                try lend(attributes.versionTag) { versionTag in
+                    try lend(attributes.appVersion) { appVersion in
+                        try lend(attributes.owner) { try body(contentType, serializer, versionTag, appVersion, $0) }
+                    }
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func lend(_ text: String?, _ body: (Text?) throws -> Void) throws {
+        guard var text else { return try body(nil) }
+        try text.withUTF8 { try body(Text($0)) }
     }
 
     /// The mark of the last write of a value; `nil` if there is none.

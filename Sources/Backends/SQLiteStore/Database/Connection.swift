@@ -15,7 +15,8 @@ final class Connection: @unchecked Sendable {
 
     let handle: OpaquePointer
     let path: String
-    private var statements: [OpaquePointer?] = Array(repeating: nil, count: Query.allCases.count)
+    /// The prepared statements, by the number of their query; not an array, which would be counted at each use.
+    private let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
     private let checkpointing = Checkpointing()
 
     /// Opens the database of a path; `nil` if there is no file.
@@ -29,6 +30,7 @@ final class Connection: @unchecked Sendable {
         let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard let opened else { throw StorageError(.unknown, "there is no memory for a connection to '\(path)'") }
         handle = opened
+        statements.initialize(repeating: nil)
         guard code == SQLITE_OK else {
             if try FilePresence(path) == .missing { return nil }
             throw failure("open")
@@ -43,10 +45,12 @@ final class Connection: @unchecked Sendable {
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened
         else { throw StorageError(.unknown, "there is no memory for a database") }
         handle = opened
+        statements.initialize(repeating: nil)
     }
 
     deinit {
         for statement in statements { sqlite3_finalize(statement) }
+        statements.deallocate()
         sqlite3_close(handle)
     }
 

@@ -84,7 +84,9 @@ final class Database: Sendable {
     private func openWriter() throws -> Connection? {
         if let writer { return writer }
         guard try inspect(), let connection = try Connection(path, for: .writing(durability)) else { return nil }
+        // This opens the log, and makes it if there is none.
         try check(version: connection.number(of: "user_version"))
+        if durability == .full { try DatabaseFile(path).synchronizeNames() }
         writer = connection
         return connection
     }

@@ -23,6 +23,20 @@ struct DatabaseFile {
             try file.synchronize()
             try file.publish(as: path)
         }
+        try synchronizeNames()
+    }
+
+    /// Makes the names of the database and of its log durable. SQLite does so too when it has made the log, and takes no
+    /// notice if it fails.
+    func synchronizeNames() throws {
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw StorageError.system(errno, "open the folder '\(folder)'") }
+        defer { _ = close(directory) }
+        while fsync(directory) != 0 {
+            // EINVAL: a file system that has no such operation for folders.
+            if errno == EINVAL { return }
+            guard errno == EINTR else { throw StorageError.system(errno, "synchronize the folder '\(folder)'") }
+        }
     }
 
     /// A file without a name beside the database, for what is to be written into it.

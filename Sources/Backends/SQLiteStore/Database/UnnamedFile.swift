@@ -70,18 +70,12 @@ struct UnnamedFile: ~Copyable {
         }
     }
 
-    /// Gives the file a name, durably, unless another has it.
+    /// Gives the file a name, unless another has it.
     borrowing func publish(as path: String) throws {
         let source = temporary ?? "/proc/self/fd/\(descriptor)"
         if linkat(AT_FDCWD, source, AT_FDCWD, path, temporary == nil ? AT_SYMLINK_FOLLOW : 0) != 0, errno != EEXIST {
             throw StorageError.system(errno, "create '\(path)'")
         }
-        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw StorageError.system(errno, "open the folder '\(folder)'") }
-        defer { _ = close(directory) }
-        // EINVAL: a file system that has no such operation for folders.
-        guard fsync(directory) != 0, errno != EINVAL else { return }
-        throw StorageError.system(errno, "synchronize the folder '\(folder)'")
     }
 
     /// `O_TMPFILE` of open(2), which Swift does not show.

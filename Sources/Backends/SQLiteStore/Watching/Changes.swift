@@ -17,6 +17,12 @@ final class Changes: Sendable {
         for watch in state.withLock({ $0.watches }) where watch.place === key.place { watch.tell(key.name) }
     }
 
+    /// Tells of several.
+    func tell(_ keys: some Sequence<SQLiteKey>) {
+        guard isWatched.load(ordering: .acquiring) else { return }
+        for key in keys { tell(key) }
+    }
+
     /// Adds a watch, which is told of whatever happens from now on.
     ///
     /// - Throws: `storeUnavailable` if there is no thread to ask with, and what the database reports.
