@@ -6,6 +6,9 @@ internal import LocalDataAPI
 enum LedgerPlace {
     private static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "migrations")
 
+    /// Whether a place is this one.
+    static func holds(_ place: StorageNamespace) -> Bool { place == namespace }
+
     /// The page of a destination, in the destination's store and sealed as everything in it.
     static func page(of destination: ResolvedKey, _ settings: HostSettings) throws(StorageError) -> ResolvedKey {
         let text = "\(destination.address)"

@@ -86,7 +86,8 @@ struct MigrationRun: Sendable {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
             case .fail:
-                throw MigrationError(.conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+                throw MigrationError(
+                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)

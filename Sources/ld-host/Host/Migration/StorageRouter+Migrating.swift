@@ -21,7 +21,8 @@ extension StorageRouter {
             guard StorageAddress(try settings.place(of: destination.domain), name: destination.name) == address else {
                 throw MigrationError(
                     .validationFailed,
-                    "the migration '\(own.id)' of the key '\(address)' is for '\(destination.domain)/\(destination.name)'")
+                    "the migration '\(own.id)' of the key '\(address)' is for '\(destination.domain)/\(destination.name)'"
+                )
             }
             found.append(own)
         }

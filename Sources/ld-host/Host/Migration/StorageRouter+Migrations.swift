@@ -105,7 +105,8 @@ extension StorageRouter {
     }
 
     /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed is
-    /// put back. The next `get` migrates anew, as long as the key has the migration.
+    /// put back. The next `get` migrates anew, as long as the key has the migration. A value that was sealed anew since
+    /// counts as changed.
     ///
     /// - Parameters:
     ///   - id: Which one, if there are several.
