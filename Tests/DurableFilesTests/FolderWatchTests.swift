@@ -140,30 +140,35 @@ struct FolderWatchTests {
         #expect(failures.withLock(\.self) == [])
     }
 
+    /// In a process of its own: all watches of a process are told.
     @Test("says so if the queue has lost something")
-    func overflow() throws {
-        try directory.make()
-        let text = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
-        let limit = try #require(Int(text.filter(\.isNumber)))
-        try #require(limit <= 1 << 17, "the system's queue is too long to be filled here")
-        // The thread of all watches is held up, until more has happened than the queue has room for.
-        let (isHeld, mayGo) = (Gate(), Gate())
-        let holder = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in
-            isHeld.open()
-            mayGo.wait()
+    func overflow() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let directory = try DurableDirectory(root: folder.path)
+            let text = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+            let limit = try #require(Int(text.filter(\.isNumber)))
+            try #require(limit <= 1 << 17, "the system's queue is too long to be filled here")
+            try directory.replace("first", "")
+            // The thread of all watches is held up, until more has happened than the queue has room for.
+            let (isHeld, mayGo) = (Gate(), Gate())
+            let holder = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in
+                isHeld.open()
+                mayGo.wait()
+            }
+            try directory.replace("first", "")
+            #expect(isHeld.wait())
+            let listener = try Listener(directory.path)
+            try Data().write(to: URL(filePath: directory.path + "/.tmp/x"))
+            let (outside, inside) = (directory.path + "/.tmp/x", directory.path + "/x")
+            for _ in 0...limit / 2 + 1 {
+                #expect(rename(outside, inside) == 0)
+                #expect(rename(inside, outside) == 0)
+            }
+            mayGo.open()
+            #expect(listener.hears(.anything))
+            holder.end()
+            listener.end()
         }
-        try directory.replace("first", "")
-        isHeld.wait()
-        let listener = try watch()
-        try Data().write(to: URL(filePath: directory.path + "/.tmp/x"))
-        let (outside, inside) = (directory.path + "/.tmp/x", directory.path + "/x")
-        for _ in 0...limit / 2 + 1 {
-            #expect(rename(outside, inside) == 0)
-            #expect(rename(inside, outside) == 0)
-        }
-        mayGo.open()
-        #expect(listener.hears(.anything))
-        holder.end()
-        listener.end()
     }
 }

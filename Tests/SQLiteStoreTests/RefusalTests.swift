@@ -96,10 +96,12 @@ struct RefusalTests {
         }
     }
 
-    @Test("a change when the database was replaced while it was open")
-    func replaced() throws {
-        let store = try BuiltStore()
-        try store.set("name", Data("old".utf8))
+    @Test("a change when the database was deleted while it was open", arguments: [true, false])
+    func deleted(hasWritten: Bool) throws {
+        let first = try BuiltStore()
+        try first.set("name", Data("old".utf8))
+        let store = hasWritten ? first : try BuiltStore(in: first.folder)
+        #expect(try store.get("name") == Data("old".utf8))
         for file in try store.folder.entries() {
             try FileManager.default.removeItem(atPath: "\(store.folder.path)/\(file)")
         }

@@ -9,15 +9,20 @@ extension FileStore: BatchBackend {
     /// It may have keys of places with folders of their own, on any file system. A change made there through a store of
     /// another root, between a crash and the completion, may be overtaken by it.
     package func apply(_ changes: [StorageChange<FileKey>]) throws {
-        try StorageError.translating { try batches.apply(changes.map(Self.batchChange)) }
-    }
-
-    private static func batchChange(_ change: StorageChange<FileKey>) throws -> BatchChange {
-        let (place, path) = (change.key.place, change.key.path)
-        guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
-        let attribute = try change.attributes.flatMap(StoredAttributes.init)?.encoded()
-        return BatchChange(in: place, path, attribute: attribute) { take in
-            try value.withUnsafeBytes { try take($0) }
+        try StorageError.translating {
+            // The values of a batch have few attributes between them.
+            var encoded: [ValueAttributes: FileAttribute?] = [:]
+            try batches.apply(
+                changes.map { change in
+                    let (place, path) = (change.key.place, change.key.path)
+                    guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
+                    let attributes = change.attributes ?? ValueAttributes()
+                    let attribute = try encoded[attributes] ?? StoredAttributes(attributes)?.encoded()
+                    encoded[attributes] = .some(attribute)
+                    return BatchChange(in: place, path, attribute: attribute) { take in
+                        try value.withUnsafeBytes { try take($0) }
+                    }
+                })
         }
     }
 }

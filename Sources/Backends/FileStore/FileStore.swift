@@ -5,9 +5,10 @@ package import LocalDataAPI
 ///
 /// A place is a folder: the one that it names, or `<root>/<domain>[@<scope>]`. A file is replaced through a temporary
 /// one in the folder's `.tmp`, with fsync(2) of the file before and of its folder after the rename(2), so a value is
-/// whole at every instant, also for other processes, and what was returned from survives a power loss. ``FileName`` says
-/// how names are spelled. Attributes are kept in the extended attribute `user.localdata`, where the file system has
-/// such. Modes are 0600 and 0700; in a folder with the set-group-ID bit 0660 and 2770.
+/// whole at every instant, also for other processes, and what was returned from survives a power loss. A batch is
+/// written down in `<root>/.batch` before it is put in place. ``FileName`` says how names are spelled. Attributes are
+/// kept in the extended attribute `user.localdata`, where the file system has such. Modes are 0600 and 0700; in a
+/// folder with the set-group-ID bit 0660 and 2770.
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "file", summary: "keeps each value in a file of its own, replaced durably",

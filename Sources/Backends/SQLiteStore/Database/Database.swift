@@ -54,11 +54,7 @@ final class Database: Sendable {
     func write<Result>(_ body: (Change) throws -> Result) throws -> Result {
         try turns.take {
             let connection = try writerMaking()
-            guard !connection.hasMoved else {
-                throw StorageError(
-                    .storeUnavailable, "the database '\(path)' was deleted or replaced while it was in use",
-                    hint: "restart the program, so that it opens what is there now")
-            }
+            guard !connection.hasMoved else { throw moved }
             let (result, change) = try connection.transaction {
                 let change = try Change(connection)
                 return (try body(change), change)
@@ -73,6 +69,12 @@ final class Database: Sendable {
         try turns.take { try openWriter()?.dataVersion() }
     }
 
+    private var moved: StorageError {
+        StorageError(
+            .storeUnavailable, "the database '\(path)' was deleted or replaced while it was in use",
+            hint: "restart the program, so that it opens what is there now")
+    }
+
     private func writerMaking() throws -> Connection {
         if let writer = try openWriter() { return writer }
         try DatabaseFile(path).make()
@@ -83,6 +85,11 @@ final class Database: Sendable {
 
     private func openWriter() throws -> Connection? {
         if let writer { return writer }
+        if let reader = readers.take() {
+            defer { readers.give(reader) }
+            // What is written would not be what is read.
+            guard !reader.hasMoved else { throw moved }
+        }
         guard try inspect(), let connection = try Connection(path, for: .writing(durability)) else { return nil }
         // This opens the log, and makes it if there is none.
         try check(version: connection.number(of: "user_version"))

@@ -36,12 +36,14 @@ final class Turns: Sendable {
         }
         guard let waiter else { return }
         while sem_wait(waiter.semaphore) != 0 {}
+        // Until the one who posted it has left.
+        state.withLock { _ in }
         sem_destroy(waiter.semaphore)
         waiter.semaphore.deallocate()
     }
 
-    /// Lets the next one in. Its semaphore is posted under the lock, which it takes again before it could free it: a
-    /// semaphore may be freed by who was woken before the call that woke it returns.
+    /// Lets the next one in. Its semaphore is posted under the lock, which it takes before it frees it: it may be awake
+    /// before the call that woke it has returned.
     private func pass() {
         state.withLock { state in
             guard !state.waiting.isEmpty else {

@@ -21,17 +21,19 @@ package final class FolderWatch: Sendable {
         self.path = path
         self.entersFolder = entersFolder
         self.changed = Mutex(changed)
-        try FolderWatcher.shared.get().begin(self)
+        watcher = try FolderWatcher.shared()
+        try watcher.begin(self)
     }
 
     /// Ends the watch; when this returns, `changed` is not running and will not run again.
     package func end() {
-        if let watcher = try? FolderWatcher.shared.get() { watcher.end(self) }
+        watcher.end(self)
         changed.withLock { $0 = nil }
     }
 
     let path: String
     let entersFolder: @Sendable (_ name: [UInt8]) -> Bool
+    private let watcher: FolderWatcher
     /// Held while it is called; `nil` after the end.
     private let changed: Mutex<(@Sendable (FolderChange) -> Void)?>
 

@@ -4,8 +4,18 @@ import Synchronization
 
 /// The thread that tells all watches of the process, and the folders that they need.
 final class FolderWatcher: Sendable {
-    /// The process's own, with its thread.
-    static let shared = Result { try FolderWatcher() }
+    private static let started = Mutex<FolderWatcher?>(nil)
+
+    /// The process's own, with its thread; begun when it is first asked for.
+    ///
+    /// - Throws: `SystemCallError`; the next one who asks tries again.
+    static func shared() throws -> FolderWatcher {
+        try started.withLock { started in
+            let watcher = try started ?? FolderWatcher()
+            started = watcher
+            return watcher
+        }
+    }
 
     private let queue: NotificationQueue
     private let state = Mutex(WatchedFolders())
@@ -39,9 +49,7 @@ final class FolderWatcher: Sendable {
     func end(_ watch: FolderWatch) { state.withLock { $0.forget(watch, queue) } }
 
     fileprivate func run() {
-        while true {
-            let events = queue.next()
-            // The queue is open for as long as the process lives, so there are always some.
+        while let events = queue.next() {
             let changes = state.withLock { state in events.flatMap { state.changes(by: $0, queue) } }
             for (watch, change) in changes { watch.tell(change) }
         }
@@ -50,6 +58,10 @@ final class FolderWatcher: Sendable {
 
 private func runFolderWatcher(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     ld_linux_name_thread("ld-watch")
+    // Signals are for the program's own threads.
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, nil)
     if let context { Unmanaged<FolderWatcher>.fromOpaque(context).takeRetainedValue().run() }
     return nil
 }

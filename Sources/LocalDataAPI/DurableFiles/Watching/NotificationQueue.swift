@@ -41,13 +41,14 @@ struct NotificationQueue: Sendable {
 
     func remove(_ folder: Int32) { _ = inotify_rm_watch(descriptor, folder) }
 
-    /// Waits for events, and takes at most so many as fit into 64 KiB; none if the queue cannot be read.
-    func next() -> [Event] {
+    /// Waits for events, and takes at most so many as fit into 64 KiB; `nil` if someone has closed the queue.
+    func next() -> [Event]? {
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
             var count = -1
             repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+            guard count >= 0 else { return nil }
             var events: [Event] = []
-            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
+            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             let header = MemoryLayout<inotify_event>.size
             while rest.count >= header {
                 let event = rest.loadUnaligned(as: inotify_event.self)

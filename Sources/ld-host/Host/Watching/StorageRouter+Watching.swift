@@ -1,4 +1,5 @@
 public import LocalDataAPI
+internal import Synchronization
 
 extension StorageRouter {
     /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by other
@@ -17,12 +18,14 @@ extension StorageRouter {
         if let refusal = resolved.refusal { throw refusal }
         let name = key.name
         let (signals, feed) = try await feed(of: resolved.address.place, prefix: name, exactly: true, resolved.open)
+        let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
         return StorageChanges(signals: signals) {
             guard let changed = feed.take() else { return nil }
-            // Names that begin with this one are watched, too.
-            guard changed.mayBeMore || changed.names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
-                return nil
-            }
+            // Names that begin with this one are watched, too; and anything may have changed but this.
+            let isNamed = changed.names.contains { $0.utf8.elementsEqual(name.utf8) }
+            guard isNamed || changed.mayBeMore else { return nil }
+            let isOther = seen.replace(try await resolved.open.storedHash(of: resolved))
+            guard isNamed || isOther else { return nil }
             do { return .some(try await self.get(key)) } catch let error as StorageError where error.code == .notFound {
                 return .some(nil)
             }
@@ -69,5 +72,29 @@ extension StorageRouter {
         }
         continuation.onTermination = { _ in IOExecutor.shared.submit { open.store.unwatch(watch) } }
         return (signals, feed)
+    }
+}
+
+/// What was stored when it was last looked at.
+private final class SeenValue: Sendable {
+    private let hash: Mutex<UInt64?>
+
+    init(_ hash: UInt64?) { self.hash = Mutex(hash) }
+
+    /// Takes another look, and tells whether it differs.
+    func replace(_ now: UInt64?) -> Bool {
+        hash.withLock { hash in
+            defer { hash = now }
+            return hash != now
+        }
+    }
+}
+
+extension OpenStore {
+    /// A hash of the stored bytes; `nil` if there are none.
+    fileprivate func storedHash(of resolved: ResolvedKey) async throws(StorageError) -> UInt64? {
+        try await read("reading '\(resolved.address)'") { (store) throws(StorageError) in
+            try store.get(resolved.handle).map { StableHash.of($0) }
+        }
     }
 }
