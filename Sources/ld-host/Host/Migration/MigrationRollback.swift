@@ -22,7 +22,8 @@ struct MigrationRollback {
             guard try await router.stored(resolved).map({ StableHash.of($0) }) == change.after || change.isLeft == true
             else {
                 throw MigrationError(
-                    .validationFailed, "'\(resolved.address)' was changed since the migration '\(id)', which stays done"
+                    .validationFailed,
+                    "'\(resolved.address)' is not known to be as the migration '\(id)' left it, so that stays done"
                 )
             }
             if change.before == nil { changes.append(try await ledger.change(resolved, to: nil)) }

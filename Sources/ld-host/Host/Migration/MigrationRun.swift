@@ -131,6 +131,8 @@ struct MigrationRun: Sendable {
                         changes.append(image.change)
                     }
                 }
+                // What a seal makes of it is known when it is read back.
+                if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
                 changes.append(try await ledger.change(entry.resolved, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))

@@ -105,8 +105,8 @@ extension StorageRouter {
     }
 
     /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed is
-    /// put back. The next `get` migrates anew, as long as the key has the migration. A value that was sealed anew since
-    /// counts as changed.
+    /// put back. The next `get` migrates anew, as long as the key has the migration. A sealed value counts as changed if it
+    /// was sealed anew since, or if the run was interrupted before it had been read back.
     ///
     /// - Parameters:
     ///   - id: Which one, if there are several.
