@@ -23,10 +23,12 @@ cat >"$HOME/bus.conf" <<END
   <limit name="max_connections_per_user">1000</limit>
 </busconfig>
 END
-rm -f "$HOME/bus"
-bus=$(dbus-daemon --fork --config-file="$HOME/bus.conf" --print-pid)
+rm -f "$HOME/bus" "$HOME/hold"
+mkfifo "$HOME/hold"
+exec 9<>"$HOME/hold"
 others=
-trap 'kill $bus $others 2>/dev/null || true' EXIT
+# Each removes its socket when it ends, and must not remove that of the next session in this home.
+trap 'kill $others 2>/dev/null || true; wait' EXIT
 export DBUS_SESSION_BUS_ADDRESS="unix:path=$HOME/bus"
 
 # Starts a program whose standard input ends with ours, and waits for its first line, which is put into `line`.
@@ -39,15 +41,15 @@ start() {
     others="$others $!"
     read -r line <&8
 }
+# Starts gnome-keyring, whose standard input is descriptor 7, and waits until it serves.
 keyring() {
-    gnome-keyring-daemon "$@" --components=secrets >/dev/null 2>>"$HOME/errors"
+    gnome-keyring-daemon --foreground --components=secrets "$@" >/dev/null 2>>"$HOME/errors" 9>&- <&7 &
+    others="$others $!"
     until dbus-send --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner \
-        string:org.freedesktop.secrets >/dev/null 2>&1; do :; done
+        string:org.freedesktop.secrets >/dev/null 2>&1; do kill -0 $!; done
 }
 
-rm -f "$HOME/hold"
-mkfifo "$HOME/hold"
-exec 9<>"$HOME/hold"
+start dbus-daemon --nofork --config-file="$HOME/bus.conf" --print-pid
 kind=$1
 shift
 case $kind in
@@ -58,10 +60,14 @@ keyring)
         start /usr/bin/python3 "$here/prompter.py" "$@"
         export GNOME_KEYRING_TEST_PROMPTER="$line"
     fi
-    printf %s "$password" | keyring --unlock
+    printf %s "$password" >"$HOME/password"
+    exec 7<"$HOME/password"
+    rm "$HOME/password"
+    keyring --unlock
     ;;
 plain)
-    keyring --start
+    exec 7</dev/null
+    keyring
     /usr/bin/python3 "$here/plain.py"
     ;;
 program) start "$@" ;;
