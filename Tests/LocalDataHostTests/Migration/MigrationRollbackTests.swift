@@ -71,6 +71,24 @@ import Testing
         #expect(try await router.get(key) == "data")
     }
 
+    @Test("what an earlier run kept is gone with the next run of the migration")
+    func again() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = key()
+        for value in ["first", "second", "third"] {
+            try await router.set(value, for: source)
+            #expect(try await router.forceMigration(for: key).outcome == .migrated)
+            #expect(try await router.get(key) == value)
+        }
+        // Of the last run: the source, and what it replaced.
+        #expect(home.files.keys.filter { $0.contains("image") }.count == 2)
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(key) == "second")
+        #expect(try await router.get(source) == "third")
+    }
+
     @Test("without a grace nothing is kept from the beginning")
     func noGrace() async throws {
         let home = try MigrationHome()

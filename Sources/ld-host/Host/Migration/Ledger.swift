@@ -62,16 +62,35 @@ struct Ledger: Sendable {
         return changes
     }
 
-    /// Removes the images whose time is over.
-    func expire(_ page: inout LedgerPage) async throws(StorageError) {
-        let now = Self.now
-        var changes: [BatchChange] = []
-        for row in page.rows where row.isExpired(at: now) {
-            var row = row
-            changes += try await dropping(&row)
-            page[row.id] = row
+    /// The same for what can be removed now: what cannot, say because its store is not configured any more, stays, and
+    /// keeps nothing else from being done.
+    func droppingIfPossible(_ row: LedgerRow?) async -> (row: LedgerRow?, changes: [BatchChange]) {
+        guard var row else { return (nil, []) }
+        do throws(StorageError) {
+            let changes = try await dropping(&row)
+            return (row, changes)
+        } catch {
+            return (row, [])
         }
-        if !changes.isEmpty { try await commit(page, with: changes) }
+    }
+
+    /// Removes the images whose time is over, or leaves them for the next time.
+    func expire(_ page: inout LedgerPage) async {
+        var next = page
+        var changes: [BatchChange] = []
+        for row in page.rows where row.isExpired(at: Self.now) {
+            let dropped = await droppingIfPossible(row)
+            next[row.id] = dropped.row
+            changes += dropped.changes
+        }
+        guard !changes.isEmpty else { return }
+        do throws(StorageError) {
+            try await commit(next, with: changes)
+            page = next
+        } catch {
+            // Nothing has changed, or all will have.
+            return
+        }
     }
 
     /// When images that are made now go.

@@ -33,7 +33,7 @@ struct MigrationRun: Sendable {
         let snapshot = snapshot
         try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
         var page = try await ledger.page()
-        try await ledger.expire(&page)
+        await ledger.expire(&page)
         if let row = page[migration.id] {
             if let outcome = try await goOn(with: row, in: &page) { return outcome }
         }
@@ -143,6 +143,7 @@ struct MigrationRun: Sendable {
                 .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
         }
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
+        changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)
         var next = page
         next[migration.id] = row
