@@ -1,17 +1,37 @@
 /// A migration without its type, for keys and lists.
 public struct AnyStorageMigration: Sendable {
-    /// What is known of the key that the data comes to.
-    public let destinationDescriptor: StorageKeyDescriptor
+    /// The key that the data comes to.
+    public let destinationKey: AnyStorageKey
+    /// See ``StorageMigration/id``.
+    public let id: String
+    /// See ``StorageMigration/revision``.
+    public let revision: Int
+    /// See ``StorageMigration/sources``.
+    public let sources: [AnyStorageKey]
+    /// See ``StorageMigration/dependencies``.
+    public let dependencies: [String]
+    /// See ``StorageMigration/conflictPolicy``.
+    public let conflictPolicy: MigrationConflictPolicy
 
     private let condition: @Sendable (any StorageProviding, MigrationContext) async throws -> Bool
     private let action: @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult
+    private let validation: @Sendable () throws(MigrationError) -> Void
 
     /// Forgets the type of a migration.
     public init(_ migration: some StorageMigration) {
-        destinationDescriptor = .from(migration.destinationKey)
+        destinationKey = AnyStorageKey(migration.destinationKey)
+        id = migration.id
+        revision = migration.revision
+        sources = migration.sources
+        dependencies = migration.dependencies
+        conflictPolicy = migration.conflictPolicy
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
+        validation = { () throws(MigrationError) in try migration.validate() }
     }
+
+    /// What is known of the key that the data comes to.
+    public var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
     /// Whether there is something to do.
     public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
@@ -24,4 +44,7 @@ public struct AnyStorageMigration: Sendable {
     ) async throws -> MigrationResult {
         try await action(router, context)
     }
+
+    /// Throws if the migration can never be right.
+    public func validate() throws(MigrationError) { try validation() }
 }

@@ -22,4 +22,10 @@ extension MigrationError {
     public static let pathNotFound = MigrationError(.pathNotFound)
     /// A chain of converters ended in another type.
     public static let finalTypeMismatch = MigrationError(.finalTypeMismatch)
+    /// The destination has a value, and the policy is to fail then.
+    public static let conflict = MigrationError(.conflict)
+    /// A later revision of the migration, or a later program, has been here.
+    public static let newerRevision = MigrationError(.newerRevision)
+    /// Migrations depend on each other in a circle, or on one that is not there.
+    public static let unresolvedDependency = MigrationError(.unresolvedDependency)
 }

@@ -43,6 +43,12 @@ public struct MigrationError: Error, Sendable {
         public static let pathNotFound = Code(rawValue: "no path between versions")
         /// A chain of converters ended in another type.
         public static let finalTypeMismatch = Code(rawValue: "final type mismatch")
+        /// The destination has a value, and the policy is to fail then.
+        public static let conflict = Code(rawValue: "destination has a value")
+        /// A later revision of the migration, or a later program, has been here.
+        public static let newerRevision = Code(rawValue: "later revision found")
+        /// Migrations depend on each other in a circle, or on one that is not there.
+        public static let unresolvedDependency = Code(rawValue: "unresolved dependency")
     }
 
     /// Matches any `MigrationError` of the same code, so that `catch MigrationError.sourceDataNotFound` works.

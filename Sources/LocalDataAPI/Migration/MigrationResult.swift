@@ -12,16 +12,21 @@ public struct MigrationResult: Sendable {
     public let metadata: [String: AnyCodable]
     /// How long it took, in seconds.
     public let duration: TimeInterval
+    /// What became of it; the host fills this in.
+    public let outcome: MigrationOutcome
 
     /// Creates a result.
+    ///
+    /// - Parameter outcome: `migrated` or `failed` if `nil`, as `success` says.
     public init(
         success: Bool, migratedCount: Int = 0, errors: [MigrationError] = [], metadata: [String: AnyCodable] = [:],
-        duration: TimeInterval = 0
+        duration: TimeInterval = 0, outcome: MigrationOutcome? = nil
     ) {
         self.success = success
         self.migratedCount = migratedCount
         self.errors = errors
         self.metadata = metadata
         self.duration = duration
+        self.outcome = outcome ?? (success ? .migrated : .failed)
     }
 }

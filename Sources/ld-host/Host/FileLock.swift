@@ -48,6 +48,11 @@ package struct FileLock: Sendable {
         return try body(file)
     }
 
+    /// Holds the lock exclusively until what is returned is given up. May wait.
+    ///
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path.
+    package func hold() throws(StorageError) -> LockedFile { try locked(exclusively: true) }
+
     private func locked(exclusively: Bool) throws(StorageError) -> LockedFile {
         guard isFair else { return try lockedAtLast(exclusively: exclusively) }
         let turn = FileLock("\(path).turn")

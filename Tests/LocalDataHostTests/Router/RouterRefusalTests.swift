@@ -147,10 +147,11 @@ import Testing
         let key = StorageKey<String>(
             name: "k", domain: .userDefaults(), security: .none, owner: "tests", description: "a key",
             migration: { AnyStorageMigration(Renamed(destinationKey: $0)) })
-        let error = try await #require(throws: StorageError.self) { try await router.get(key) }
-        #expect(error.code == .unsupported && error.message.contains("migration"))
-        await #expect(throws: StorageError.unsupported) { try await router.forceMigration(for: key) }
-        await #expect(throws: MigrationError.self) { try await router.forceMigration(for: textKey("k")) }
+        // Its migration says that there is something to do and that it is done, and brings nothing.
+        let error = try await #require(throws: MigrationError.self) { try await router.get(key) }
+        #expect(error.code == .validationFailed && error.message.contains("'userDefaults/k'"))
+        await #expect(throws: MigrationError.validationFailed) { try await router.forceMigration(for: key) }
+        #expect(try await router.forceMigration(for: textKey("k")).outcome == .noMigration)
         // The value itself is still the key's to write and read.
         try await router.set("new", for: key)
         #expect(try await router.get(key) == "new")

@@ -49,8 +49,14 @@ extension StorageRouter {
                 changes.append(made)
             }
         }
-        guard !changes.isEmpty else { return }
-        let all = changes
+        try await apply(changes, progress: progress)
+    }
+
+    /// Makes the changes, all of them or none; each is of another value.
+    func apply(
+        _ all: [BatchChange], progress: @escaping @Sendable () -> Void = {}
+    ) async throws(StorageError) {
+        guard !all.isEmpty else { return }
         let snapshot = try await snapshot()
         guard Set(all.map(\.target.store)).count == 1 else {
             return try await onIOThread { () throws(StorageError) in

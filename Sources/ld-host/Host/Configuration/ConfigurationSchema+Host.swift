@@ -82,6 +82,12 @@ extension ConfigurationSchema {
         ConfigurationRule("directories.config", .absolutePath, "what ${config} stands for in options"),
         ConfigurationRule("app", .object, "the app that uses the host"),
         ConfigurationRule("app.version", .text, "its version, for migrations that depend on it"),
+        ConfigurationRule("migrations", .object, "how older data is brought to the keys of today"),
+        ConfigurationRule(
+            "migrations.dataVersion", .text, "the version of the app that wrote data which does not say it"),
+        ConfigurationRule(
+            "migrations.grace", .integer(0...3650), default: .integer(7),
+            "days for which what a migration replaced or removed is kept, to roll it back"),
         ConfigurationRule("device", .object, "the device the host runs on"),
         ConfigurationRule(
             "device.role", .choice(["all", "phone", "watch"]), default: .string("all"),

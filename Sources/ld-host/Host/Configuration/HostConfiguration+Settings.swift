@@ -28,6 +28,8 @@ extension HostConfiguration {
             appGroupsFolder: try layered.string(at: ["appGroups", "path"]) ?? "\(folders.data)/groups",
             subDirectory: try layered.string(at: ["files", "subDirectory"]), folders: folders,
             appVersion: try layered.string(at: ["app", "version"]),
+            dataVersion: try layered.string(at: ["migrations", "dataVersion"]),
+            migrationGrace: try layered.integer(at: ["migrations", "grace"]).map { Int(clamping: $0) } ?? 7,
             role: try layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
             logLevel: try logLevel())
     }

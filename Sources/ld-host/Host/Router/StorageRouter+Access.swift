@@ -3,16 +3,23 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// The stored value, or else the registered default: see ``registerDefault(_:for:)``.
+    /// The stored value, or else what the key's migration brings, or else the registered default: see
+    /// ``registerDefault(_:for:)``.
     ///
     /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
-    ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here.
+    ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may be
+    ///   older data, and it could not be brought here.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)
         if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
+        if key.hasMigration || !migrationRegistry.isEmpty, try await bringData(to: AnyStorageKey(key)),
+            let data = try await data(of: resolved)
+        {
+            return try decode(data, as: key.serializer, key.slot)
+        }
         if let value = registeredDefault(of: key, resolved) { return value }
-        throw missing(key.hasMigration, resolved)
+        throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
 
     /// Stores a value in place of what is there.
@@ -58,16 +65,6 @@ extension StorageRouter {
             guard let address = known(slot)?.takeUnretainedValue().address else { throw error }
             throw StorageError(error.code, "'\(address)': \(error.message)", hint: error.hint)
         }
-    }
-
-    private func missing(_ hasMigration: Bool, _ resolved: ResolvedKey) -> StorageError {
-        if hasMigration {
-            return StorageError(
-                .unsupported,
-                "'\(resolved.address)' is not stored, and its migration cannot run: this version has no migration engine",
-                hint: "store the value, or remove the migration from the key")
-        }
-        return StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
 }
 

@@ -71,11 +71,15 @@ extension StorageRouter {
 
     /// Adds a catalog. From then on a key that is in no registered catalog is refused.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; then nothing has changed.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; `MigrationError` if a migration of one
+    ///   can never be right; then nothing has changed.
     public func registerCatalog(_ catalog: some StorageKeyCatalog) async throws {
+        let migrations = catalog.allKeys.compactMap(\.migration)
+        try migrationRegistry.check(migrations)
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
         }
+        try migrationRegistry.add(migrations)
     }
 
     /// Takes in a plugin that is linked into this program, by what its `Plugin.export` returns.
@@ -84,16 +88,5 @@ extension StorageRouter {
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.linked.append(image) }
         }
-    }
-
-    /// Runs the migration of a key now.
-    ///
-    /// - Throws: `unsupported`: this version has no migration engine.
-    public func forceMigration<Value>(for key: StorageKey<Value>) async throws -> MigrationResult {
-        guard key.hasMigration else {
-            throw MigrationError(.sourceDataNotFound, "the key '\(key.name)' has no migration")
-        }
-        throw StorageError(
-            .unsupported, "the key '\(key.name)' cannot be migrated: this version has no migration engine")
     }
 }

@@ -7,10 +7,25 @@ extension StorageRouter {
     ///   configuration, or a store that cannot be opened.
     func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved.takeUnretainedValue() }
+        let resolved = try await resolution(of: key, mustBeListed: true)
+        // What is refused may be in order the next time.
+        if resolved.refusal == nil { key.slot.add(resolved) }
+        return resolved
+    }
+
+    /// The same for a key that need be in no catalog, such as the one that data is migrated from.
+    func resolveUnlisted(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
+        if let resolved = known(key.slot) { return resolved.takeUnretainedValue() }
+        return try await resolution(of: key, mustBeListed: false)
+    }
+
+    private func resolution(
+        of key: KeyReference, mustBeListed: Bool
+    ) async throws(StorageError) -> ResolvedKey {
         let snapshot = try await snapshot()
         let address = StorageAddress(try snapshot.settings.place(of: key.domain), name: key.name)
         try address.validate()
-        try check(key, at: address, snapshot)
+        try check(key, at: address, snapshot, mustBeListed: mustBeListed)
         let open = try await openStore(for: address.place.domain, in: snapshot)
         let protection = try await protection(of: key.security, at: address, in: open, snapshot)
         let handle = try open.store.resolve(address)
@@ -27,12 +42,9 @@ extension StorageRouter {
             : ValueAttributes(
                 contentType: key.serializer.contentType, serializer: key.serializer.rawValue,
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
-        let resolved = ResolvedKey(
+        return ResolvedKey(
             snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,
             attributes: attributes, refusal: refusal)
-        // What is refused may be in order the next time.
-        if refusal == nil { key.slot.add(resolved) }
-        return resolved
     }
 
     /// How values at an address are protected. Only what needs no layer is told without a wait.
@@ -62,9 +74,9 @@ extension StorageRouter {
     }
 
     private func check(
-        _ key: KeyReference, at address: StorageAddress, _ snapshot: RouterSnapshot
+        _ key: KeyReference, at address: StorageAddress, _ snapshot: RouterSnapshot, mustBeListed: Bool
     ) throws(StorageError) {
-        if let catalog = snapshot.catalog, catalog.entries[address] == nil {
+        if mustBeListed, let catalog = snapshot.catalog, catalog.entries[address] == nil {
             throw StorageError(
                 .unregisteredKey,
                 "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",

@@ -46,7 +46,10 @@ extension StorageRouter {
     ///
     /// - Throws: `cannotOpen` if a sealed value's envelope or its first chunk was changed.
     public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        let resolved = try await resolve(KeyReference(key))
+        try await attributes(of: resolve(KeyReference(key)))
+    }
+
+    func attributes(of resolved: ResolvedKey) async throws(StorageError) -> ValueAttributes? {
         if let refusal = resolved.refusal { throw refusal }
         guard resolved.layers.isEmpty else {
             let value = try await sealedValue(of: resolved)

@@ -15,7 +15,8 @@ internal import Synchronization
 ///   runs on ``IOExecutor``, so neither the main actor nor Swift's thread pool is ever held.
 /// - **Swapping.** A change of configuration takes effect for calls that begin after it; calls in flight end on the
 ///   store that they began with.
-/// - **Errors.** All are `StorageError`.
+/// - **Errors.** All are `StorageError`, but for what keeps a migration from bringing older data: that is a
+///   `MigrationError`, and never `notFound`.
 public final class StorageRouter: StorageProviding, Sendable {
     /// The router of this process, configured by the files and variables of its environment when it is first used.
     public static let shared = StorageRouter { () throws(StorageError) in try HostConfiguration.load() }
@@ -38,6 +39,7 @@ public final class StorageRouter: StorageProviding, Sendable {
     }
 
     let state = Mutex(State())
+    let migrationRegistry = MigrationRegistry()
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)

@@ -43,8 +43,11 @@ package struct HostSettings: Sendable {
     /// What the names of domains start with that the host keeps for itself; upper case counts as lower case.
     package static let reservedDomains = "localdata."
 
-    /// Whether a place is one of the host's own.
-    static func isReserved(_ place: StorageNamespace) -> Bool { place.domain.lowercased().hasPrefix(reservedDomains) }
+    /// Whether a place is one of the host's own, other than that of migrations: what is there is sealed and copied as
+    /// values are.
+    static func isReserved(_ place: StorageNamespace) -> Bool {
+        place.domain.lowercased().hasPrefix(reservedDomains) && !LedgerPlace.holds(place)
+    }
 
     package var pluginPlaces: [PluginSearchPath.Place]
     package var inspectionTimeout: Duration
@@ -64,6 +67,10 @@ package struct HostSettings: Sendable {
     package var subDirectory: String?
     package var folders: Folders
     package var appVersion: String?
+    /// The version of the app that wrote data which does not say it.
+    package var dataVersion: String?
+    /// How many days what a migration replaced or removed is kept.
+    package var migrationGrace: Int
     package var role: DeviceRole
     package var logLevel: StorageLogLevel?
 
@@ -79,5 +86,8 @@ package struct HostSettings: Sendable {
 
         /// Where the journal is.
         var journal: String { "\(state)/journal" }
+
+        /// Where the locks of migrations are.
+        var migrations: String { "\(state)/migrations" }
     }
 }

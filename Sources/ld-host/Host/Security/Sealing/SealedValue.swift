@@ -14,7 +14,12 @@ struct SealedValue: Sendable {
 
     /// The value, or `nil` if there is none.
     func get() throws(StorageError) -> Data? {
-        guard var data = try store.get(handle) else { return nil }
+        try store.get(handle).map { (data) throws(StorageError) in try open(data) }
+    }
+
+    /// The value in bytes that the store keeps.
+    func open(_ stored: Data) throws(StorageError) -> Data {
+        var data = stored
         for layer in layers.reversed() {
             data = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }.value
         }

@@ -1,0 +1,66 @@
+internal import FoundationEssentials
+
+/// The serializer of a key whose type is not known where it is used.
+struct AnyKeyCoding: Sendable {
+    private let format: SerializerFormat
+    /// Decodes with the key's own type, if it has one.
+    private let decode: (@Sendable (Data) throws(StorageError) -> any Sendable)?
+    private let decodeAny: @Sendable (Data) throws(StorageError) -> AnyCodable
+
+    init<Value>(_ serializer: Serializer<Value>) {
+        format = serializer.format
+        decode = { (data) throws(StorageError) in try serializer.decode(data) }
+        decodeAny = { (data) throws(StorageError) in
+            let value = try serializer.decode(data)
+            return try Serializer<AnyCodable>.json.decode(Serializer<Value>.json.encode(value))
+        }
+    }
+
+    /// For a key without a type: the format alone says how its bytes are read.
+    init(_ format: SerializerFormat) {
+        self.format = format
+        decode = nil
+        decodeAny = { (data) throws(StorageError) in
+            switch format {
+            case .json: return try Serializer<AnyCodable>.json.decode(data)
+            case .plist: return try Serializer<AnyCodable>.plist.decode(data)
+            case .data, .custom: throw Self.unknown(format)
+            }
+        }
+    }
+
+    func value<Value: Codable & Sendable>(_ type: Value.Type, _ data: Data) throws(StorageError) -> Value {
+        guard let decode else {
+            switch format {
+            case .json: return try Serializer<Value>.json.decode(data)
+            case .plist: return try Serializer<Value>.plist.decode(data)
+            case .data, .custom:
+                if format == .data, let bytes = data as? Value { return bytes }
+                throw Self.unknown(format)
+            }
+        }
+        let decoded = try decode(data)
+        guard let value = decoded as? Value else {
+            throw StorageError(
+                .unsupported, "its values are of another type, expected \(Value.self)",
+                hint: "use a migration that transforms them")
+        }
+        return value
+    }
+
+    func anyValue(_ data: Data) throws(StorageError) -> AnyCodable { try decodeAny(data) }
+
+    func check(_ data: Data) throws(StorageError) {
+        if let decode {
+            _ = try decode(data)
+        } else if format == .json || format == .plist {
+            _ = try decodeAny(data)
+        }
+    }
+
+    private static func unknown(_ format: SerializerFormat) -> StorageError {
+        StorageError(
+            .unsupported, "its bytes have the format '\(format)' and no type, so nobody can tell what is in them",
+            hint: "declare the key with its type and serializer")
+    }
+}

@@ -1,0 +1,47 @@
+public import FoundationEssentials
+
+/// What the ledger says of a migration that has run.
+public struct MigrationRecord: Hashable, Sendable {
+    /// How far it is.
+    public enum State: String, Codable, CaseIterable, Hashable, Sendable {
+        /// The data is at its destination, and what the migration removes is not yet removed.
+        case published
+        /// All is done.
+        case clean
+        /// The destination did not give back what was written, so nothing was removed.
+        case unverified
+        /// It was undone.
+        case rolledBack
+    }
+
+    /// See ``StorageMigration/id``.
+    public let id: String
+    /// See ``StorageMigration/revision``.
+    public let revision: Int
+    /// How far it is.
+    public let state: State
+    /// The addresses that it removed.
+    public let sources: [String]
+    /// The addresses that it wrote.
+    public let destinations: [String]
+    /// When it was committed.
+    public let date: Date
+    /// How long it took, in seconds.
+    public let duration: TimeInterval
+    /// The version of the app that ran it, if it was known.
+    public let appVersion: String?
+
+    package init(
+        id: String, revision: Int, state: State, sources: [String], destinations: [String], date: Date,
+        duration: TimeInterval, appVersion: String?
+    ) {
+        self.id = id
+        self.revision = revision
+        self.state = state
+        self.sources = sources
+        self.destinations = destinations
+        self.date = date
+        self.duration = duration
+        self.appVersion = appVersion
+    }
+}

@@ -1,0 +1,52 @@
+/// Checks for authors of migrations.
+public enum MigrationUtils {
+    /// How many bytes a value takes, serialized as the key does it and before it is sealed.
+    public static func estimatedSize<Value>(of value: Value, for key: StorageKey<Value>) throws(StorageError) -> Int {
+        try key.serializer.encode(value).count
+    }
+
+    /// Throws unless a value of one key may become one of another as it is.
+    ///
+    /// - Throws: `incompatibleTypes` if the types differ, or both keys are the same; `validationFailed` if the value would
+    ///   be less protected than it is: a migration that means that says so by its own `validate()`.
+    public static func validateCompatibility(
+        from source: StorageKeyDescriptor, to destination: StorageKeyDescriptor
+    ) throws(MigrationError) {
+        try validateCompatibility(from: source, to: destination, allowingOtherTypes: false)
+    }
+
+    static func validateCompatibility(
+        from source: StorageKeyDescriptor, to destination: StorageKeyDescriptor, allowingOtherTypes: Bool
+    ) throws(MigrationError) {
+        let (from, to) = ("'\(source.domain)/\(source.name)'", "'\(destination.domain)/\(destination.name)'")
+        if !allowingOtherTypes {
+            guard source.domain != destination.domain || !source.name.utf8.elementsEqual(destination.name.utf8) else {
+                throw MigrationError(.incompatibleTypes, "\(from) is to be migrated to itself")
+            }
+            // A key without a type has no name for it.
+            let isSame = source.valueType == destination.valueType
+            guard isSame || source.valueType.isEmpty || destination.valueType.isEmpty else {
+                throw MigrationError(
+                    .incompatibleTypes,
+                    "\(from) has values of \(source.valueType), and \(to) of \(destination.valueType); "
+                        + "use a migration that transforms them")
+            }
+        }
+        guard !source.isProtected || destination.isProtected else {
+            throw MigrationError(
+                .validationFailed,
+                "\(from) is protected (\(source.security)), and \(to) would keep its data plain; give it a security policy"
+            )
+        }
+    }
+}
+
+extension StorageKeyDescriptor {
+    /// Whether values are sealed, or kept by a keychain.
+    fileprivate var isProtected: Bool {
+        switch domain {
+        case .keychain, .encryptedFileSystem: true
+        default: security != .none
+        }
+    }
+}

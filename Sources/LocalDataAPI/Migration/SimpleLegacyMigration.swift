@@ -1,0 +1,58 @@
+/// Moves one value to a key with another name, domain, policy or serializer.
+public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration {
+    /// The key that the data comes to.
+    public let destinationKey: StorageKey<Value>
+    /// Where the data comes from; read with its own serializer.
+    public let sourceKey: AnyStorageKey
+    /// See ``StorageMigration/revision``.
+    public let revision: Int
+    /// See ``StorageMigration/dependencies``.
+    public let dependencies: [String]
+    /// See ``StorageMigration/conflictPolicy``.
+    public let conflictPolicy: MigrationConflictPolicy
+
+    /// Declares a migration.
+    public init(
+        destinationKey: StorageKey<Value>, sourceKey: AnyStorageKey, revision: Int = 1, dependencies: [String] = [],
+        conflictPolicy: MigrationConflictPolicy = .keepDestination
+    ) {
+        self.destinationKey = destinationKey
+        self.sourceKey = sourceKey
+        self.revision = revision
+        self.dependencies = dependencies
+        self.conflictPolicy = conflictPolicy
+    }
+
+    /// The destination's address and the source's.
+    public var id: String {
+        let source = sourceKey.descriptor
+        return "\(destinationKey.domain)/\(destinationKey.name) from \(source.domain)/\(source.name)"
+    }
+
+    /// The source.
+    public var sources: [AnyStorageKey] { [sourceKey] }
+
+    /// Whether the source has data.
+    public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
+        try await router.exists(sourceKey)
+    }
+
+    /// Writes the source's value to the destination and removes the source.
+    public func migrate(
+        using router: any StorageProviding, context: MigrationContext
+    ) async throws -> MigrationResult {
+        guard let data = try await router.data(for: sourceKey) else {
+            let source = sourceKey.descriptor
+            throw MigrationError(.sourceDataNotFound, "'\(source.domain)/\(source.name)' is not stored")
+        }
+        let value = try sourceKey.value(Value.self, from: data)
+        try await router.remove(sourceKey)
+        try await router.set(value, for: destinationKey)
+        return MigrationResult(success: true, migratedCount: 1)
+    }
+
+    /// Checks that the source has the same type, and is not better protected.
+    public func validate() throws(MigrationError) {
+        try MigrationUtils.validateCompatibility(from: sourceKey.descriptor, to: .from(destinationKey))
+    }
+}

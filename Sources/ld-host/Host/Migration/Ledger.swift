@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The ledger of one destination, and what is kept of the values that its migrations replaced and removed. To be used by
+/// whoever is in turn in the destination's store; see ``MigrationTurns``.
+struct Ledger: Sendable {
+    let router: StorageRouter
+    let settings: HostSettings
+    let destination: ResolvedKey
+    private let place: ResolvedKey
+
+    init(_ router: StorageRouter, _ settings: HostSettings, of destination: ResolvedKey) throws(StorageError) {
+        self.router = router
+        self.settings = settings
+        self.destination = destination
+        place = try LedgerPlace.page(of: destination, settings)
+    }
+
+    /// What it says. An empty page if nothing has been migrated there.
+    func page() async throws(StorageError) -> LedgerPage {
+        guard let stored = try await router.stored(place) else { return LedgerPage(of: destination.address) }
+        return try LedgerPage(await router.opened(stored, of: place), of: destination.address)
+    }
+
+    /// Makes changes and says them, all or none.
+    func commit(_ page: LedgerPage, with changes: [BatchChange] = []) async throws(StorageError) {
+        let data = try page.encoded()
+        try await router.apply(changes + [try await change(place, to: data)])
+    }
+
+    /// One change for ``commit(_:with:)``.
+    func change(_ resolved: ResolvedKey, to data: Data?) async throws(StorageError) -> BatchChange {
+        BatchChange(resolved, value: try await router.sealedValue(of: resolved), data: data)
+    }
+
+    /// Keeps what is stored for a key; `nil` if nothing is to be kept.
+    ///
+    /// - Returns: The change that keeps it, and the name that it is found again by.
+    func image(
+        of resolved: ResolvedKey, _ stored: Data
+    ) async throws(StorageError) -> (change: BatchChange, name: String)? {
+        guard settings.migrationGrace > 0 else { return nil }
+        let name = LedgerPlace.imageName()
+        var attributes = try await router.attributes(of: resolved)
+        attributes?.size = nil
+        attributes?.modified = nil
+        let place = try LedgerPlace.image(name, of: resolved, attributes)
+        return (try await change(place, to: try await router.opened(stored, of: resolved)), name)
+    }
+
+    /// The changes that remove the images of a row.
+    func dropping(_ row: inout LedgerRow) async throws(StorageError) -> [BatchChange] {
+        var changes: [BatchChange] = []
+        for change in row.changes {
+            guard let name = change.image else { continue }
+            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+            changes.append(try await self.change(try LedgerPlace.image(name, of: resolved, nil), to: nil))
+        }
+        for index in row.written.indices { row.written[index].image = nil }
+        for index in row.removed.indices { row.removed[index].image = nil }
+        row.expires = nil
+        return changes
+    }
+
+    /// The same for what can be removed now: what cannot, say because its store is not configured any more, stays, and
+    /// keeps nothing else from being done.
+    func droppingIfPossible(_ row: LedgerRow?) async -> (row: LedgerRow?, changes: [BatchChange]) {
+        guard var row else { return (nil, []) }
+        do throws(StorageError) {
+            let changes = try await dropping(&row)
+            return (row, changes)
+        } catch {
+            return (row, [])
+        }
+    }
+
+    /// Removes the images whose time is over, or leaves them for the next time.
+    func expire(_ page: inout LedgerPage) async {
+        var next = page
+        var changes: [BatchChange] = []
+        for row in page.rows where row.isExpired(at: Self.now) {
+            let dropped = await droppingIfPossible(row)
+            next[row.id] = dropped.row
+            changes += dropped.changes
+        }
+        guard !changes.isEmpty else { return }
+        do throws(StorageError) {
+            try await commit(next, with: changes)
+            page = next
+        } catch {
+            // Nothing has changed, or all will have.
+            return
+        }
+    }
+
+    /// When images that are made now go.
+    var expiry: Int64? {
+        settings.migrationGrace > 0 ? Self.now + Int64(settings.migrationGrace) * 86_400 * 1_000_000_000 : nil
+    }
+
+    /// Nanoseconds since 1970 UTC.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+}

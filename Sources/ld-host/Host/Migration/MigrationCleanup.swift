@@ -1,0 +1,45 @@
+internal import LocalDataAPI
+
+/// Removes what a committed migration removes: last, and only what is still as the migration found it.
+struct MigrationCleanup {
+    let ledger: Ledger
+    private var router: StorageRouter { ledger.router }
+
+    init(_ ledger: Ledger) { self.ledger = ledger }
+
+    /// Whether everything that the migration wrote is there.
+    func isPublished(_ row: LedgerRow) async throws(StorageError) -> Bool {
+        for change in row.written {
+            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+            guard try await router.exists(resolved) else { return false }
+        }
+        return true
+    }
+
+    /// Removes, and says so in the ledger, as one.
+    ///
+    /// - Throws: What keeps it from being done; then nothing is removed, and it can be tried again.
+    func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
+        guard var row = page[id] else { return }
+        var changes: [BatchChange] = []
+        for index in row.removed.indices {
+            let resolved = try await router.resolveUnlisted(KeyReference(try row.removed[index].key))
+            guard let stored = try await router.stored(resolved) else { continue }
+            guard StableHash.of(stored) == row.removed[index].before else {
+                row.removed[index].isLeft = true
+                continue
+            }
+            if let image = try await ledger.image(of: resolved, stored) {
+                changes.append(image.change)
+                row.removed[index].image = image.name
+            }
+            changes.append(try await ledger.change(resolved, to: nil))
+        }
+        row.state = .clean
+        row.expires = row.changes.contains { $0.image != nil } ? ledger.expiry : nil
+        var next = page
+        next[id] = row
+        try await ledger.commit(next, with: changes)
+        page = next
+    }
+}

@@ -1,0 +1,66 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Undoes a migration, or makes it final.
+struct MigrationRollback {
+    let ledger: Ledger
+    private var router: StorageRouter { ledger.router }
+
+    init(_ ledger: Ledger) { self.ledger = ledger }
+
+    /// Puts back what was there before, all of it or nothing.
+    ///
+    /// - Throws: `validationFailed` if there is nothing to undo, or somebody changed a value since; then nothing is done.
+    func run(_ id: String) async throws {
+        var page = try await ledger.page()
+        guard var row = page[id], row.state == .clean else {
+            throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end, so it is not undone")
+        }
+        var changes: [BatchChange] = []
+        for change in row.changes {
+            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+            guard try await router.stored(resolved).map({ StableHash.of($0) }) == change.after || change.isLeft == true
+            else {
+                throw MigrationError(
+                    .validationFailed,
+                    "'\(resolved.address)' is not known to be as the migration '\(id)' left it, so that stays done"
+                )
+            }
+            if change.before == nil { changes.append(try await ledger.change(resolved, to: nil)) }
+            guard change.before != nil, change.isLeft != true else { continue }
+            guard let restored = try await restored(change, resolved) else {
+                throw MigrationError(
+                    .validationFailed,
+                    "what was at '\(resolved.address)' before the migration '\(id)' is no longer kept")
+            }
+            changes.append(restored)
+        }
+        changes += try await ledger.dropping(&row)
+        row.state = .rolledBack
+        page[id] = row
+        try await ledger.commit(page, with: changes)
+    }
+
+    /// Gives up what was kept to undo a migration.
+    func confirm(_ id: String) async throws {
+        var page = try await ledger.page()
+        guard var row = page[id], row.state == .clean else {
+            throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end")
+        }
+        let changes = try await ledger.dropping(&row)
+        guard !changes.isEmpty else { return }
+        page[id] = row
+        try await ledger.commit(page, with: changes)
+    }
+
+    private func restored(_ change: LedgerRow.Change, _ resolved: ResolvedKey) async throws -> BatchChange? {
+        guard let name = change.image else { return nil }
+        let image = try LedgerPlace.image(name, of: resolved, nil)
+        guard let stored = try await router.stored(image) else { return nil }
+        var attributes = try await router.attributes(of: image)
+        attributes?.size = nil
+        attributes?.modified = nil
+        let data = try await router.opened(stored, of: image)
+        return try await ledger.change(try resolved.writing(resolved.attributes == nil ? nil : attributes), to: data)
+    }
+}

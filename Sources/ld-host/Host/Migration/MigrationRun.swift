@@ -1,0 +1,200 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One run of a migration, in turn in its destination's store. The order makes it safe to be stopped at any point: the
+/// migration runs on a transaction; what it wrote, the images of what that replaces and the ledger's row are put in place
+/// as one; what was written is read back; only then is removed what the migration removes.
+struct MigrationRun: Sendable {
+    /// What was read changed before it could be committed.
+    private struct Disturbed: Error { let address: StorageAddress }
+
+    let router: StorageRouter
+    let snapshot: RouterSnapshot
+    let migration: AnyStorageMigration
+    let destination: ResolvedKey
+    let policy: MigrationConflictPolicy
+    private let ledger: Ledger
+
+    init(
+        _ migration: AnyStorageMigration, to destination: ResolvedKey, policy: MigrationConflictPolicy,
+        _ router: StorageRouter, _ snapshot: RouterSnapshot
+    ) throws(StorageError) {
+        self.router = router
+        self.snapshot = snapshot
+        self.migration = migration
+        self.destination = destination
+        self.policy = policy
+        ledger = try Ledger(router, snapshot.settings, of: destination)
+    }
+
+    func run() async throws -> MigrationResult {
+        try migration.validate()
+        // A batch that was decided and is not all in place would be taken for no change.
+        let snapshot = snapshot
+        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
+        var page = try await ledger.page()
+        await ledger.expire(&page)
+        if let row = page[migration.id] {
+            if let outcome = try await goOn(with: row, in: &page) { return outcome }
+        }
+        for _ in 1..<Self.attempts {
+            do { return try await attempt(&page) } catch is Disturbed { continue }
+        }
+        do { return try await attempt(&page) } catch let disturbed as Disturbed {
+            throw MigrationError(
+                .storageFailed, "'\(disturbed.address)' was changed again and again while it was migrated")
+        }
+    }
+
+    /// How often a migration is run until nobody changes what it reads meanwhile.
+    private static let attempts = 3
+
+    /// What an earlier run leaves to do; `nil` if the migration is to be run.
+    private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
+        guard row.revision <= migration.revision else {
+            throw MigrationError(
+                .newerRevision,
+                "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
+                    + "revision \(migration.revision); use a later version of the program")
+        }
+        let cleanup = MigrationCleanup(ledger)
+        if row.state == .published, try await cleanup.isPublished(row) {
+            do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
+                return pending(error, MigrationResult(success: true))
+            }
+            return MigrationResult(success: true, outcome: .cleaned)
+        }
+        guard row.state == .clean, row.revision == migration.revision else { return nil }
+        for source in migration.sources {
+            let resolved = try await router.resolveUnlisted(KeyReference(source))
+            if try await router.exists(resolved) { return nil }
+        }
+        return MigrationResult(success: true, outcome: .nothingToDo)
+    }
+
+    private func attempt(_ page: inout LedgerPage) async throws -> MigrationResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let transaction = MigrationTransaction(router)
+        let context = try await router.migrationContext(for: migration, page, snapshot.settings)
+        guard try await migration.shouldMigrate(using: transaction, context: context) else {
+            return MigrationResult(success: true, outcome: .nothingToDo)
+        }
+        transaction.discardChanges()
+        if try await transaction.exists(migration.destinationKey), !changesInPlace {
+            switch policy {
+            case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
+            case .takeSource: break
+            case .fail:
+                throw MigrationError(
+                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+            }
+        }
+        let result = try await migration.migrate(using: transaction, context: context)
+        let duration = (clock.now - start) / .seconds(1)
+        guard result.success else {
+            throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
+        }
+        return try await publish(transaction.close(), result, duration, &page)
+    }
+
+    /// Whether the destination is one of the sources.
+    private var changesInPlace: Bool {
+        migration.sources.contains {
+            guard let place = try? snapshot.settings.place(of: $0.descriptor.domain) else { return false }
+            return StorageAddress(place, name: $0.descriptor.name) == destination.address
+        }
+    }
+
+    private func publish(
+        _ entries: [MigrationTransaction.Entry], _ result: MigrationResult, _ duration: Double,
+        _ page: inout LedgerPage
+    ) async throws -> MigrationResult {
+        var row = LedgerRow(
+            id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+        var changes: [BatchChange] = []
+        var written: [(resolved: ResolvedKey, data: Data)] = []
+        var hasDestination = false
+        for entry in entries {
+            let isDestination = entry.resolved.address == destination.address
+            switch entry.change {
+            case nil: hasDestination = hasDestination || isDestination && entry.stored != nil
+            case .removal: if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
+            case .set(let data):
+                hasDestination = hasDestination || isDestination
+                var change = LedgerRow.Change(entry)
+                if let stored = entry.stored {
+                    if try await router.opened(stored, of: entry.resolved) == data { continue }
+                    if let image = try await ledger.image(of: entry.resolved, stored) {
+                        change.image = image.name
+                        changes.append(image.change)
+                    }
+                }
+                // What a seal makes of it is known when it is read back.
+                if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
+                changes.append(try await ledger.change(entry.resolved, to: data))
+                row.written.append(change)
+                written.append((entry.resolved, data))
+            }
+        }
+        guard hasDestination else {
+            throw MigrationError(
+                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
+        }
+        guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
+        changes += await ledger.droppingIfPossible(page[migration.id]).changes
+        try await requireUnchanged(entries)
+        var next = page
+        next[migration.id] = row
+        try await ledger.commit(next, with: changes)
+        page = next
+        try await verify(written, &page)
+        do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
+            return pending(error, result.became(.migrated, duration))
+        }
+        return result.became(.migrated, duration)
+    }
+
+    private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {
+        for entry in entries {
+            let now = try await router.stored(entry.resolved)
+            guard now == entry.stored else { throw Disturbed(address: entry.resolved.address) }
+        }
+    }
+
+    /// Reads back what was written.
+    private func verify(_ written: [(resolved: ResolvedKey, data: Data)], _ page: inout LedgerPage) async throws {
+        guard var row = page[migration.id] else { return }
+        for (index, (resolved, data)) in written.enumerated() {
+            let stored = try await router.stored(resolved)
+            let found: Data? = if let stored { try await router.opened(stored, of: resolved) } else { nil }
+            guard let stored, found == data else {
+                row.state = .unverified
+                page[migration.id] = row
+                try await ledger.commit(page)
+                throw MigrationError(
+                    .validationFailed,
+                    "'\(resolved.address)' does not read back from '\(resolved.open.name)' as it was written; the sources "
+                        + "are as they were")
+            }
+            row.written[index].after = StableHash.of(stored)
+        }
+        page[migration.id] = row
+    }
+
+    private func pending(_ error: StorageError, _ result: MigrationResult) -> MigrationResult {
+        snapshot.log(
+            .warning, "migration",
+            "'\(migration.id)' has brought its data, and what it removes is still there: \(error.message)")
+        return result.became(.cleanupPending, result.duration)
+    }
+}
+
+extension MigrationResult {
+    func became(_ outcome: MigrationOutcome, _ duration: Double) -> MigrationResult {
+        MigrationResult(
+            success: success, migratedCount: migratedCount, errors: errors, metadata: metadata, duration: duration,
+            outcome: outcome)
+    }
+}

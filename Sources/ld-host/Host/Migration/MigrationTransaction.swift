@@ -1,0 +1,135 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It runs
+/// no other migration, and keys need be in no catalog.
+final class MigrationTransaction: StorageProviding {
+    /// One value that the migration has looked at or changes.
+    struct Entry: Sendable {
+        enum Change: Sendable {
+            case set(Data)
+            case removal
+        }
+
+        let key: AnyStorageKey
+        let resolved: ResolvedKey
+        /// The bytes in the store when they were first asked for.
+        let stored: Data?
+        var change: Change?
+
+        /// The hash of these bytes.
+        var mark: UInt64? { stored.map { StableHash.of($0) } }
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var indices: [BatchChange.Target: Int] = [:]
+        var isOver = false
+    }
+
+    private let router: StorageRouter
+    private let state = Mutex(State())
+
+    init(_ router: StorageRouter) { self.router = router }
+
+    /// What was looked at and changed, in the order of the first look; from now on every call is refused.
+    func close() -> [Entry] {
+        state.withLock {
+            $0.isOver = true
+            return $0.entries
+        }
+    }
+
+    /// Forgets the changes.
+    func discardChanges() {
+        state.withLock { state in
+            for index in state.entries.indices { state.entries[index].change = nil }
+        }
+    }
+
+    func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
+        let any = AnyStorageKey(key)
+        guard let data = try await data(for: any) else {
+            throw StorageError(.notFound, "'\(key.domain)/\(key.name)' is not stored")
+        }
+        return try any.value(Value.self, from: data)
+    }
+
+    func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
+        try await setData(try key.serializer.encode(value), for: AnyStorageKey(key))
+    }
+
+    func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
+
+    func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool { try await exists(AnyStorageKey(key)) }
+
+    func data(for key: AnyStorageKey) async throws -> Data? {
+        let entry = try await entry(for: key)
+        switch entry.change {
+        case .set(let data): return data
+        case .removal: return nil
+        case nil:
+            guard let stored = entry.stored else { return nil }
+            return try await router.opened(stored, of: entry.resolved)
+        }
+    }
+
+    /// - Throws: `deserializationFailed` if the destination's own serializer does not read the bytes again.
+    func setData(_ data: Data, for key: AnyStorageKey) async throws {
+        try key.check(data)
+        try await change(key, to: .set(data))
+    }
+
+    func remove(_ key: AnyStorageKey) async throws { try await change(key, to: .removal) }
+
+    func exists(_ key: AnyStorageKey) async throws -> Bool {
+        let entry = try await entry(for: key)
+        switch entry.change {
+        case .set: return true
+        case .removal: return false
+        case nil: return entry.stored != nil
+        }
+    }
+
+    private func change(_ key: AnyStorageKey, to change: Entry.Change) async throws(StorageError) {
+        let target = target(of: try await entry(for: key).resolved)
+        try state.withLock { state throws(StorageError) in
+            try Self.check(state, key)
+            guard let index = state.indices[target] else { return }
+            state.entries[index].change = change
+        }
+    }
+
+    private func entry(for key: AnyStorageKey) async throws(StorageError) -> Entry {
+        let resolved = try await router.resolveUnlisted(KeyReference(key))
+        let target = target(of: resolved)
+        let known = try state.withLock { state throws(StorageError) in
+            try Self.check(state, key)
+            return state.indices[target].map { state.entries[$0] }
+        }
+        if let known { return known }
+        let entry = Entry(key: key, resolved: resolved, stored: try await router.stored(resolved))
+        return state.withLock { state in
+            // Of two first looks at once, one counts.
+            if let index = state.indices[target] { return state.entries[index] }
+            state.indices[target] = state.entries.count
+            state.entries.append(entry)
+            return entry
+        }
+    }
+
+    private func target(of resolved: ResolvedKey) -> BatchChange.Target {
+        BatchChange.Target(
+            store: ObjectIdentifier(resolved.open), address: resolved.address,
+            directory: resolved.address.place.directory)
+    }
+
+    private static func check(_ state: borrowing State, _ key: AnyStorageKey) throws(StorageError) {
+        guard state.isOver else { return }
+        throw StorageError(
+            .unsupported,
+            "'\(key.descriptor.domain)/\(key.descriptor.name)' was used by a migration that is over",
+            hint: "let migrate(using:context:) return when all its work is done")
+    }
+}

@@ -1,0 +1,59 @@
+internal import LocalDataAPI
+internal import Synchronization
+
+/// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and of
+/// all processes that have the same state folder by a lock of a file.
+final class MigrationTurns: Sendable {
+    /// Those of this process, whatever the number of its routers.
+    static let shared = MigrationTurns()
+
+    /// A lock that is held as long as this is there.
+    private final class Hold: Sendable {
+        private let file: LockedFile
+
+        init(_ lock: FileLock) throws(StorageError) { file = try lock.hold() }
+    }
+
+    private let waiting = Mutex<[String: [CheckedContinuation<Void, Never>]]>([:])
+
+    /// Runs body while no other migration into the store runs.
+    ///
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be had; what body throws.
+    func alone<Result>(
+        in store: OpenStore, _ settings: HostSettings, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let path = "\(settings.folders.migrations)/\(String(store.identity, radix: 16)).lock"
+        await take(path)
+        defer { give(path) }
+        // Only one of this process waits for the lock, so that those who wait never hold all threads.
+        let hold = try await onIOThread { () throws(StorageError) in try Hold(FileLock(path)) }
+        defer { withExtendedLifetime(hold) {} }
+        return try await body()
+    }
+
+    private func take(_ name: String) async {
+        await withCheckedContinuation { (turn: CheckedContinuation<Void, Never>) in
+            let isFree = waiting.withLock { waiting in
+                guard waiting[name] != nil else {
+                    waiting[name] = []
+                    return true
+                }
+                waiting[name]?.append(turn)
+                return false
+            }
+            if isFree { turn.resume() }
+        }
+    }
+
+    private func give(_ name: String) {
+        let next: CheckedContinuation<Void, Never>? = waiting.withLock { waiting in
+            guard let first = waiting[name]?.first else {
+                waiting[name] = nil
+                return nil
+            }
+            waiting[name]?.removeFirst()
+            return first
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,142 @@
+internal import LocalDataAPI
+
+/// How the router runs migrations.
+extension StorageRouter {
+    /// Whether this task is a migration's.
+    @TaskLocal private static var isMigrating = false
+
+    /// The migrations that bring data to a key: those that are registered for it, and its own at last.
+    func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        let settings = try await snapshot().settings
+        let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
+        let own = key.migration
+        var found = migrationRegistry.migrations.filter {
+            guard $0.id != own?.id, let place = try? settings.place(of: $0.destinationDescriptor.domain) else {
+                return false
+            }
+            return StorageAddress(place, name: $0.destinationDescriptor.name) == address
+        }
+        if let own {
+            let destination = own.destinationDescriptor
+            guard StorageAddress(try settings.place(of: destination.domain), name: destination.name) == address else {
+                throw MigrationError(
+                    .validationFailed,
+                    "the migration '\(own.id)' of the key '\(address)' is for '\(destination.domain)/\(destination.name)'"
+                )
+            }
+            found.append(own)
+        }
+        return found
+    }
+
+    /// Brings data to a key that has no value.
+    ///
+    /// - Returns: Whether there was something to be run.
+    func bringData(to key: AnyStorageKey) async throws -> Bool {
+        let migrations = try await migrations(for: key)
+        guard !migrations.isEmpty else { return false }
+        guard !Self.isMigrating else {
+            throw MigrationError(
+                .migrationInProgress,
+                "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
+                    + "a migration has to use the router that it is given")
+        }
+        for migration in migrations { _ = try await migrate(migration, onConflict: nil) }
+        return true
+    }
+
+    /// Runs a migration after those that it depends on, once at a time.
+    ///
+    /// - Throws: `MigrationError` that names it.
+    func migrate(
+        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = []
+    ) async throws -> MigrationResult {
+        do {
+            let snapshot = try await snapshot()
+            let key = migration.destinationDescriptor
+            guard key.availability.isAvailable(on: snapshot.settings.role) else {
+                let reason =
+                    "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
+                    + "'\(snapshot.settings.role.rawValue)'"
+                return MigrationResult(success: true, outcome: .skipped(reason: reason))
+            }
+            try await runDependencies(of: migration, path)
+            let destination = try await resolve(KeyReference(migration.destinationKey))
+            let policy = onConflict ?? migration.conflictPolicy
+            return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
+                try await Self.$isMigrating.withValue(true) {
+                    let run = try MigrationRun(migration, to: destination, policy: policy, self, snapshot)
+                    return try await MigrationTurns.shared.alone(in: destination.open, snapshot.settings) {
+                        try await run.run()
+                    }
+                }
+            }
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    private func runDependencies(of migration: AnyStorageMigration, _ path: [String]) async throws {
+        for id in migration.dependencies {
+            guard let dependency = migrationRegistry.migration(id) else {
+                throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
+            }
+            guard id != migration.id, !path.contains(id) else {
+                throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
+            }
+            _ = try await migrate(dependency, onConflict: nil, after: path + [migration.id])
+        }
+    }
+
+    /// What a migration may base its decision on.
+    func migrationContext(
+        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings
+    ) async throws -> MigrationContext {
+        var rows = page.rows
+        for id in migration.dependencies {
+            guard let dependency = migrationRegistry.migration(id) else { continue }
+            let resolved = try await resolve(KeyReference(dependency.destinationKey))
+            rows += try await Ledger(self, settings, of: resolved).page().rows
+        }
+        return MigrationContext(
+            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings),
+            deviceInfo: DeviceInfo(role: settings.role),
+            migrationHistory: Dictionary(
+                rows.filter { $0.state != .rolledBack }.map { ($0.id, $0.record.date) }, uniquingKeysWith: max),
+            userPreferences: migrationRegistry.preferences)
+    }
+
+    /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is not
+    /// known.
+    private func dataVersion(of migration: AnyStorageMigration, _ settings: HostSettings) async throws -> String? {
+        var earliest: String?
+        for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
+            let resolved = try await resolveUnlisted(KeyReference(key))
+            guard try await exists(resolved) else { continue }
+            guard let version = try await attributes(of: resolved)?.appVersion ?? settings.dataVersion else {
+                return nil
+            }
+            // One that is no version has to come through, so that it is refused.
+            guard let new = SemanticVersion(version) else { return version }
+            if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }
+            earliest = version
+        }
+        return earliest
+    }
+}
+
+extension MigrationError {
+    /// Whatever a migration threw, with its id in the message.
+    init(of id: String, _ error: any Error) {
+        let name = "the migration '\(id)'"
+        switch error {
+        case let error as MigrationError:
+            let isNamed = error.message.hasPrefix(name)
+            self.init(
+                error.code, isNamed ? error.message : "\(name) failed: \(error.message)", underlying: error.underlying)
+        case let error as StorageError:
+            self.init(.storageFailed, "\(name) failed: \(error.message)", underlying: error)
+        default: self.init(.transformationFailed, "\(name) failed: \(error)")
+        }
+    }
+}

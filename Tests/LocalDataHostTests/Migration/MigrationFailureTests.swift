@@ -1,0 +1,211 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("migrations that fail", .timeLimit(.minutes(3))) struct MigrationFailureTests {
+    private let old: StorageKey<String> = MigrationHome.key("old", .custom(name: "rows"))
+
+    private func key(
+        _ script: @escaping @Sendable (StorageKey<String>, any StorageProviding) async throws -> MigrationResult
+    ) -> StorageKey<String> {
+        MigrationHome.key("new", .fileSystem()) { key in
+            AnyStorageMigration(ScriptedMigration(destinationKey: key) { router, _ in try await script(key, router) })
+        }
+    }
+
+    @Test("seed defect 6: what keeps data from being brought is never notFound, and nothing has changed")
+    func distinct() async throws {
+        struct Odd: Error {}
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("data", for: old)
+        let source = old
+        let scripts:
+            [(
+                MigrationError.Code,
+                @Sendable (StorageKey<String>, any StorageProviding) async throws -> MigrationResult
+            )] = [
+                (
+                    .storageFailed,
+                    { _, router in
+                        _ = try await router.get(MigrationHome.key("missing", .fileSystem()) as StorageKey<String>)
+                        return MigrationResult(success: true)
+                    }
+                ),
+                (.transformationFailed, { _, _ in throw Odd() }),
+                (.incompatibleTypes, { _, _ in MigrationResult(success: false, errors: [.incompatibleTypes]) }),
+                (.validationFailed, { _, _ in MigrationResult(success: false) }),
+                (.validationFailed, { _, _ in MigrationResult(success: true, migratedCount: 1) }),
+                (
+                    .storageFailed,
+                    { _, router in
+                        try await router.set("x", for: MigrationHome.key("k", .custom(name: "unmapped")))
+                        return MigrationResult(success: true)
+                    }
+                ),
+            ]
+        for (code, script) in scripts {
+            let before = home.files
+            let key = key { key, router in
+                // Whatever it did before it failed is forgotten.
+                try await router.remove(source)
+                let result = try await script(key, router)
+                return result
+            }
+            let error = await MigrationError.of { try await router.get(key) }
+            #expect(error?.code == code, "\(String(describing: error))")
+            #expect(error?.message.hasPrefix("the migration 'scripted' failed: ") == true)
+            #expect(home.files == before)
+            #expect(try await router.get(old) == "data")
+        }
+    }
+
+    @Test("seed defect 14: what is written has to be read again by the destination, and an error is called what it is")
+    func unreadable() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("data", for: old)
+        let oneWay = Serializer<String>.custom(
+            encode: { Data($0.utf8) }, decode: { _ in throw StorageError(.corrupt, "one way only") })
+        let source = old
+        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem(), as: oneWay) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        }
+        let error = await MigrationError.of { try await router.get(key) }
+        #expect(error?.code == .storageFailed && error?.underlying?.code == .deserializationFailed)
+        #expect(try await router.get(old) == "data")
+        #expect(try await !router.exists(key))
+    }
+
+    @Test("seed defect 14: a migration that asks the router instead of its transaction is told so")
+    func recursion() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = key { key, _ in
+            _ = try await router.get(key)
+            return MigrationResult(success: true)
+        }
+        #expect(await MigrationError.of { try await router.get(key) }?.code == .migrationInProgress)
+    }
+
+    @Test("seed defect 10: one source that cannot be read fails the migration by name, and all of them stay")
+    func aggregation() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let sound: StorageKey<String> = MigrationHome.key("sound", .fileSystem())
+        let broken: StorageKey<Int> = MigrationHome.key("broken", .fileSystem())
+        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem()) { (key: StorageKey<String>) in
+            AnyStorageMigration(
+                DefaultAggregatingMigration(destinationKey: key, sourceKeys: [.key(sound), .key(broken)]) {
+                    $0.compactMap { $0.value as? String }.joined()
+                })
+        }
+        try await router.set("data", for: sound)
+        try await router.setData(Data("{".utf8), for: .key(broken))
+        let before = home.files
+        let error = await MigrationError.of { try await router.get(key) }
+        #expect(error?.code == .aggregationFailed && error?.message.contains("fileSystem:documents/broken") == true)
+        #expect(home.files == before)
+        try await router.remove(broken)
+        #expect(try await router.get(key) == "data")
+    }
+
+    @Test("a damaged ledger, or one of a later program, is no fresh start")
+    func ledger() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let source = old
+        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem()) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        }
+        try await router.set("data", for: old)
+        #expect(try await router.get(key) == "data")
+        try await router.remove(key)
+        try await router.set("again", for: old)
+        let file = try #require(home.files.keys.first { $0.contains("localdata.migrations") && $0.contains("ledger") })
+        for (text, code) in [
+            ("", StorageError.Code.corrupt), ("{}", .corrupt), ("{\"form\":2}", .unsupported),
+            ("{\"form\":1,\"address\":\"fileSystem:documents/other\",\"rows\":[]}", .corrupt),
+        ] {
+            try Data(text.utf8).write(to: URL(filePath: "\(home.home.folder)/data/\(file)"))
+            let error = await MigrationError.of { try await router.get(key) }
+            #expect(error?.underlying?.code == code, "\(String(describing: error))")
+            #expect(try await router.get(old) == "again")
+        }
+    }
+
+    @Test("seed defect 8: what cannot be removed is removed by the next run, and keeps nobody from reading")
+    func cleanup() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let source: StorageKey<String> = MigrationHome.key("old", .keychain(service: "tests"))
+        let key: StorageKey<String> = MigrationHome.key("new", .encryptedFileSystem()) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        }
+        try await router.set("data", for: source)
+        // The image of the source cannot be kept, so the source is not removed.
+        let obstacle = "\(home.home.folder)/data/keychain/localdata.migrations"
+        try Data().write(to: URL(filePath: obstacle))
+        #expect(try await router.get(key) == "data")
+        #expect(try await router.get(source) == "data")
+        #expect(try await router.migrationHistory(for: key).map(\.state) == [.published])
+        #expect(try await router.forceMigration(for: key).outcome == .cleanupPending)
+        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(try await router.forceMigration(for: key).outcome == .cleaned)
+        #expect(try await !router.exists(source))
+        #expect(try await router.get(key) == "data")
+        #expect(try await router.migrationHistory(for: key).map(\.state) == [.clean])
+        let before = home.files
+        #expect(try await router.forceMigration(for: key).outcome == .nothingToDo)
+        #expect(home.files == before)
+    }
+
+    @Test("a source that was changed before it could be removed stays")
+    func changedSource() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let source: StorageKey<String> = MigrationHome.key("old", .keychain(service: "tests"))
+        let key: StorageKey<String> = MigrationHome.key("new", .encryptedFileSystem()) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        }
+        try await router.set("data", for: source)
+        let obstacle = "\(home.home.folder)/data/keychain/localdata.migrations"
+        try Data().write(to: URL(filePath: obstacle))
+        #expect(try await router.get(key) == "data")
+        try await router.set("changed", for: source)
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(try await router.forceMigration(for: key).outcome == .cleaned)
+        #expect(try await router.get(source) == "changed")
+        #expect(try await router.get(key) == "data")
+    }
+
+    @Test("what changes while it is migrated is read anew")
+    func disturbed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, other) = (try home.router(), try home.router())
+        try await router.set("first", for: old)
+        let runs = Counter()
+        let source = old
+        let key = key { key, transaction in
+            let value = try await transaction.get(source)
+            runs.add()
+            if runs.value == 1 { try await other.set("second", for: source) }
+            try await transaction.set(value, for: key)
+            try await transaction.remove(source)
+            return MigrationResult(success: true)
+        }
+        #expect(try await router.get(key) == "second")
+        #expect(try await !router.exists(old))
+    }
+}

@@ -1,0 +1,169 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("undoing migrations", .timeLimit(.minutes(3))) struct MigrationRollbackTests {
+    private let source: StorageKey<String> = MigrationHome.key("old", .keychain(service: "tests"))
+
+    private func key() -> StorageKey<String> {
+        MigrationHome.key("new", .encryptedFileSystem()) { [source] in
+            AnyStorageMigration(
+                SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source), conflictPolicy: .takeSource))
+        }
+    }
+
+    private func isImageKept(_ home: MigrationHome) -> Bool { home.files.keys.contains { $0.contains("image") } }
+
+    @Test("seed defect 19: a migration is undone as a whole, with what it replaced and what it removed")
+    func undone() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        try await home.router(version: "1.0").set("secret old", for: source)
+        let router = try home.router(version: "2.0")
+        let key = key()
+        try await router.set("secret new", for: key)
+        #expect(try await router.forceMigration(for: key).outcome == .migrated)
+        #expect(try await router.get(key) == "secret old")
+        #expect(try await !router.exists(source))
+        #expect(isImageKept(home) && !home.home.contains("secret old") && !home.home.contains("secret new"))
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(key) == "secret new")
+        #expect(try await router.get(source) == "secret old")
+        #expect(try await router.attributes(of: .key(source))?.appVersion == "1.0")
+        #expect(try await router.migrationHistory(for: key).map(\.state) == [.rolledBack])
+        #expect(!isImageKept(home))
+        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        // It can be run again.
+        #expect(try await router.forceMigration(for: key).outcome == .migrated)
+        #expect(try await router.get(key) == "secret old")
+    }
+
+    @Test("what was changed since is not overwritten")
+    func changed() async throws {
+        for changesSource in [false, true] {
+            let home = try MigrationHome()
+            defer { home.remove() }
+            let router = try home.router()
+            let key = key()
+            try await router.set("data", for: source)
+            #expect(try await router.get(key) == "data")
+            try await router.set("changed", for: changesSource ? source : key)
+            let before = home.files
+            await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+            #expect(home.files == before)
+        }
+    }
+
+    @Test("a migration that is confirmed is final, and nothing of the old values is kept")
+    func confirmed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = key()
+        try await router.set("data", for: source)
+        #expect(try await router.get(key) == "data")
+        #expect(isImageKept(home))
+        try await router.confirmMigration(of: key)
+        #expect(!isImageKept(home))
+        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        #expect(try await router.get(key) == "data")
+    }
+
+    @Test("what an earlier run kept is gone with the next run of the migration")
+    func again() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = key()
+        for value in ["first", "second", "third"] {
+            try await router.set(value, for: source)
+            #expect(try await router.forceMigration(for: key).outcome == .migrated)
+            #expect(try await router.get(key) == value)
+        }
+        // Of the last run: the source, and what it replaced.
+        #expect(home.files.keys.filter { $0.contains("image") }.count == 2)
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(key) == "second")
+        #expect(try await router.get(source) == "third")
+    }
+
+    @Test("without a grace nothing is kept from the beginning")
+    func noGrace() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router(version: nil, "migrations: { grace: 0 }")
+        try await router.set("data", for: source)
+        #expect(try await router.get(key()) == "data")
+        #expect(!isImageKept(home))
+    }
+
+    @Test("what is kept is gone with the next run after its time")
+    func expired() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = key()
+        try await router.set("data", for: source)
+        #expect(try await router.get(key) == "data")
+        let resolved = try await router.resolve(KeyReference(AnyStorageKey.key(key)))
+        let ledger = try Ledger(router, try await router.snapshot().settings, of: resolved)
+        var page = try await ledger.page()
+        var row = try #require(page.rows.first)
+        let expires = try #require(row.expires)
+        #expect(!row.isExpired(at: expires - 1) && row.isExpired(at: expires))
+        #expect(abs(expires - Ledger.now - 7 * 86_400 * 1_000_000_000) < 120 * 1_000_000_000)
+        row.expires = Ledger.now
+        page[row.id] = row
+        try await ledger.commit(page)
+        #expect(try await router.forceMigration(for: key).outcome == .nothingToDo)
+        #expect(!isImageKept(home))
+    }
+
+    private let encrypted: StorageKey<String> = MigrationHome.key("old", .encryptedFileSystem())
+
+    /// A router with data that was migrated from an encrypted file to the keychain, and the key that it came to.
+    private func migrated(_ home: MigrationHome) async throws -> (StorageRouter, StorageKey<String>) {
+        let router = try home.router()
+        let key: StorageKey<String> = MigrationHome.key("new", .keychain(service: "tests")) { [encrypted] in
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(encrypted)))
+        }
+        try await router.set("data", for: encrypted)
+        #expect(try await router.get(key) == "data")
+        return (router, key)
+    }
+
+    private func rotate(_ ring: KeyRingName, _ router: StorageRouter) async throws {
+        let first = try await router.keys(of: ring)[0].id
+        try await router.rotateKeys(of: ring)
+        #expect(try await router.reseal(ring).resealed > 0)
+        try await router.retireKey(first, of: ring)
+    }
+
+    @Test("what is kept outlives the key that it was sealed with")
+    func rotated() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, key) = try await migrated(home)
+        try await rotate(.master, router)
+        let other = try home.router()
+        try await other.rollbackMigration(of: key)
+        #expect(try await other.get(encrypted) == "data")
+        #expect(try await !other.exists(key))
+    }
+
+    @Test("the ledger outlives the key that it was sealed with; a value that was sealed anew counts as changed")
+    func resealed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, key) = try await migrated(home)
+        try await rotate(.store("sealed-files"), router)
+        let other = try home.router()
+        #expect(try await other.migrationHistory(for: key).map(\.state) == [.clean])
+        await #expect(throws: MigrationError.validationFailed) { try await other.rollbackMigration(of: key) }
+        #expect(try await other.get(key) == "data")
+        try await other.confirmMigration(of: key)
+        #expect(!isImageKept(home))
+    }
+}

@@ -1,0 +1,232 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("how migrations run", .timeLimit(.minutes(3))) struct MigrationRunningTests {
+    private struct Catalog: StorageKeyCatalog { let allKeys: [AnyStorageKey] }
+
+    private let old: StorageKey<String> = MigrationHome.key("old", .custom(name: "rows"))
+
+    /// A key that a counted migration brings the old value to.
+    private func counted(_ runs: Counter) -> StorageKey<String> {
+        MigrationHome.key("new", .fileSystem()) { [old] in
+            AnyStorageMigration(
+                DefaultTransformingMigration(destinationKey: $0, sourceKey: old) {
+                    runs.add()
+                    return "\($0) \(runs.value)"
+                })
+        }
+    }
+
+    @Test("seed defect 15: three callers at once get the value of one run")
+    func callers() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("data", for: old)
+        let runs = Counter()
+        let key = counted(runs)
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<3 { group.addTask { try await router.get(key) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values == ["data 1", "data 1", "data 1"] && runs.value == 1)
+    }
+
+    @Test("seed defect 15: of routers that share nothing but the stores, one runs the migration")
+    func routers() async throws {
+        for round in 0..<10 {
+            let home = try MigrationHome()
+            defer { home.remove() }
+            try await home.router().set("data", for: old)
+            let runs = Counter()
+            let routers = try (0..<4).map { _ in try home.router() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for router in routers {
+                    group.addTask {
+                        let value = try await router.get(counted(runs))
+                        #expect(value == "data 1", "round \(round)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(runs.value == 1)
+        }
+    }
+
+    @Test("many keys at once are migrated, more than there are threads")
+    func many() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let count = IOExecutor.limit + 16
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                let source: StorageKey<Int> = MigrationHome.key("old \(number)", .custom(name: "rows"))
+                let key: StorageKey<Int> = MigrationHome.key("new \(number)", .fileSystem()) {
+                    AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+                }
+                group.addTask {
+                    try await router.set(number, for: source)
+                    let value = try await router.get(key)
+                    #expect(value == number)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("seed defect 5: a sweep tells what became of every key, in order, and goes on after a failure")
+    func sweep() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        var keys: [AnyStorageKey] = []
+        for name in ["a", "b", "c", "d"] {
+            let source: StorageKey<Int> = MigrationHome.key("old \(name)", .fileSystem())
+            if name != "c" { try await router.setData(Data((name == "b" ? "{" : "7").utf8), for: .key(source)) }
+            let key: StorageKey<Int> = MigrationHome.key(name, .fileSystem()) {
+                AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+            }
+            keys.append(.key(key))
+        }
+        let plain: StorageKey<Int> = MigrationHome.key("plain", .fileSystem())
+        let report = try await router.registerCatalog(
+            Catalog(allKeys: keys + [.key(plain)]), migrateImmediately: true)
+        #expect(report.entries.map(\.destination.name).sorted() == ["a", "b", "c", "d", "plain"])
+        #expect(
+            Dictionary(uniqueKeysWithValues: report.entries.map { ($0.destination.name, $0.outcome) })
+                == ["a": .migrated, "b": .failed, "c": .nothingToDo, "d": .migrated, "plain": .noMigration])
+        #expect(report.failures.map(\.destination.name) == ["b"])
+        #expect(report.failures.first?.error?.message.contains("old b") == true)
+        #expect(report.entries.compactMap(\.migration).count == 4)
+        // A catalog that does not list the sources does not keep them from being read.
+        #expect(try await router.get(MigrationHome.key("d", .fileSystem()) as StorageKey<Int>) == 7)
+        await #expect(throws: StorageError.unregisteredKey) { try await router.get(old) }
+        // What was taken in at registration counts for keys without a migration, too.
+        let rest = try await router.migrate([keys[0], keys[3]])
+        #expect(rest.entries.map(\.outcome) == [.nothingToDo, .nothingToDo])
+    }
+
+    @Test("migrations run after those that they depend on, and a circle is refused when it is closed")
+    func dependencies() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let order = MutexBox<[String]>([])
+        func migration(_ name: String, after: [String]) -> ScriptedMigration {
+            let key: StorageKey<String> = MigrationHome.key(name, .fileSystem())
+            return ScriptedMigration(destinationKey: key, id: name, dependencies: after) { router, context in
+                order.withLock { $0.append(name) }
+                #expect(after.allSatisfy { context.migrationHistory[$0] != nil })
+                try await router.set(name, for: key)
+                return MigrationResult(success: true)
+            }
+        }
+        try await router.registerMigration(migration("third", after: ["second", "first"]))
+        let unresolved = await MigrationError.of {
+            try await router.forceMigration(for: MigrationHome.key("third", .fileSystem()) as StorageKey<String>)
+        }
+        #expect(unresolved?.code == .unresolvedDependency && unresolved?.message.contains("'second'") == true)
+        try await router.registerMigration(migration("second", after: ["first"]))
+        let circle = await MigrationError.of {
+            try await router.registerMigration(migration("first", after: ["third"]))
+        }
+        #expect(circle?.code == .unresolvedDependency)
+        #expect(circle?.message.contains("third -> second -> first -> third") == true, "\(String(describing: circle))")
+        try await router.registerMigration(migration("first", after: []))
+        let third: StorageKey<String> = MigrationHome.key("third", .fileSystem())
+        #expect(try await router.get(third) == "third")
+        #expect(order.withLock { $0 } == ["first", "second", "third"])
+        let elsewhere = ScriptedMigration(destinationKey: old, id: "first") { _, _ in MigrationResult(success: true) }
+        await #expect(throws: MigrationError.validationFailed) { try await router.registerMigration(elsewhere) }
+    }
+
+    @Test("seed defect 16: the history is told to every process, key by key")
+    func history() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router(version: "3.1")
+        try await router.set("data", for: old)
+        let key = counted(Counter())
+        #expect(try await router.get(key) == "data 1")
+        let history = try await home.router().migrationHistory(for: key)
+        let record = try #require(history.first)
+        #expect(history.count == 1 && record.id == key.migration?.id && record.revision == 1)
+        #expect(record.state == .clean && record.appVersion == "3.1" && record.duration >= 0)
+        #expect(record.sources == ["rows/old"] && record.destinations == ["fileSystem:documents/new"])
+        #expect(abs(record.date.timeIntervalSinceNow) < 120)
+        // The same name elsewhere is another key.
+        for domain in [StorageDomain.custom(name: "rows"), .fileSystem(directory: .caches)] {
+            let other: StorageKey<String> = MigrationHome.key("new", domain)
+            #expect(try await router.migrationHistory(for: other).isEmpty)
+        }
+    }
+
+    @Test("a value that the app removed after it was migrated does not come back; new old data does")
+    func removed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("data", for: old)
+        let key = counted(Counter())
+        #expect(try await router.get(key) == "data 1")
+        try await router.remove(key)
+        await #expect(throws: StorageError.notFound) { try await router.get(key) }
+        try await router.set("again", for: old)
+        #expect(try await router.get(key) == "again 2")
+    }
+
+    @Test("a value is migrated in place, once")
+    func inPlace() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let (before, after): (StorageKey<Int>, StorageKey<String>) = (
+            MigrationHome.key("k", .fileSystem()), MigrationHome.key("k", .fileSystem())
+        )
+        try await router.set(7, for: before)
+        try await router.registerMigration(
+            ScriptedMigration(
+                destinationKey: after, sources: [.key(before)],
+                condition: { router, _ in
+                    guard let data = try await router.data(for: .key(before)) else { return false }
+                    return (try? AnyStorageKey.key(before).value(Int.self, from: data)) != nil
+                },
+                script: { router, _ in
+                    try await router.set("\(try await router.get(before))", for: after)
+                    return MigrationResult(success: true, migratedCount: 1)
+                }))
+        let result = try await router.forceMigration(for: after)
+        #expect(result.outcome == .migrated && result.migratedCount == 1)
+        #expect(try await router.get(after) == "7")
+        #expect(try await router.forceMigration(for: after).outcome == .nothingToDo)
+        try await router.rollbackMigration(of: after)
+        #expect(try await router.get(before) == 7)
+    }
+
+    @Test("seed defect 21: a key whose domain or directory changed brings its value along")
+    func changedDomain() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let places: [StorageDomain] = [
+            .userDefaults(), .userDefaults(suite: "app"), .fileSystem(), .fileSystem(directory: .caches),
+            .fileSystem(directory: .custom(URL(filePath: "\(home.home.folder)/data/own folder"))),
+            .encryptedFileSystem(), .keychain(service: "a/b %2F"),
+        ]
+        var last: StorageKey<String> = MigrationHome.key("k", places[0])
+        try await router.set("data", for: last)
+        for place in places.dropFirst() {
+            let source = last
+            let key: StorageKey<String> = MigrationHome.key("k", place) {
+                AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+            }
+            #expect(try await router.get(key) == "data", "\(place)")
+            #expect(try await !router.exists(source), "\(place)")
+            last = key
+        }
+    }
+}

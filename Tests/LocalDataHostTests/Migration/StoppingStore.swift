@@ -1,0 +1,61 @@
+import FoundationEssentials
+import LocalDataAPI
+import Synchronization
+
+/// A store in memory that stops changing anything after a number of changes, as one does whose disk fails or whose process
+/// is killed, until it is let go on. It has no batches, so each change is one of its own.
+final class StoppingStore: AttributedBackend {
+    static let component = ComponentInfo(id: "stopping", summary: "a store that stops")
+
+    private struct State {
+        var left = Int.max
+        var altered: String?
+    }
+
+    let properties = StoreProperties(latency: .memory, isDurable: false, isShared: false)
+    private let values: FullStore
+    private let state = Mutex(State())
+
+    init(options: ComponentOptions, host: HostServices) { values = FullStore(options: options, host: host) }
+
+    /// Makes so many changes from now on, and none after.
+    func stop(after count: Int) { state.withLock { $0.left = count } }
+
+    /// Makes every change from now on.
+    func goOn() { state.withLock { $0.left = .max } }
+
+    /// Keeps something else than what is written under a name.
+    func alter(_ name: String) { state.withLock { $0.altered = name } }
+
+    /// How many values there are in the places of a domain.
+    func count(in domain: String) -> Int {
+        values.state.withLock { $0.values.keys.filter { $0.place.domain == domain }.count }
+    }
+
+    func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) -> Bool { values.get(key, deliver) }
+
+    func exists(_ key: StorageAddress) -> Bool { values.exists(key) }
+
+    func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+        try change()
+        guard state.withLock({ $0.altered == key.name }) else {
+            return values.set(key, to: value, attributes: attributes)
+        }
+        let other = Data("\"something else\"".utf8)
+        values.set(key, to: other.bytes, attributes: attributes)
+    }
+
+    func remove(_ key: StorageAddress) throws -> Bool {
+        try change()
+        return values.remove(key)
+    }
+
+    func attributes(of key: StorageAddress) -> ValueAttributes? { values.attributes(of: key) }
+
+    private func change() throws {
+        try state.withLock { state in
+            guard state.left > 0 else { throw StorageError(.fileError, "the store has stopped") }
+            state.left -= 1
+        }
+    }
+}
