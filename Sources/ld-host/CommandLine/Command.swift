@@ -36,12 +36,9 @@ struct Command: Sendable {
     /// Every command, in the order of the help.
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
-        .envelopeInspect,
-        .keysList,
-        .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget, .reseal, .storeCopy,
-        .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker,
-        .pipe,
-        .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath, .audit, .doctor, .demo,
-        .version, .help,
+        .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
+        .reseal, .storeCopy, .storeForget, .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew,
+        .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

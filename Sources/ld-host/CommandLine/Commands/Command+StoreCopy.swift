@@ -39,4 +39,16 @@ extension Command {
         }
         return report.failures.isEmpty ? .done : .failure
     }
+
+    static let storeForget = Command(
+        name: "store forget", operands: "NAME", count: 1...1,
+        summary: "no longer look for what was left in a store that served before",
+        details: """
+            doctor looks for values in every store that served a domain before `config set` or `config unset` changed that,
+            so that none is left behind unseen. What NAME holds stays there.
+            """
+    ) { arguments, session in
+        try await session.router().forgetFormerStore(arguments.operands[0])
+        return .done
+    }
 }

@@ -39,6 +39,10 @@ extension HostConfiguration {
                 .invalidConfiguration, "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
                 hint: problem.hint)
         }
+        // Before the change: a store that is remembered in vain does no harm.
+        if let before = try? settings(), let after = try? outcome.settings() {
+            try RouteHistory(after.folders).add(from: before, to: after)
+        }
         try HostFile.write(Data(new.text.utf8), to: file)
         return file
     }

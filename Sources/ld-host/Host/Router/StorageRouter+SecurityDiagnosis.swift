@@ -5,7 +5,7 @@ extension Diagnosis {
     static func security(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
             [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)] + journal(snapshot)
-                + snapshot.stores.flatMap { leftBehind(in: $0, snapshot) }
+                + snapshot.stores.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
         }
         return findings ?? []
     }
@@ -59,6 +59,24 @@ extension Diagnosis {
         }
     }
 
+    /// The same in stores that served before the configuration was changed, and are in it no more.
+    private static func formerStores(_ snapshot: RouterSnapshot) -> [Finding] {
+        RouteHistory(snapshot.settings.folders).stores.flatMap { name -> [Finding] in
+            guard snapshot.slot(ofStore: name) == nil else { return [] }
+            let slot = snapshot.slotOrComponent(name)
+            do throws(StorageError) { _ = try slot.openIfNeeded() } catch {
+                guard error.code != .componentNotFound else { return [] }
+                return [
+                    Finding(
+                        "store '\(name)' has served here before, and what is left in it cannot be told: \(error.message)",
+                        hint:
+                            "\(error.hint.isEmpty ? "" : error.hint + "; ")if nothing is: ld-host store forget \(name)")
+                ]
+            }
+            return leftBehind(in: slot, snapshot)
+        }
+    }
+
     /// Values that lie in a store which no longer serves their domain, so that nobody finds them.
     private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         // What cannot be opened is told of elsewhere.
@@ -76,10 +94,15 @@ extension Diagnosis {
                 "store '\(open.name)' still holds values of \(list), where '\(serving)' serves now",
                 hint: open.store.properties.isKeychain
                     ? "bring them along: ld-host store copy \(open.name) \(serving); not with --move, which takes those of "
-                        + "other programs away from them too. Then: ld-host config unset stores.\(open.name)"
+                        + "other programs away from them too. Then: ld-host \(forgetting(open.name, snapshot))"
                     : "bring them along: ld-host store copy \(open.name) \(serving) --move",
                 isProblem: true)
         }
+    }
+
+    /// What ends the looking for values in a store.
+    private static func forgetting(_ store: String, _ snapshot: RouterSnapshot) -> String {
+        snapshot.slot(ofStore: store) == nil ? "store forget \(store)" : "config unset stores.\(store)"
     }
 
     private static func hint(for intent: PendingIntent) -> String {
