@@ -46,7 +46,7 @@ struct ConfigurationLayeringTests {
             rebuilt = rebuilt.setting(value, at: path)
         }
         #expect(rebuilt == configuration.effective)
-        #expect(origins.count == 15)
+        #expect(origins.count == 16)
     }
 
     @Test("what a stronger layer replaced does not shine through")
