@@ -19,10 +19,14 @@ struct SealedHome: Sendable {
     /// A router with the default configuration, and what `domains` and `text` say besides.
     func router(domains: String = "", _ text: String = "") throws -> StorageRouter {
         let own = domains.contains("own:") ? "" : "own: \"file\", "
+        let standard = domains.contains("userDefaults:") ? "" : Self.userDefaults
         return StorageRouter(
             configuration: try fixture.configuration(
-                "domains: { \(own)\(domains) }, appGroups: { default: \"group.app\" }, \(text)"))
+                "domains: { \(own)\(standard)\(domains) }, appGroups: { default: \"group.app\" }, \(text)"))
     }
+
+    /// In files, where tests find what is stored.
+    private static let userDefaults = "userDefaults: \"file\", "
 
     /// A router whose domain `own` is served by the sealed store `vault`.
     func vault(_ sealing: String, domains: String = "", more: String = "") throws -> StorageRouter {
@@ -31,7 +35,7 @@ struct SealedHome: Sendable {
 
     static func vaultText(_ sealing: String, domains: String = "", more: String = "") -> String {
         """
-        domains: { own: "vault", \(domains) },
+        domains: { own: "vault", \(domains.contains("userDefaults:") ? "" : userDefaults)\(domains) },
         stores: { vault: { component: "file", options: { root: "${data}/vault" }, \(sealing) } }, \(more)
         """
     }
