@@ -2,11 +2,25 @@ internal import LocalDataAPI
 
 /// What is asked alike by a run and by a plan of it.
 extension AnyStorageMigration {
-    /// Whether the destination is one of the sources.
-    func changesInPlace(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
-        sources.contains {
+    /// Whether a value at the destination is in the way: it is neither what is to be removed, nor one of the sources.
+    func canConflict(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
+        guard effect == .brings else { return false }
+        return !sources.contains {
             guard let place = try? settings.place(of: $0.descriptor.domain) else { return false }
             return StorageAddress(place, name: $0.descriptor.name) == destination
+        }
+    }
+
+    /// Throws if the migration has not had its effect.
+    func check(hasValue: Bool, at destination: StorageAddress) throws(MigrationError) {
+        switch effect {
+        case .brings:
+            guard !hasValue else { return }
+            throw MigrationError(
+                .validationFailed, "it reports success, and has written nothing to '\(destination)'")
+        case .removes:
+            guard hasValue else { return }
+            throw MigrationError(.validationFailed, "it reports success, and has not removed '\(destination)'")
         }
     }
 }
@@ -27,11 +41,6 @@ extension MigrationError {
     /// The destination has a value, which is not to be replaced.
     static func conflict(at destination: StorageAddress) -> MigrationError {
         MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
-    }
-
-    /// Success was reported, and there is no value.
-    static func nothingWritten(to destination: StorageAddress) -> MigrationError {
-        MigrationError(.validationFailed, "it reports success, and has written nothing to '\(destination)'")
     }
 
     /// What a result without success says.

@@ -64,6 +64,7 @@ struct MigrationRun: Sendable {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             if try await router.exists(resolved) { return nil }
         }
+        if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
@@ -76,12 +77,13 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if try await transaction.exists(migration.destinationKey), !migration.changesInPlace(at: destination.address, snapshot.settings) {
+        if migration.canConflict(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
-            case .fail:
-                throw MigrationError.conflict(at: destination.address)
+            case .fail: throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
@@ -99,14 +101,16 @@ struct MigrationRun: Sendable {
             committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
-        var hasDestination = false
+        var hasDestination = migration.effect == .removes
         for entry in entries {
             let isDestination = entry.resolved.address == destination.address
             switch entry.change {
-            case nil: hasDestination = hasDestination || isDestination && entry.stored != nil
-            case .removal: if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
+            case nil: if isDestination { hasDestination = entry.stored != nil }
+            case .removal:
+                if isDestination { hasDestination = false }
+                if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
             case .set(let data):
-                hasDestination = hasDestination || isDestination
+                if isDestination { hasDestination = true }
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
                     if try await router.opened(stored, of: entry.resolved) == data { continue }
@@ -122,9 +126,7 @@ struct MigrationRun: Sendable {
                 written.append((entry.resolved, data))
             }
         }
-        guard hasDestination else {
-            throw MigrationError.nothingWritten(to: destination.address)
-        }
+        try migration.check(hasValue: hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)

@@ -1,15 +1,15 @@
 internal import LocalDataAPI
 
 /// Which migrations a sweep takes, each after those that it depends on.
-struct MigrationSelection {
-    let migrations: [AnyStorageMigration]
+struct MigrationSelection<Migration: OrderedMigration> {
+    let migrations: [Migration]
 
     /// - Parameters:
     ///   - only: The id of one that is taken with what it depends on, and nothing else.
     ///   - last: The id of the one that the sweep ends with.
     /// - Throws: `validationFailed` if an id is not known, with those that are near, or both are given;
     ///   `unresolvedDependency` if some depend on each other in a circle.
-    init(_ known: [AnyStorageMigration], only: String?, upTo last: String?) throws(MigrationError) {
+    init(_ known: [Migration], only: String?, upTo last: String?) throws(MigrationError) {
         let sorted = try MigrationOrder(known).sorted()
         guard only == nil || last == nil else {
             throw MigrationError(.validationFailed, "one migration is named alone, and another as the last one")
@@ -34,6 +34,13 @@ struct MigrationSelection {
         migrations = before.filter { needed.contains($0.id) }
     }
 
+    private static func unknown(_ id: String, among known: [String]) -> String {
+        NearMigrations.unknown(id, among: known)
+    }
+}
+
+/// Helps who has mistyped an id.
+enum NearMigrations {
     /// What is said of an id that is not known.
     static func unknown(_ id: String, among known: [String]) -> String {
         let shown = id.count > 100 ? "\(id.prefix(100))..." : id
