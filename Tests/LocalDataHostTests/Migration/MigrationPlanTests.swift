@@ -176,7 +176,7 @@ import Testing
         #expect(upTo == Array(all[...(try #require(all.firstIndex(of: "failing")))]))
         let error = await MigrationError.of { try await router.migrateAll(only: "dependent") }
         #expect(error?.code == .validationFailed)
-        #expect(error?.message == "there is no migration 'dependent'; did you mean 'dependant'?")
+        #expect(error?.message == "there is no migration 'dependent' in what is configured; did you mean 'dependant'?")
         let huge = await MigrationError.of { try await router.migrateAll(upTo: String(repeating: "x", count: 100_000)) }
         #expect(huge?.message.utf8.count ?? .max < 200)
         await #expect(throws: MigrationError.validationFailed) { try await router.migrationPlan(only: "a", upTo: "b") }

@@ -2,26 +2,23 @@ internal import LocalDataAPI
 
 /// What is asked alike by a run and by a plan of it.
 extension AnyStorageMigration {
-    /// Whether a value at the destination is in the way: it is neither what is to be removed, nor one of the sources.
-    func canConflict(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
-        guard effect == .brings else { return false }
-        return !sources.contains {
+    /// Whether the destination is one of the sources.
+    func changesInPlace(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
+        sources.contains {
             guard let place = try? settings.place(of: $0.descriptor.domain) else { return false }
             return StorageAddress(place, name: $0.descriptor.name) == destination
         }
     }
 
-    /// Throws if the migration has not had its effect.
-    func check(hasValue: Bool, at destination: StorageAddress) throws(MigrationError) {
-        switch effect {
-        case .brings:
-            guard !hasValue else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination)'")
-        case .removes:
-            guard hasValue else { return }
-            throw MigrationError(.validationFailed, "it reports success, and has not removed '\(destination)'")
-        }
+    /// - Throws: `validationFailed` if a run that reports success has not had its effect.
+    func requireEffect(_ hasDestination: Bool, at destination: StorageAddress) throws(MigrationError) {
+        guard hasDestination != (effect == .brings) else { return }
+        let missing =
+            switch effect {
+            case .brings: "written nothing to '\(destination)'"
+            case .removes: "not removed '\(destination)'"
+            }
+        throw MigrationError(.validationFailed, "it reports success, and has \(missing)")
     }
 }
 

@@ -77,13 +77,14 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if migration.canConflict(at: destination.address, snapshot.settings),
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
             try await transaction.exists(migration.destinationKey)
         {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
-            case .fail: throw MigrationError.conflict(at: destination.address)
+            case .fail:
+                throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
@@ -126,7 +127,7 @@ struct MigrationRun: Sendable {
                 written.append((entry.resolved, data))
             }
         }
-        try migration.check(hasValue: hasDestination, at: destination.address)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)

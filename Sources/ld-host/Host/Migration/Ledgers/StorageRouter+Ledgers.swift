@@ -65,8 +65,7 @@ extension StorageRouter {
             return MigrationError(.validationFailed, "the migration '\(id)' has not been run for '\(address)'")
         }
         let ids = survey.readable.flatMap { $0.page.rows.map(\.id) }
-        return MigrationError(
-            .validationFailed, "it has not been run, as far as the ledgers say: \(NearMigrations.unknown(id, among: ids))")
+        return MigrationError(.validationFailed, NearMigrations.unknown(id, among: ids, in: "the ledgers"))
     }
 }
 

@@ -91,7 +91,7 @@ struct MigrationPlanner: Sendable {
                 reads: PlannedWork(transaction.close()).reads)
         }
         transaction.discardChanges()
-        if migration.canConflict(at: destination.address, snapshot.settings),
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
             try await transaction.exists(migration.destinationKey)
         {
             switch migration.conflictPolicy {
@@ -109,9 +109,8 @@ struct MigrationPlanner: Sendable {
         let entries = transaction.close()
         var work = PlannedWork(entries)
         for entry in entries { try await work.add(entry, router) }
-        try migration.check(
-            hasValue: work.hasValue(at: destination.address) ?? (migration.effect == .removes),
-            at: destination.address)
+        let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !work.changes.isEmpty else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
