@@ -51,12 +51,7 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        guard row.revision <= migration.revision else {
-            throw MigrationError(
-                .newerRevision,
-                "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
-        }
+        try row.requireNoLater(migration, at: "\(destination.address)")
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -69,6 +64,7 @@ struct MigrationRun: Sendable {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             if try await router.exists(resolved) { return nil }
         }
+        if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
@@ -81,29 +77,20 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if try await transaction.exists(migration.destinationKey), !changesInPlace {
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
             case .fail:
-                throw MigrationError(
-                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+                throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
-        guard result.success else {
-            throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
-        }
+        guard result.success else { throw MigrationError.unsuccessful(result) }
         return try await publish(transaction.close(), result, duration, &page)
-    }
-
-    /// Whether the destination is one of the sources.
-    private var changesInPlace: Bool {
-        migration.sources.contains {
-            guard let place = try? snapshot.settings.place(of: $0.descriptor.domain) else { return false }
-            return StorageAddress(place, name: $0.descriptor.name) == destination.address
-        }
     }
 
     private func publish(
@@ -115,14 +102,16 @@ struct MigrationRun: Sendable {
             committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
-        var hasDestination = false
+        var hasDestination = migration.effect == .removes
         for entry in entries {
             let isDestination = entry.resolved.address == destination.address
             switch entry.change {
-            case nil: hasDestination = hasDestination || isDestination && entry.stored != nil
-            case .removal: if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
+            case nil: if isDestination { hasDestination = entry.stored != nil }
+            case .removal:
+                if isDestination { hasDestination = false }
+                if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
             case .set(let data):
-                hasDestination = hasDestination || isDestination
+                if isDestination { hasDestination = true }
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
                     if try await router.opened(stored, of: entry.resolved) == data { continue }
@@ -138,10 +127,7 @@ struct MigrationRun: Sendable {
                 written.append((entry.resolved, data))
             }
         }
-        guard hasDestination else {
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
-        }
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)

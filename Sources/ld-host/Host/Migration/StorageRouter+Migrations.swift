@@ -44,6 +44,19 @@ extension StorageRouter {
         try await registerMigration(AnyStorageMigration(migration))
     }
 
+    /// Adds a migration of many keys. Each of them is moved when it is asked for.
+    ///
+    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, it closes a
+    ///   circle of dependencies, or another one moves values the other way; then it is not added.
+    public func registerMigration(_ migration: AnyBulkMigration) async throws {
+        try migrationRegistry.add([.bulk(migration)])
+    }
+
+    /// Adds a migration of many keys; see the other.
+    public func registerMigration(_ migration: some BulkMigration) async throws {
+        try await registerMigration(AnyBulkMigration(migration))
+    }
+
     /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted: all of them,
     /// each after those that it depends on, also if some fail.
     ///
@@ -80,15 +93,18 @@ extension StorageRouter {
         return MigrationReport(entries)
     }
 
-    private func entry(of migration: AnyStorageMigration) async -> MigrationReport.Entry {
+    /// Runs a migration, and says what became of it.
+    func entry(
+        of migration: AnyStorageMigration, areDependenciesDone: Bool = false
+    ) async -> MigrationReport.Entry {
         do {
-            let outcome = try await migrate(migration, onConflict: nil).outcome
+            let outcome = try await migrate(
+                migration, onConflict: nil, areDependenciesDone: areDependenciesDone
+            ).outcome
             return MigrationReport.Entry(
                 destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
         } catch {
-            return MigrationReport.Entry(
-                destination: migration.destinationDescriptor, migration: migration.id, outcome: .failed,
-                error: MigrationError(of: migration.id, error))
+            return MigrationReport.Entry(migration, error)
         }
     }
 
