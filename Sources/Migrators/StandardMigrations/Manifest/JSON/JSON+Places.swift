@@ -72,7 +72,8 @@ extension JSON {
             if rest.isEmpty {
                 guard let index = first == "-" ? elements.count : JSONPointer.index(first, count: elements.count + 1)
                 else {
-                    throw PlaceFault(place: place, message: "is a list of \(elements.count), and has no place '\(first)'")
+                    throw PlaceFault(
+                        place: place, message: "is a list of \(elements.count), and has no place '\(first)'")
                 }
                 elements.insert(value, at: index)
             } else {

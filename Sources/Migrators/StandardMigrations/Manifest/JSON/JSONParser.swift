@@ -50,7 +50,8 @@ struct JSONParser {
         case UInt8(ascii: "{"): return try nested { (parser) throws(JSONFault) in try parser.object() }
         case UInt8(ascii: "["): return try nested { (parser) throws(JSONFault) in try parser.array() }
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+        case let byte? where byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte):
+            return .number(try number())
         default:
             for (word, value) in [("true", JSON.bool(true)), ("false", .bool(false)), ("null", .null)]
             where bytes[position...].starts(with: word.utf8) {
