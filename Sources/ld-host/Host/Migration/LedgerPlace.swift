@@ -49,6 +49,9 @@ enum LedgerPlace {
     /// A name that no other image has.
     static func imageName() -> String { "\(imagePrefix)\(IntentID.next())" }
 
+    /// A name for a page that cannot be read any more; no page is looked for there.
+    static func asideName() -> String { "damaged \(IntentID.next())" }
+
     private static func resolved(
         _ address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
     ) throws(StorageError) -> ResolvedKey {

@@ -18,7 +18,7 @@ struct MigrationDependants {
                     .unresolvedDependency,
                     "the migration '\(migration.id)' was not run: it depends on '\(id)', which failed")
             }
-            guard registry.migration(id) != nil else {
+            guard registry.known(id) != nil else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
             }
         }

@@ -106,7 +106,8 @@ extension StorageRouter {
             guard let dependency = migrationRegistry.migration(id) else { continue }
             let resolved = try await resolve(KeyReference(dependency.destinationKey))
             let ledger = try Ledger(self, settings, of: resolved)
-            rows += (planned?.page(of: resolved) ?? (try await ledger.page())).rows
+            let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
+            rows += page.rows
         }
         return MigrationContext(
             appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
@@ -124,9 +125,14 @@ extension StorageRouter {
         var earliest: String?
         for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
             let resolved = try await resolveUnlisted(KeyReference(key))
-            let change = planned?.change(of: resolved)
-            guard try await change.map(\.isSet) ?? exists(resolved) else { continue }
-            let attributes = change == nil ? try await attributes(of: resolved) : resolved.attributes
+            let attributes: ValueAttributes?
+            if let change = planned?.change(of: resolved) {
+                guard change.isSet else { continue }
+                attributes = resolved.attributes
+            } else {
+                guard try await exists(resolved) else { continue }
+                attributes = try await self.attributes(of: resolved)
+            }
             guard let version = attributes?.appVersion ?? settings.dataVersion else { return nil }
             // One that is no version has to come through, so that it is refused.
             guard let new = SemanticVersion(version) else { return version }

@@ -84,7 +84,7 @@ public final class StorageRouter: StorageProviding, Sendable {
             if let snapshot = self.published { return snapshot }
             return try self.publish { _ throws(StorageError) in }
         }
-        defer { current.compareExchange(expected: snapshot.id, desired: 0, ordering: .acquiringAndReleasing) }
+        defer { _ = current.compareExchange(expected: snapshot.id, desired: 0, ordering: .acquiringAndReleasing) }
         return try await body(snapshot)
     }
 

@@ -20,10 +20,10 @@ struct MigrationNotes: Sendable {
     }
 
     /// The batches that were interrupted.
-    func interruptedBatches() async throws(StorageError) -> [String] {
+    func interruptedBatches() async throws(StorageError) -> [PendingIntent] {
         try await onIOThread { () throws(StorageError) in
             try IntentJournal(folder: self.snapshot.settings.folders.journal).pending(kind: BatchIntent.kind)
-                .filter { $0.state == .interrupted }.map(\.subject)
+                .filter { $0.state == .interrupted }
         }
     }
 }

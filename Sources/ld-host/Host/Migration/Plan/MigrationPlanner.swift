@@ -67,11 +67,17 @@ struct MigrationPlanner: Sendable {
         }
         guard row.state == .clean, row.revision == migration.revision else { return nil }
         for source in migration.sources {
-            let resolved = try await router.resolveUnlisted(KeyReference(source))
-            if try await planned.change(of: resolved).map(\.isSet) ?? router.exists(resolved) { return nil }
+            if try await exists(source) { return nil }
         }
+        if migration.effect == .removes, try await exists(migration.destinationKey) { return nil }
         return MigrationPlan.Entry(
             migration, .nothingToDo, because: "it was done on \(done), and none of its sources has data since")
+    }
+
+    private func exists(_ key: AnyStorageKey) async throws -> Bool {
+        let resolved = try await router.resolveUnlisted(KeyReference(key))
+        if let change = planned.change(of: resolved) { return change.isSet }
+        return try await router.exists(resolved)
     }
 
     private func attempt(
@@ -103,7 +109,8 @@ struct MigrationPlanner: Sendable {
         let entries = transaction.close()
         var work = PlannedWork(entries)
         for entry in entries { try await work.add(entry, router) }
-        try migration.requireEffect(work.hasValue(at: destination.address), at: destination.address)
+        let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !work.changes.isEmpty else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
@@ -125,7 +132,8 @@ extension MigrationPlan.Entry {
     ) {
         let key = migration.destinationDescriptor
         self.init(
-            migration: migration.id, revision: migration.revision, destination: "\(key.domain)/\(key.name)",
+            migration: migration.id, revision: migration.revision, summary: migration.summary,
+            destination: "\(key.domain)/\(key.name)",
             decision: decision, why: why, error: error, reads: reads, removes: removes)
     }
 
@@ -134,7 +142,8 @@ extension MigrationPlan.Entry {
     ) {
         let key = migration.destinationDescriptor
         self.init(
-            migration: migration.id, revision: migration.revision, destination: "\(key.domain)/\(key.name)",
+            migration: migration.id, revision: migration.revision, summary: migration.summary,
+            destination: "\(key.domain)/\(key.name)",
             decision: decision, why: why, reads: work.reads, writes: work.writes, removes: work.removes)
     }
 }

@@ -7,16 +7,17 @@ struct PlannedWork {
     private(set) var writes: [MigrationPlan.Value] = []
     private(set) var removes: [MigrationPlan.Value] = []
     private(set) var changes: [(resolved: ResolvedKey, change: MigrationTransaction.Entry.Change)] = []
-    private let present: Set<StorageAddress>
+    private let presence: [StorageAddress: Bool]
 
     init(_ entries: [MigrationTransaction.Entry]) {
         reads = entries.compactMap { entry in entry.sizeBefore.map { entry.value(size: $0) } }
-        present = Set(
-            entries.filter { $0.change.map(\.isSet) ?? ($0.sizeBefore != nil) }.map(\.resolved.address))
+        presence = Dictionary(
+            entries.map { ($0.resolved.address, $0.change.map(\.isSet) ?? ($0.sizeBefore != nil)) },
+            uniquingKeysWith: { $1 })
     }
 
-    /// Whether a value would be at an address that was looked at.
-    func hasValue(at address: StorageAddress) -> Bool { present.contains(address) }
+    /// Whether a value would be at an address; `nil` if nobody looked there.
+    func hasValue(at address: StorageAddress) -> Bool? { presence[address] }
 
     /// Takes one change, unless it changes nothing.
     mutating func add(_ entry: MigrationTransaction.Entry, _ router: StorageRouter) async throws(StorageError) {
