@@ -1,3 +1,4 @@
+internal import LocalDataAPI
 internal import LocalDataHost
 
 /// A command line, taken apart.
