@@ -92,7 +92,7 @@ import Testing
             #expect(try await router.get(Self.old("\(index)")) == "data \(index)")
         }
         let error = await MigrationError.of { try await router.rollbackMigration("\(ids[0])x") }
-        #expect(error?.message.contains("did you mean '\(ids[0])'") == true)
+        #expect(error?.message.contains("did you mean one of '\(ids[0])'") == true)
         await #expect(throws: MigrationError.validationFailed) {
             try await router.rollbackMigration(ids[1], of: "fileSystem/elsewhere")
         }

@@ -59,10 +59,15 @@ struct MigrationRun: Sendable {
             }
             return MigrationResult(success: true, outcome: .cleaned)
         }
-        guard row.state == .clean, row.revision == migration.revision else { return nil }
+        guard row.state == .clean, row.revision == migration.revision else {
+            try requireSamePack(row)
+            return nil
+        }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
-            if try await router.exists(resolved) { return nil }
+            guard try await router.exists(resolved) else { continue }
+            try requireSamePack(row)
+            return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
@@ -99,7 +104,8 @@ struct MigrationRun: Sendable {
     ) async throws -> MigrationResult {
         var row = LedgerRow(
             id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
-            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
+            pack: migration.pack)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
         var hasDestination = migration.effect == .removes

@@ -7,6 +7,7 @@ extension StorageRouter {
 
     /// The migrations that bring data to a key: those that are registered for it, and its own at last.
     func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        try await loadPacks()
         let settings = try await snapshot().settings
         let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
         let own = key.migration

@@ -30,6 +30,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var encryption = EncryptionConfiguration()
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
+        var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// Those of all snapshots, which are never freed either.
