@@ -66,6 +66,16 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI"],
             path: "Tests/Fuzz/Exercise",
             swiftSettings: settings),
+        .target(
+            name: "MigrationExercise",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Tests/Migrations/Exercise",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "migration-exercise",
+            dependencies: ["MigrationExercise", "LocalDataAPI"],
+            path: "Tests/Migrations/Program",
+            swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
         .testTarget(
@@ -105,7 +115,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI", "CLinux"],
             exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(
