@@ -15,4 +15,11 @@ public protocol MigrationPack: Sendable {
 
     /// The migrations of the pack, in the order in which they are meant to run.
     var migrations: [AnyStorageMigration] { get }
+    /// Those that move many values, in the order in which they are meant to run; none if not given.
+    var bulkMigrations: [AnyBulkMigration] { get }
+}
+
+extension MigrationPack {
+    /// None.
+    public var bulkMigrations: [AnyBulkMigration] { [] }
 }

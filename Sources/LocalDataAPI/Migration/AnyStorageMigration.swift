@@ -12,6 +12,10 @@ public struct AnyStorageMigration: Sendable {
     public let dependencies: [String]
     /// See ``StorageMigration/conflictPolicy``.
     public let conflictPolicy: MigrationConflictPolicy
+    /// See ``StorageMigration/effect``.
+    public let effect: MigrationEffect
+    /// See ``StorageMigration/summary``.
+    public let summary: String
 
     private let condition: @Sendable (any StorageProviding, MigrationContext) async throws -> Bool
     private let action: @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult
@@ -25,6 +29,8 @@ public struct AnyStorageMigration: Sendable {
         sources = migration.sources
         dependencies = migration.dependencies
         conflictPolicy = migration.conflictPolicy
+        effect = migration.effect
+        summary = migration.summary
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }

@@ -27,6 +27,10 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
     public var dependencies: [String] { fallbackMigration.dependencies }
     /// The fallback's.
     public var conflictPolicy: MigrationConflictPolicy { fallbackMigration.conflictPolicy }
+    /// The fallback's.
+    public var effect: MigrationEffect { fallbackMigration.effect }
+    /// The fallback's.
+    public var summary: String { fallbackMigration.summary }
 
     /// Whether the fallback has something to do, and an earlier version wrote its data.
     ///

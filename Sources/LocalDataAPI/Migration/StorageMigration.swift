@@ -37,6 +37,10 @@ public protocol StorageMigration: Sendable {
     var dependencies: [String] { get }
     /// What happens if the destination has a value and there is something to migrate; `keepDestination` if not given.
     var conflictPolicy: MigrationConflictPolicy { get }
+    /// Whether it brings data to the destination or removes what is there; `brings` if not given.
+    var effect: MigrationEffect { get }
+    /// What it does, for people; empty if not given.
+    var summary: String { get }
 
     /// Whether there is something to do. There is no default, so that a misspelt condition does not compile.
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
@@ -60,6 +64,10 @@ extension StorageMigration {
     public var dependencies: [String] { [] }
     /// Keeps what is there.
     public var conflictPolicy: MigrationConflictPolicy { .keepDestination }
+    /// Brings data.
+    public var effect: MigrationEffect { .brings }
+    /// None.
+    public var summary: String { "" }
 
     /// Checks that no source is better protected than the destination.
     public func validate() throws(MigrationError) {

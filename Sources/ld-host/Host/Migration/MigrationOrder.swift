@@ -1,25 +1,25 @@
 internal import LocalDataAPI
 
 /// Migrations in an order in which each comes after those that it depends on; otherwise in the order that they had.
-struct MigrationOrder {
-    private let migrations: [AnyStorageMigration]
-    private let byID: [String: AnyStorageMigration]
+struct MigrationOrder<Migration: OrderedMigration> {
+    private let migrations: [Migration]
+    private let byID: [String: Migration]
 
-    init(_ migrations: [AnyStorageMigration]) {
+    init(_ migrations: [Migration]) {
         self.migrations = migrations
         byID = Dictionary(migrations.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// - Throws: `unresolvedDependency` with the circle, if some depend on each other. One that is not there is no error
     ///   before it is needed: it may be registered later.
-    func sorted() throws(MigrationError) -> [AnyStorageMigration] {
-        var sorted: [AnyStorageMigration] = []
+    func sorted() throws(MigrationError) -> [Migration] {
+        var sorted: [Migration] = []
         var done: Set<String> = []
         for migration in migrations {
             // What is above is on the way to what is below; no recursion, as chains may be long.
-            var path: [(migration: AnyStorageMigration, next: Int)] = []
+            var path: [(migration: Migration, next: Int)] = []
             var onPath: Set<String> = []
-            func enter(_ migration: AnyStorageMigration) throws(MigrationError) {
+            func enter(_ migration: Migration) throws(MigrationError) {
                 guard !done.contains(migration.id) else { return }
                 guard onPath.insert(migration.id).inserted else {
                     let circle = path.map(\.migration.id).drop { $0 != migration.id } + [migration.id]
@@ -44,3 +44,12 @@ struct MigrationOrder {
         return sorted
     }
 }
+
+/// What a migration's turn depends on.
+protocol OrderedMigration {
+    var id: String { get }
+    var dependencies: [String] { get }
+}
+
+extension AnyStorageMigration: OrderedMigration {}
+extension AnyBulkMigration: OrderedMigration {}

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The migrations that a router knows, and those that are running.
 final class MigrationRegistry: Sendable {
     private struct State {
-        var migrations: [AnyStorageMigration] = []
+        var known: [KnownMigration] = []
         var running: [String: Task<MigrationResult, any Error>] = [:]
         var preferences: [String: AnyCodable] = [:]
     }
@@ -17,31 +17,49 @@ final class MigrationRegistry: Sendable {
         set { state.withLock { $0.preferences = newValue } }
     }
 
-    /// In the order of their registration.
-    var migrations: [AnyStorageMigration] { state.withLock { $0.migrations } }
+    /// All, in the order of their registration.
+    var known: [KnownMigration] { state.withLock { $0.known } }
+
+    /// Those of one key each, in the order of their registration.
+    var migrations: [AnyStorageMigration] {
+        known.compactMap { if case .single(let migration) = $0 { migration } else { nil } }
+    }
+
+    /// Those of many keys, in the order of their registration.
+    var bulkMigrations: [AnyBulkMigration] {
+        known.compactMap { if case .bulk(let migration) = $0 { migration } else { nil } }
+    }
 
     /// The migration of an id.
+    func known(_ id: String) -> KnownMigration? { known.first { $0.id == id } }
+
+    /// The migration of an id, if it is one of a single key.
     func migration(_ id: String) -> AnyStorageMigration? { migrations.first { $0.id == id } }
 
     /// Whether none is registered.
-    var isEmpty: Bool { state.withLock { $0.migrations.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.known.isEmpty } }
 
     /// Throws what ``add(_:)`` would.
-    func check(_ added: [AnyStorageMigration]) throws(MigrationError) { _ = try Self.join(migrations, added) }
+    func check(_ added: [AnyStorageMigration]) throws(MigrationError) {
+        _ = try Self.join(known, added.map { .single($0) })
+    }
 
     /// Adds migrations; one with the same id and destination takes the place of the earlier one.
     ///
     /// - Throws: What is wrong with one of them, or with all together; then none is added.
-    func add(_ added: [AnyStorageMigration]) throws(MigrationError) {
+    func add(_ added: [KnownMigration]) throws(MigrationError) {
         guard !added.isEmpty else { return }
         try state.withLock { state throws(MigrationError) in
-            state.migrations = try Self.join(state.migrations, added)
+            state.known = try Self.join(state.known, added)
         }
     }
 
+    /// Adds migrations of one key each; see the other.
+    func add(_ added: [AnyStorageMigration]) throws(MigrationError) { try add(added.map { .single($0) }) }
+
     private static func join(
-        _ known: [AnyStorageMigration], _ added: [AnyStorageMigration]
-    ) throws(MigrationError) -> [AnyStorageMigration] {
+        _ known: [KnownMigration], _ added: [KnownMigration]
+    ) throws(MigrationError) -> [KnownMigration] {
         var migrations = known
         var indices = Dictionary(
             known.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -52,16 +70,17 @@ final class MigrationRegistry: Sendable {
                 migrations.append(migration)
                 continue
             }
-            let (old, new) = (migrations[index].destinationDescriptor, migration.destinationDescriptor)
-            guard old.domain == new.domain, old.name == new.name else {
+            let (old, new) = (migrations[index].destination, migration.destination)
+            guard old == new else {
                 throw MigrationError(
                     .validationFailed,
-                    "the migration '\(migration.id)' is there for '\(old.domain)/\(old.name)' and for "
-                        + "'\(new.domain)/\(new.name)'; give one of them another id")
+                    "the migration '\(migration.id)' is there for '\(old)' and for '\(new)'; give one of them another id"
+                )
             }
             migrations[index] = migration
         }
         _ = try MigrationOrder(migrations).sorted()
+        try MigrationSwap.refuse(in: migrations)
         return migrations
     }
 

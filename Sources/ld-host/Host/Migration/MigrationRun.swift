@@ -69,6 +69,7 @@ struct MigrationRun: Sendable {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             if try await router.exists(resolved) { return nil }
         }
+        if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
@@ -81,7 +82,7 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if try await transaction.exists(migration.destinationKey), !changesInPlace {
+        if migration.effect == .brings, !changesInPlace, try await transaction.exists(migration.destinationKey) {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
@@ -115,14 +116,16 @@ struct MigrationRun: Sendable {
             committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
-        var hasDestination = false
+        var hasDestination = migration.effect == .removes
         for entry in entries {
             let isDestination = entry.resolved.address == destination.address
             switch entry.change {
-            case nil: hasDestination = hasDestination || isDestination && entry.stored != nil
-            case .removal: if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
+            case nil: if isDestination { hasDestination = entry.stored != nil }
+            case .removal:
+                if isDestination { hasDestination = false }
+                if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
             case .set(let data):
-                hasDestination = hasDestination || isDestination
+                if isDestination { hasDestination = true }
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
                     if try await router.opened(stored, of: entry.resolved) == data { continue }
@@ -138,10 +141,7 @@ struct MigrationRun: Sendable {
                 written.append((entry.resolved, data))
             }
         }
-        guard hasDestination else {
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
-        }
+        try check(hasDestination)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)
@@ -154,6 +154,20 @@ struct MigrationRun: Sendable {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
+    }
+
+    /// Throws if the migration has not had its effect.
+    private func check(_ hasDestination: Bool) throws(MigrationError) {
+        switch migration.effect {
+        case .brings:
+            guard !hasDestination else { return }
+            throw MigrationError(
+                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
+        case .removes:
+            guard hasDestination else { return }
+            throw MigrationError(
+                .validationFailed, "it reports success, and has not removed '\(destination.address)'")
+        }
     }
 
     private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {

@@ -44,6 +44,19 @@ extension StorageRouter {
         try await registerMigration(AnyStorageMigration(migration))
     }
 
+    /// Adds a migration of many keys. Each of them is moved when it is asked for.
+    ///
+    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, it closes a
+    ///   circle of dependencies, or another one moves values the other way; then it is not added.
+    public func registerMigration(_ migration: AnyBulkMigration) async throws {
+        try migrationRegistry.add([.bulk(migration)])
+    }
+
+    /// Adds a migration of many keys; see the other.
+    public func registerMigration(_ migration: some BulkMigration) async throws {
+        try await registerMigration(AnyBulkMigration(migration))
+    }
+
     /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted: all of them,
     /// each after those that it depends on, also if some fail.
     ///

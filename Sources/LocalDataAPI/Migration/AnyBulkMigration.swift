@@ -1,0 +1,64 @@
+public import FoundationEssentials
+
+/// A bulk migration without its type, for lists.
+public struct AnyBulkMigration: Sendable {
+    /// See ``BulkMigration/id``.
+    public let id: String
+    /// See ``BulkMigration/revision``.
+    public let revision: Int
+    /// See ``BulkMigration/summary``.
+    public let summary: String
+    /// See ``BulkMigration/source``.
+    public let source: MigrationRange
+    /// See ``BulkMigration/destination``.
+    public let destination: MigrationRange
+    /// See ``BulkMigration/dependencies``.
+    public let dependencies: [String]
+    /// See ``BulkMigration/conflictPolicy``.
+    public let conflictPolicy: MigrationConflictPolicy
+    /// See ``BulkMigration/changesValues``.
+    public let changesValues: Bool
+
+    private let conversion: @Sendable (Data, String) throws -> Data
+
+    /// Forgets the type of a migration.
+    public init(_ migration: some BulkMigration) {
+        id = migration.id
+        revision = migration.revision
+        summary = migration.summary
+        source = migration.source
+        destination = migration.destination
+        dependencies = migration.dependencies
+        conflictPolicy = migration.conflictPolicy
+        changesValues = migration.changesValues
+        conversion = { try migration.convert($0, named: $1) }
+    }
+
+    /// See ``BulkMigration/convert(_:named:)``.
+    public func convert(_ data: Data, named name: String) throws -> Data { try conversion(data, name) }
+
+    /// The name that a value of the source gets.
+    package func destinationName(of name: String) -> String {
+        destination.prefix + String(decoding: name.utf8.dropFirst(source.prefix.utf8.count), as: UTF8.self)
+    }
+
+    /// The name that a value of the destination had.
+    package func sourceName(of name: String) -> String {
+        source.prefix + String(decoding: name.utf8.dropFirst(destination.prefix.utf8.count), as: UTF8.self)
+    }
+
+    /// Throws if the migration can never be right.
+    ///
+    /// - Throws: `validationFailed` if values would be less protected than they are, or the destination is a part of the
+    ///   source, so that what has come there would be moved again.
+    public func validate() throws(MigrationError) {
+        try MigrationUtils.validateCompatibility(
+            from: source.key("").descriptor, to: destination.key("").descriptor, allowingOtherTypes: true)
+        guard !id.isEmpty else { throw MigrationError(.validationFailed, "a bulk migration has an empty id") }
+        guard source.domain != destination.domain || !destination.prefix.utf8.starts(with: source.prefix.utf8) else {
+            throw MigrationError(
+                .validationFailed,
+                "the migration '\(id)' is to move '\(source)' to '\(destination)', which is a part of it")
+        }
+    }
+}
