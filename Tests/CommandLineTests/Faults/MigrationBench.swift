@@ -73,7 +73,7 @@ final class MigrationBench {
     /// The numbers of the calls of the migration when nothing disturbs it.
     func calls(of command: String = "run") throws -> ClosedRange<Int> {
         try reset()
-        try shell("rm -f count")
+        unlink(count)
         let report = try run(command)
         guard report.run?.value == "migrated", let last = report.callsAfter else {
             throw Home.Failure(description: "\(words) ended with \(String(describing: report.run))")
@@ -85,7 +85,7 @@ final class MigrationBench {
     func run(
         _ mode: FaultMode, at number: Int, of command: String = "run"
     ) throws -> (run: Run, hit: FaultShim.Call?) {
-        try shell("rm -f log")
+        unlink(log)
         let run = try run(
             command,
             adding: injector(["LD_FAULT_LOG": log, "LD_FAULT_AT": String(number), "LD_FAULT_MODE": mode.rawValue]))

@@ -4,8 +4,8 @@ import LocalDataAPI
 import MigrationExercise
 import Testing
 
-/// Migrations, disturbed at every one of their calls that change data, state or configuration. All points with
-/// `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
+/// Migrations, disturbed at every one of their calls that change data, state or configuration; see
+/// ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations under faults")
 struct MigrationCampaignTests {
     /// A number of points of one case that take about 1.5 s.
@@ -20,14 +20,10 @@ struct MigrationCampaignTests {
         let count = calls.count
         try #require(count >= 10, "the injector sees only \(count) calls")
         let undisturbed = try undisturbed(bench)
-        var generator = SeededGenerator(state: MigrationCase.seed)
-        var points = MigrationPoint.all(of: calls)
-        let all = points.count
-        if !BuiltProducts.isTorture { points = Array(points.shuffled(using: &generator).prefix(Self.sample)) }
+        var generator = description.generator
+        let points = MigrationPoint.chosen(of: calls, FaultMode.allCases, sample: Self.sample, &generator)
         var seconds = 0
-        for (index, point) in points.enumerated() {
-            var point = point
-            if index.isMultiple(of: 4) { point.second = .random(in: 1...count, using: &generator) }
+        for point in points {
             let place =
                 "\(description.testDescription), \(point.mode.rawValue) at call \(point.number) of \(count)"
                 + "\(point.second.map { " and \($0)" } ?? ""), seed \(MigrationCase.seed)"
@@ -38,8 +34,8 @@ struct MigrationCampaignTests {
             }
         }
         print(
-            "faults: \(description.testDescription): \(points.count) of \(all) points, \(seconds) with a second, "
-                + "seed \(MigrationCase.seed)")
+            "faults: \(description.testDescription): \(points.count) of \(count * FaultMode.allCases.count) points, "
+                + "\(seconds) with a second, seed \(MigrationCase.seed)")
     }
 
     /// What is there after a run that nothing disturbs.
@@ -77,7 +73,9 @@ struct MigrationCampaignTests {
         try checks.checkValue(next.got)
         if !point.mode.kills {
             let report = try #require(run.report, "no report; \(what)")
-            try checks.checkEnding(report.run, found: report.after)
+            let found = try #require(report.after)
+            checks.checkValues(found)
+            try checks.checkEnding(report.run, found: found)
             try checks.checkValue(report.got)
         }
         #expect(next.run?.error == nil, "cannot be gone on with: \(next.run?.error ?? ""); \(what)")

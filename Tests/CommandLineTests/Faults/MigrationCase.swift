@@ -13,6 +13,11 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     /// What the program is told.
     var words: [String] { [kind.rawValue, source.rawValue, destination.rawValue] }
 
+    /// Numbers of this case's own.
+    var generator: SeededGenerator {
+        SeededGenerator(state: testDescription.utf8.reduce(Self.seed) { $0 &* 31 &+ UInt64($1) })
+    }
+
     static let seed =
         ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 

@@ -11,6 +11,8 @@ struct CountedMigration<Base: StorageMigration>: StorageMigration {
     var sources: [AnyStorageKey] { base.sources }
     var dependencies: [String] { base.dependencies }
     var conflictPolicy: MigrationConflictPolicy { base.conflictPolicy }
+    var effect: MigrationEffect { base.effect }
+    var summary: String { base.summary }
 
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
         try await base.shouldMigrate(using: router, context: context)

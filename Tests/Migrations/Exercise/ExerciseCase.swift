@@ -48,8 +48,9 @@ package struct ExerciseCase: Sendable {
     /// The ids of the migrations, in the order in which they run.
     package var ids: [String] { steps.map(\.id) }
 
-    /// What an app gets that asks for the destination when all is done.
-    package var wanted: Data? {
-        steps.last?.written.first { $0.address == address }?.data
-    }
+    /// What is stored for the destination before; `nil` for nothing.
+    package var old: Data? { before.first { $0.address == address }?.data }
+
+    /// What an app gets that asks for the destination when all is done; `nil` for nothing.
+    package var wanted: Data? { steps.last?.written.first { $0.address == address }?.data }
 }

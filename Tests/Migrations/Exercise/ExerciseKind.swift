@@ -14,6 +14,8 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case handWritten = "hand-written"
     /// A migration depends on another, and goes on with what that one brought.
     case chained
+    /// One value is removed, and another keeps a part of it.
+    case removing
 
     /// The case of this kind between two places.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
@@ -26,6 +28,7 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
         case .appVersion: try way.appVersion()
         case .handWritten: try way.handWritten()
         case .chained: try way.chained()
+        case .removing: try way.removing()
         }
     }
 }

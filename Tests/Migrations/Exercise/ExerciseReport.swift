@@ -1,19 +1,26 @@
 package import FoundationEssentials
+internal import LocalDataAPI
 
 /// What the program says of one command.
 package struct ExerciseReport: Codable, Sendable {
-    /// How something ended: what came of it, or else the error.
+    /// How something ended: what came of it, or else the error, and nothing of both if there is no value.
     package struct Ending<Value: Codable & Sendable>: Codable, Sendable {
         package let value: Value?
         package let error: String?
+        /// Whether the error says that it may have taken effect.
+        package var isUnknown = false
 
         init(_ body: () async throws -> Value) async {
             do {
                 value = try await body()
                 error = nil
+            } catch StorageError.notFound {
+                value = nil
+                error = nil
             } catch {
                 value = nil
                 self.error = "\(error)"
+                isUnknown = (error as? MigrationError)?.underlying?.code == .durabilityUnknown
             }
         }
     }
