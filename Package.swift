@@ -12,6 +12,9 @@ let settings: [SwiftSetting] = [
 /// Each plugin is one folder, one target and one dynamic library of the same name.
 let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
+/// The migration packs, which are plugins of the same shape.
+let migrators = ["StandardMigrations"]
+
 /// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked only
 /// with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
@@ -31,7 +34,7 @@ let package = Package(
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
-    ] + backends.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    ] + (backends + migrators).map { .library(name: $0, type: .dynamic, targets: [$0]) },
     targets: [
         .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
         .target(name: "CLinux", path: "Sources/LocalDataAPI/CLinux"),
@@ -75,6 +78,19 @@ let package = Package(
             name: "migration-exercise",
             dependencies: ["MigrationExercise", "LocalDataAPI"],
             path: "Tests/Migrations/Program",
+            name: "MigrationManifest",
+            dependencies: ["LocalDataAPI"],
+            path: "Sources/Migrators/StandardMigrations/Manifest",
+            swiftSettings: settings),
+        .target(
+            name: "StandardMigrations",
+            dependencies: ["LocalDataAPI", "MigrationManifest"],
+            path: "Sources/Migrators/StandardMigrations",
+            exclude: ["Manifest"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StandardMigrationsTests",
+            dependencies: ["MigrationManifest", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),

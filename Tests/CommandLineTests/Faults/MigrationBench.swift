@@ -81,35 +81,46 @@ final class MigrationBench {
         return (report.callsBefore ?? 0) + 1...last
     }
 
-    /// Migrates from the state that is there, with call `number` hit, and tells which one that was, if it was reached.
-    func run(
-        _ mode: FaultMode, at number: Int, of command: String = "run"
-    ) throws -> (run: Run, hit: FaultShim.Call?) {
+    /// Migrates from the state that is there, disturbed at a point, and tells which call was hit, if it was reached.
+    func run(_ point: MigrationPoint, of command: String = "run") throws -> (run: Run, hit: FaultShim.Call?) {
         unlink(log)
-        let run = try run(
-            command,
-            adding: injector(["LD_FAULT_LOG": log, "LD_FAULT_AT": String(number), "LD_FAULT_MODE": mode.rawValue]))
-        return (run, try FaultShim.calls(in: log).dropFirst(number - 1).first)
+        let run = try run(command, adding: injector(variables(of: point)))
+        return (run, try FaultShim.calls(in: log).dropFirst(point.number - 1).first)
     }
 
-    /// Has several processes migrate at once, from the state that is there.
-    func race(_ count: Int) throws -> [ExerciseReport] {
+    /// Has two processes migrate at once, from the state that is there.
+    ///
+    /// - Parameter point: Where one of them is disturbed.
+    /// - Returns: What each says; `nil` for one that was killed.
+    func race(_ point: MigrationPoint? = nil) throws -> [ExerciseReport?] {
+        unlink(log)
         let command = "'\(Self.program)' \(words.joined(separator: " ")) run"
+        let disturbed = point.map { injector(variables(of: $0)).map { "\($0)='\($1)'" }.joined(separator: " ") } ?? ""
         let ending = try home.shell(
             """
             rm -f runs
-            for i in $(seq \(count)); do \(command) > report.$i & processes="$processes $!"; done
-            for process in $processes; do wait $process || echo "ended with $?" >&2; done
+            \(disturbed) \(command) > report.1 & first=$!
+            \(command) > report.2 & second=$!
+            wait $first; echo $?
+            wait $second; echo $?
             """, adding: ["EXERCISE_RUNS": "\(home.path)/runs"])
-        guard ending.errors.isEmpty else { throw Home.Failure(description: ending.errors) }
-        return try (1...count).map {
-            try JSONDecoder().decode(
-                ExerciseReport.self, from: Data(contentsOf: URL(filePath: "\(home.path)/report.\($0)")))
+        return try ending.text.split(separator: "\n").enumerated().map { index, status in
+            guard status != "137" else { return nil }
+            guard status == "0" else { throw Home.Failure(description: "status \(status): \(ending.errors)") }
+            return try JSONDecoder().decode(
+                ExerciseReport.self, from: Data(contentsOf: URL(filePath: "\(home.path)/report.\(index + 1)")))
         }
     }
 
     /// How many migrations have run in that.
     func runs() throws -> Int { try Data(contentsOf: URL(filePath: "\(home.path)/runs")).count }
+
+    private func variables(of point: MigrationPoint) -> [String: String] {
+        [
+            "LD_FAULT_LOG": log, "LD_FAULT_AT": String(point.number), "LD_FAULT_MODE": point.mode.rawValue,
+            "LD_FAULT_EVERY": point.isLasting ? "1" : "0",
+        ]
+    }
 
     private func injector(_ variables: [String: String]) -> [String: String] {
         let roots = Self.folders.map { "\(home.path)/\($0)" }.joined(separator: ":")

@@ -15,22 +15,23 @@ struct VolatileMigrationCampaignTests {
         let bench = try MigrationBench(description)
         let calls = try bench.calls(of: "whole")
         var generator = description.generator
-        let modes = FaultMode.allCases.filter { !$0.kills }
-        let points = MigrationPoint.chosen(of: calls, modes, sample: Self.sample, &generator)
+        let points = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
+            // What stays broken cannot be gone on with in the same process.
+            .filter { !$0.isLasting }
         for point in points {
             let place =
-                "\(description.testDescription), \(point.mode.rawValue) at call \(point.number) of "
-                + "\(calls.lowerBound) to \(calls.upperBound), seed \(MigrationCase.seed)"
+                "\(description.testDescription), \(point) of \(calls.lowerBound) to \(calls.upperBound), "
+                + "seed \(MigrationCase.seed)"
             do { try check(bench, point, place) } catch { Issue.record("\(place): \(error)") }
         }
         print(
-            "faults: \(description.testDescription): \(points.count) of \(calls.count * modes.count) points, seed \(MigrationCase.seed)"
+            "faults: \(description.testDescription): \(points.count) of \(calls.count * (MigrationPoint.ways(killing: false) - 1)) points, seed \(MigrationCase.seed)"
         )
     }
 
     private func check(_ bench: MigrationBench, _ point: MigrationPoint, _ place: String) throws {
         try bench.reset()
-        let (run, reached) = try bench.run(point.mode, at: point.number, of: "whole")
+        let (run, reached) = try bench.run(point, of: "whole")
         let hit = try #require(reached, "\(place): the call was not reached")
         let what = "\(place): \(hit): status \(run.ending.status), \(run.ending.errors)"
         let report = try #require(run.report, "no report; \(what)")

@@ -21,6 +21,14 @@ extension KnownMigration: OrderedMigration {
         }
     }
 
+    /// The pack that it comes from.
+    var pack: MigrationPackIdentity? {
+        switch self {
+        case .single(let migration): migration.pack
+        case .bulk(let migration): migration.pack
+        }
+    }
+
     /// Throws if it can never be right.
     func validate() throws(MigrationError) {
         switch self {

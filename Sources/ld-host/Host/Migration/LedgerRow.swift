@@ -50,6 +50,8 @@ struct LedgerRow: Codable, Sendable {
     let appVersion: String?
     /// When the images go, in nanoseconds since 1970 UTC; `nil` if there are none.
     var expires: Int64?
+    /// The pack that the migration came from; `nil` for one of the app's own.
+    var pack: MigrationPackIdentity?
 
     /// Whether its images are kept no longer.
     func isExpired(at now: Int64) -> Bool { state != .published && expires.map { $0 <= now } == true }
@@ -60,6 +62,6 @@ struct LedgerRow: Codable, Sendable {
         MigrationRecord(
             id: id, revision: revision, state: state, sources: removed.map(\.address),
             destinations: written.map(\.address), date: Date(timeIntervalSince1970: Double(committed) / 1e9),
-            duration: duration, appVersion: appVersion)
+            duration: duration, appVersion: appVersion, pack: pack)
     }
 }

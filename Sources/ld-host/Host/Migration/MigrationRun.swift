@@ -51,12 +51,7 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        guard row.revision <= migration.revision else {
-            throw MigrationError(
-                .newerRevision,
-                "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
-        }
+        try row.requireNoLater(migration, at: "\(destination.address)")
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -64,10 +59,15 @@ struct MigrationRun: Sendable {
             }
             return MigrationResult(success: true, outcome: .cleaned)
         }
-        guard row.state == .clean, row.revision == migration.revision else { return nil }
+        guard row.state == .clean, row.revision == migration.revision else {
+            try requireSamePack(row)
+            return nil
+        }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
-            if try await router.exists(resolved) { return nil }
+            guard try await router.exists(resolved) else { continue }
+            try requireSamePack(row)
+            return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
@@ -82,29 +82,20 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if migration.effect == .brings, !changesInPlace, try await transaction.exists(migration.destinationKey) {
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
             case .fail:
-                throw MigrationError(
-                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+                throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
-        guard result.success else {
-            throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
-        }
+        guard result.success else { throw MigrationError.unsuccessful(result) }
         return try await publish(transaction.close(), result, duration, &page)
-    }
-
-    /// Whether the destination is one of the sources.
-    private var changesInPlace: Bool {
-        migration.sources.contains {
-            guard let place = try? snapshot.settings.place(of: $0.descriptor.domain) else { return false }
-            return StorageAddress(place, name: $0.descriptor.name) == destination.address
-        }
     }
 
     private func publish(
@@ -113,7 +104,8 @@ struct MigrationRun: Sendable {
     ) async throws -> MigrationResult {
         var row = LedgerRow(
             id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
-            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
+            pack: migration.pack)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
         var hasDestination = migration.effect == .removes
@@ -141,7 +133,7 @@ struct MigrationRun: Sendable {
                 written.append((entry.resolved, data))
             }
         }
-        try check(hasDestination)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)
@@ -154,20 +146,6 @@ struct MigrationRun: Sendable {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
-    }
-
-    /// Throws if the migration has not had its effect.
-    private func check(_ hasDestination: Bool) throws(MigrationError) {
-        switch migration.effect {
-        case .brings:
-            guard !hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
-        case .removes:
-            guard hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has not removed '\(destination.address)'")
-        }
     }
 
     private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {

@@ -13,7 +13,7 @@ extension StorageRouter {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)
         if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
-        if key.hasMigration || !migrationRegistry.isEmpty, try await bringData(to: AnyStorageKey(key)),
+        if try await mayBringData(to: key), try await bringData(to: AnyStorageKey(key)),
             let data = try await data(of: resolved)
         {
             return try decode(data, as: key.serializer, key.slot)
