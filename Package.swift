@@ -78,6 +78,8 @@ let package = Package(
             name: "migration-exercise",
             dependencies: ["MigrationExercise", "LocalDataAPI"],
             path: "Tests/Migrations/Program",
+            swiftSettings: settings),
+        .target(
             name: "MigrationManifest",
             dependencies: ["LocalDataAPI"],
             path: "Sources/Migrators/StandardMigrations/Manifest",
