@@ -11,11 +11,17 @@ enum LedgerPlace {
 
     /// The page of a destination, in the destination's store and sealed as everything in it.
     static func page(of destination: ResolvedKey, _ settings: HostSettings) throws(StorageError) -> ResolvedKey {
-        let text = "\(destination.address)"
+        try page(of: destination.address, in: destination.open, settings)
+    }
+
+    /// The same for an address in a store.
+    static func page(
+        of destination: StorageAddress, in open: OpenStore, _ settings: HostSettings
+    ) throws(StorageError) -> ResolvedKey {
+        let text = "\(destination)"
         // Of a longer address, the page itself says which one it is.
         let name = text.utf8.count <= 900 ? text : "\(text.prefix(200)) \(StableHash.text([text]))"
         let address = StorageAddress(namespace, name: "ledger \(name)")
-        let open = destination.open
         let layers = open.sealing.map { [$0.layer(for: address)] } ?? []
         return try resolved(
             address, in: open, layers,

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 /// How the router runs migrations.
 extension StorageRouter {
     /// Whether this task is a migration's.
-    @TaskLocal private static var isMigrating = false
+    @TaskLocal static var isMigrating = false
 
     /// The migrations that bring data to a key: those that are registered for it, and its own at last.
     func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
@@ -34,14 +34,18 @@ extension StorageRouter {
     /// - Returns: Whether there was something to be run.
     func bringData(to key: AnyStorageKey) async throws -> Bool {
         let migrations = try await migrations(for: key)
-        guard !migrations.isEmpty else { return false }
+        let ranges = try await bulkMigrations(for: key)
+        guard !migrations.isEmpty || !ranges.isEmpty else { return false }
         guard !Self.isMigrating else {
             throw MigrationError(
                 .migrationInProgress,
                 "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
                     + "a migration has to use the router that it is given")
         }
-        for migration in migrations { _ = try await migrate(migration, onConflict: nil) }
+        for migration in migrations where migration.effect == .brings {
+            _ = try await migrate(migration, onConflict: nil)
+        }
+        for migration in ranges { try await bring(key, by: migration) }
         return true
     }
 
@@ -60,7 +64,7 @@ extension StorageRouter {
                     + "'\(snapshot.settings.role.rawValue)'"
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
-            try await runDependencies(of: migration, path)
+            try await runDependencies(of: .single(migration), path)
             let destination = try await resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
             return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
@@ -76,15 +80,19 @@ extension StorageRouter {
         }
     }
 
-    private func runDependencies(of migration: AnyStorageMigration, _ path: [String]) async throws {
+    func runDependencies(of migration: KnownMigration, _ path: [String]) async throws {
         for id in migration.dependencies {
-            guard let dependency = migrationRegistry.migration(id) else {
+            guard let dependency = migrationRegistry.known(id) else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
             }
             guard id != migration.id, !path.contains(id) else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
             }
-            _ = try await migrate(dependency, onConflict: nil, after: path + [migration.id])
+            let path = path + [migration.id]
+            switch dependency {
+            case .single(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            case .bulk(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            }
         }
     }
 
@@ -94,9 +102,13 @@ extension StorageRouter {
     ) async throws -> MigrationContext {
         var rows = page.rows
         for id in migration.dependencies {
-            guard let dependency = migrationRegistry.migration(id) else { continue }
-            let resolved = try await resolve(KeyReference(dependency.destinationKey))
-            rows += try await Ledger(self, settings, of: resolved).page().rows
+            switch migrationRegistry.known(id) {
+            case .single(let dependency):
+                let resolved = try await resolve(KeyReference(dependency.destinationKey))
+                rows += try await Ledger(self, settings, of: resolved).page().rows
+            case .bulk(let dependency): rows += try await self.rows(of: dependency)
+            case nil: continue
+            }
         }
         return MigrationContext(
             appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings),
