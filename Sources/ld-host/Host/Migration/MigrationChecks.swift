@@ -43,7 +43,8 @@ extension MigrationError {
     /// A migration of many keys, which a sweep cannot run.
     static func notInSweeps(_ migration: AnyBulkMigration) -> MigrationError {
         MigrationError(
-            .validationFailed, "it moves many values, from '\(migration.source)' to '\(migration.destination)', which is "
+            .validationFailed,
+            "it moves many values, from '\(migration.source)' to '\(migration.destination)', which is "
                 + "not done in a sweep")
     }
 

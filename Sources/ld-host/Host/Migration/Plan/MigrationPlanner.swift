@@ -95,7 +95,7 @@ struct MigrationPlanner: Sendable {
         guard try await migration.shouldMigrate(using: transaction, context: context) else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "it says that there is nothing to migrate",
-                reads: PlannedWork(transaction.close()).reads)
+                reads: PlannedWork(transaction.close().entries).reads)
         }
         transaction.discardChanges()
         if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
@@ -106,14 +106,14 @@ struct MigrationPlanner: Sendable {
                 return MigrationPlan.Entry(
                     migration, .destinationKept,
                     because: "'\(destination.address)' has a value, which stays, and so do the sources",
-                    reads: PlannedWork(transaction.close()).reads)
+                    reads: PlannedWork(transaction.close().entries).reads)
             case .takeSource: break
             case .fail: throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         guard result.success else { throw MigrationError.unsuccessful(result) }
-        let entries = transaction.close()
+        let entries = transaction.close().entries
         var work = PlannedWork(entries)
         for entry in entries { try await work.add(entry, router) }
         let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
