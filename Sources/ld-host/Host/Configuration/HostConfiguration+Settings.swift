@@ -93,7 +93,7 @@ extension HostConfiguration {
             guard let option = value.option else {
                 throw StorageError(
                     .invalidOptions, "\(origin): option '\(key)' of \(what) is \(value.kind)",
-                    hint: "options are text, numbers, true or false")
+                    hint: "options are text, numbers, true or false, or lists")
             }
             options[key] = option
         }
@@ -138,7 +138,8 @@ extension JSONValue {
         case .integer(let number): .integer(number)
         case .double(let number): .number(number)
         case .bool(let value): .boolean(value)
-        default: nil
+        case .array(let elements): .list(elements.map(\.anyCodable))
+        case .null, .object: nil
         }
     }
 }

@@ -51,12 +51,7 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        guard row.revision <= migration.revision else {
-            throw MigrationError(
-                .newerRevision,
-                "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
-        }
+        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -65,13 +60,13 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .cleaned)
         }
         guard row.state == .clean, row.revision == migration.revision else {
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             guard try await router.exists(resolved) else { continue }
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
@@ -87,29 +82,20 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if migration.effect == .brings, !changesInPlace, try await transaction.exists(migration.destinationKey) {
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
             case .fail:
-                throw MigrationError(
-                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+                throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
-        guard result.success else {
-            throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
-        }
+        guard result.success else { throw MigrationError.unsuccessful(result) }
         return try await publish(transaction.close(), result, duration, &page)
-    }
-
-    /// Whether the destination is one of the sources.
-    private var changesInPlace: Bool {
-        migration.sources.contains {
-            guard let place = try? snapshot.settings.place(of: $0.descriptor.domain) else { return false }
-            return StorageAddress(place, name: $0.descriptor.name) == destination.address
-        }
     }
 
     private func publish(
@@ -142,12 +128,13 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                changes.append(try await ledger.change(entry.resolved, to: data))
+                let target = try entry.resolved.writing(dataVersion: result.dataVersion)
+                changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))
             }
         }
-        try check(hasDestination)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         try await requireUnchanged(entries)
@@ -160,20 +147,6 @@ struct MigrationRun: Sendable {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
-    }
-
-    /// Throws if the migration has not had its effect.
-    private func check(_ hasDestination: Bool) throws(MigrationError) {
-        switch migration.effect {
-        case .brings:
-            guard !hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
-        case .removes:
-            guard hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has not removed '\(destination.address)'")
-        }
     }
 
     private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {

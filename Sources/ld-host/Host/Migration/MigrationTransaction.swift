@@ -10,12 +10,17 @@ final class MigrationTransaction: StorageProviding {
         enum Change: Sendable {
             case set(Data)
             case removal
+
+            /// Whether there is a value then.
+            var isSet: Bool { if case .set = self { true } else { false } }
         }
 
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
         let stored: Data?
+        /// What migrations that are planned before this one would leave there.
+        var planned: Change?
         var change: Change?
 
         /// The hash of these bytes.
@@ -29,9 +34,14 @@ final class MigrationTransaction: StorageProviding {
     }
 
     private let router: StorageRouter
+    private let planned: PlannedChanges?
     private let state = Mutex(State())
 
-    init(_ router: StorageRouter) { self.router = router }
+    /// - Parameter planned: What is taken to be done already, if nothing is to be done at all.
+    init(_ router: StorageRouter, over planned: PlannedChanges? = nil) {
+        self.router = router
+        self.planned = planned
+    }
 
     /// What was looked at and changed, in the order of the first look; from now on every call is refused.
     func close() -> [Entry] {
@@ -66,7 +76,7 @@ final class MigrationTransaction: StorageProviding {
 
     func data(for key: AnyStorageKey) async throws -> Data? {
         let entry = try await entry(for: key)
-        switch entry.change {
+        switch entry.change ?? entry.planned {
         case .set(let data): return data
         case .removal: return nil
         case nil:
@@ -85,7 +95,7 @@ final class MigrationTransaction: StorageProviding {
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         let entry = try await entry(for: key)
-        switch entry.change {
+        switch entry.change ?? entry.planned {
         case .set: return true
         case .removal: return false
         case nil: return entry.stored != nil
@@ -93,7 +103,7 @@ final class MigrationTransaction: StorageProviding {
     }
 
     private func change(_ key: AnyStorageKey, to change: Entry.Change) async throws(StorageError) {
-        let target = target(of: try await entry(for: key).resolved)
+        let target = try await entry(for: key).resolved.target
         try state.withLock { state throws(StorageError) in
             try Self.check(state, key)
             guard let index = state.indices[target] else { return }
@@ -103,13 +113,15 @@ final class MigrationTransaction: StorageProviding {
 
     private func entry(for key: AnyStorageKey) async throws(StorageError) -> Entry {
         let resolved = try await router.resolveUnlisted(KeyReference(key))
-        let target = target(of: resolved)
+        let target = resolved.target
         let known = try state.withLock { state throws(StorageError) in
             try Self.check(state, key)
             return state.indices[target].map { state.entries[$0] }
         }
         if let known { return known }
-        let entry = Entry(key: key, resolved: resolved, stored: try await router.stored(resolved))
+        let entry = Entry(
+            key: key, resolved: resolved, stored: try await router.stored(resolved),
+            planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
             if let index = state.indices[target] { return state.entries[index] }
@@ -117,12 +129,6 @@ final class MigrationTransaction: StorageProviding {
             state.entries.append(entry)
             return entry
         }
-    }
-
-    private func target(of resolved: ResolvedKey) -> BatchChange.Target {
-        BatchChange.Target(
-            store: ObjectIdentifier(resolved.open), address: resolved.address,
-            directory: resolved.address.place.directory)
     }
 
     private static func check(_ state: borrowing State, _ key: AnyStorageKey) throws(StorageError) {

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 /// How the router runs migrations.
 extension StorageRouter {
     /// Whether this task is a migration's.
-    @TaskLocal private static var isMigrating = false
+    @TaskLocal static var isMigrating = false
 
     /// The migrations that bring data to a key: those that are registered for it, and its own at last.
     func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
@@ -48,20 +48,18 @@ extension StorageRouter {
 
     /// Runs a migration after those that it depends on, once at a time.
     ///
+    /// - Parameter areDependenciesDone: Whether those have just been run.
     /// - Throws: `MigrationError` that names it.
     func migrate(
-        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = []
+        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false
     ) async throws -> MigrationResult {
         do {
             let snapshot = try await snapshot()
-            let key = migration.destinationDescriptor
-            guard key.availability.isAvailable(on: snapshot.settings.role) else {
-                let reason =
-                    "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
-                    + "'\(snapshot.settings.role.rawValue)'"
+            if let reason = Self.reasonToSkip(migration, snapshot.settings) {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
-            try await runDependencies(of: migration, path)
+            if !areDependenciesDone { try await runDependencies(of: migration, path) }
             let destination = try await resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
             return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
@@ -77,6 +75,14 @@ extension StorageRouter {
         }
     }
 
+    /// Why a migration is not for this device, if so.
+    static func reasonToSkip(_ migration: AnyStorageMigration, _ settings: HostSettings) -> String? {
+        let key = migration.destinationDescriptor
+        guard !key.availability.isAvailable(on: settings.role) else { return nil }
+        return "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
+            + "'\(settings.role.rawValue)'"
+    }
+
     private func runDependencies(of migration: AnyStorageMigration, _ path: [String]) async throws {
         for id in migration.dependencies {
             guard let dependency = migrationRegistry.migration(id) else {
@@ -90,17 +96,22 @@ extension StorageRouter {
     }
 
     /// What a migration may base its decision on.
+    ///
+    /// - Parameter planned: What is taken to be done already, for a plan.
     func migrationContext(
-        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings
+        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings,
+        over planned: PlannedChanges? = nil
     ) async throws -> MigrationContext {
         var rows = page.rows
         for id in migration.dependencies {
             guard let dependency = migrationRegistry.migration(id) else { continue }
             let resolved = try await resolve(KeyReference(dependency.destinationKey))
-            rows += try await Ledger(self, settings, of: resolved).page().rows
+            let ledger = try Ledger(self, settings, of: resolved)
+            let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
+            rows += page.rows
         }
         return MigrationContext(
-            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings),
+            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
             deviceInfo: DeviceInfo(role: settings.role),
             migrationHistory: Dictionary(
                 rows.filter { $0.state != .rolledBack }.map { ($0.id, $0.record.date) }, uniquingKeysWith: max),
@@ -109,14 +120,21 @@ extension StorageRouter {
 
     /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is not
     /// known.
-    private func dataVersion(of migration: AnyStorageMigration, _ settings: HostSettings) async throws -> String? {
+    private func dataVersion(
+        of migration: AnyStorageMigration, _ settings: HostSettings, _ planned: PlannedChanges?
+    ) async throws -> String? {
         var earliest: String?
         for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
             let resolved = try await resolveUnlisted(KeyReference(key))
-            guard try await exists(resolved) else { continue }
-            guard let version = try await attributes(of: resolved)?.appVersion ?? settings.dataVersion else {
-                return nil
+            let known: String?
+            if let change = planned?.change(of: resolved) {
+                guard change.isSet else { continue }
+                known = planned?.dataVersion(of: resolved)
+            } else {
+                guard try await exists(resolved) else { continue }
+                known = try await attributes(of: resolved)?.appVersion
             }
+            guard let version = known ?? settings.dataVersion else { return nil }
             // One that is no version has to come through, so that it is refused.
             guard let new = SemanticVersion(version) else { return version }
             if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }

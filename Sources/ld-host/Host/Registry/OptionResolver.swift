@@ -63,7 +63,7 @@ struct OptionResolver {
                 throw problem(option, "is '\(path)', which is no absolute path")
             }
             return .string(path)
-        case (.integer, .integer), (.number, .number), (.boolean, .boolean): return value
+        case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.list, .list): return value
         case (.number, .integer(let number)): return .number(Double(number))
         default: throw problem(option, "is of the wrong kind; expected \(option.type.rawValue)")
         }

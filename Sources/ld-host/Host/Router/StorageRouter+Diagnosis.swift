@@ -29,7 +29,8 @@ package enum Diagnosis {
             for domain in snapshot.settings.routes.keys.sorted() {
                 findings.append(await store(for: domain, router, snapshot))
             }
-            return findings + (await damage(in: snapshot)) + (await security(of: router, snapshot))
+            return findings + (await damage(in: snapshot)) + (await migrations(of: router, snapshot))
+                + (await security(of: router, snapshot))
         } catch {
             return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
         }

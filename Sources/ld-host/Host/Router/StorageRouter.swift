@@ -75,6 +75,20 @@ public final class StorageRouter: StorageProviding, Sendable {
         }
     }
 
+    /// Makes a snapshot for who is to change nothing, not even to go on with what was interrupted: that is left to who uses
+    /// the router next.
+    func untouchedSnapshot<Result>(
+        _ body: (RouterSnapshot) async throws -> Result
+    ) async throws -> Result {
+        if let snapshot = published { return try await body(snapshot) }
+        let snapshot = try await onIOThread { () throws(StorageError) in
+            if let snapshot = self.published { return snapshot }
+            return try self.publish { _ throws(StorageError) in }
+        }
+        defer { _ = current.compareExchange(expected: snapshot.id, desired: 0, ordering: .acquiringAndReleasing) }
+        return try await body(snapshot)
+    }
+
     private var published: RouterSnapshot? {
         UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))
             .map { Unmanaged<RouterSnapshot>.fromOpaque($0).takeUnretainedValue() }

@@ -1,0 +1,55 @@
+internal import FoundationEssentials
+public import LocalDataAPI
+
+extension StorageRouter {
+    /// Finishes what was interrupted: batches that were decided, and what migrations that brought their data have left to be
+    /// removed. No migration is run, so that those are finished, too, that are not known any more.
+    public func resumeMigrations() async throws -> MigrationResumption {
+        let (snapshot, before) = try await untouchedSnapshot { snapshot in
+            (snapshot, try await MigrationNotes(snapshot).interruptedBatches())
+        }
+        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
+        let waiting = try await MigrationNotes(snapshot).interruptedBatches()
+        let isWaiting = Set(waiting.map(\.id))
+        let survey = await ledgers(snapshot)
+        var entries: [MigrationResumption.Entry] = []
+        for (place, page) in survey.readable {
+            for row in page.rows where row.state == .published || row.state == .unverified {
+                entries.append(await resume(row.id, survey, place, snapshot))
+            }
+        }
+        return MigrationResumption(
+            batches: before.filter { !isWaiting.contains($0.id) }.map(\.subject), waiting: waiting.map(\.subject),
+            entries: entries,
+            failures: survey.allFailures.map(\.message))
+    }
+
+    private func resume(
+        _ id: String, _ survey: LedgerSurvey, _ place: LedgerSurvey.Page, _ snapshot: RouterSnapshot
+    ) async -> MigrationResumption.Entry {
+        func entry(_ problem: String?) -> MigrationResumption.Entry {
+            MigrationResumption.Entry(
+                migration: id, destination: place.address, isDone: problem == nil, problem: problem)
+        }
+        do {
+            return try await MigrationTurns.shared.alone(in: place.open, snapshot.settings) {
+                let ledger = survey.ledger(of: place)
+                var page = try await ledger.page()
+                // Somebody else may have been at it meanwhile.
+                guard let row = page[id], row.state != .clean else { return entry(nil) }
+                let cleanup = MigrationCleanup(ledger)
+                guard row.state == .published, try await cleanup.isPublished(row) else {
+                    return entry(
+                        row.state == .unverified
+                            ? "what it wrote did not read back; it is to be run again"
+                            : "what it wrote is not at its destination; it is to be run again")
+                }
+                try await cleanup.run(id, in: &page)
+                return entry(nil)
+            }
+        } catch {
+            let reason = (error as? StorageError)?.message ?? "\(error)"
+            return entry("what it removes cannot be removed: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import LocalDataAPI
+
+/// What is asked alike by a run and by a plan of it.
+extension AnyStorageMigration {
+    /// Whether the destination is one of the sources.
+    func changesInPlace(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
+        sources.contains {
+            guard let place = try? settings.place(of: $0.descriptor.domain) else { return false }
+            return StorageAddress(place, name: $0.descriptor.name) == destination
+        }
+    }
+
+    /// - Throws: `validationFailed` if a run that reports success has not had its effect.
+    func requireEffect(_ hasDestination: Bool, at destination: StorageAddress) throws(MigrationError) {
+        guard hasDestination != (effect == .brings) else { return }
+        let missing =
+            switch effect {
+            case .brings: "written nothing to '\(destination)'"
+            case .removes: "not removed '\(destination)'"
+            }
+        throw MigrationError(.validationFailed, "it reports success, and has \(missing)")
+    }
+}
+
+extension LedgerRow {
+    /// - Throws: `newerRevision` if a later revision of the migration has been here.
+    func requireNoLater(than known: Int, at destination: String) throws(MigrationError) {
+        guard revision <= known else {
+            throw MigrationError(
+                .newerRevision,
+                "revision \(revision) has brought the data of '\(destination)', and this program has "
+                    + "revision \(known); use a later version of the program")
+        }
+    }
+}
+
+extension MigrationError {
+    /// The destination has a value, which is not to be replaced.
+    static func conflict(at destination: StorageAddress) -> MigrationError {
+        MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
+    }
+
+    /// A migration of many keys, which a sweep cannot run.
+    static func notInSweeps(_ migration: AnyBulkMigration) -> MigrationError {
+        MigrationError(
+            .validationFailed, "it moves many values, from '\(migration.source)' to '\(migration.destination)', which is "
+                + "not done in a sweep")
+    }
+
+    /// What a result without success says.
+    static func unsuccessful(_ result: MigrationResult) -> MigrationError {
+        result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
+    }
+}
