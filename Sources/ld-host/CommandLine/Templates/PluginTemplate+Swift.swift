@@ -22,8 +22,8 @@ extension PluginTemplate {
     }
 
     private static func swift(
-        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil, needsHost: Bool = false,
-        source: String, test: String, readme: String
+        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil,
+        needsHost: Bool = false, source: String, test: String, readme: String
     ) -> PluginTemplate {
         PluginTemplate(files: [
             "Package.swift": swiftManifest(name, checkout, library, testsHost: needsHost),

@@ -25,7 +25,8 @@ extension Diagnosis {
                         Finding(
                             "what the migration '\(row.id)' wrote to '\(place.address)' did not read back; the sources are "
                                 + "as they were",
-                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true))
+                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
+                    )
                 case .clean, .rolledBack: break
                 }
             }

@@ -113,6 +113,21 @@ import Testing
         #expect(try await third.get(Self.key("new")) == Data("2".utf8))
     }
 
+    @Test("doctor tells what a pack is, or what keeps it from being opened")
+    func doctor() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let missing = await Diagnosis.run { try Self.router(home) }
+        #expect(missing.contains { $0.isProblem && $0.text.contains("the migration pack 'ours'") }, "\(missing)")
+        _ = try PackTableTests.build(home.fixture, [])
+        let there = await Diagnosis.run { try Self.router(home) }
+        #expect(
+            there.contains {
+                !$0.isProblem && $0.text.hasPrefix("the migration pack 'ours' is 'c-pack' 1.0.0, named in ")
+                    && $0.text.hasSuffix(", with 4 migrations")
+            }, "\(there)")
+    }
+
     @Test("two packs with one migration are refused by both their names")
     func twice() async throws {
         let home = try SealedHome()
