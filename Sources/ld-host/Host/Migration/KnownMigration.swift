@@ -29,11 +29,33 @@ extension KnownMigration: OrderedMigration {
         }
     }
 
+    var revision: Int {
+        switch self {
+        case .single(let migration): migration.revision
+        case .bulk(let migration): migration.revision
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .single(let migration): migration.summary
+        case .bulk(let migration): migration.summary
+        }
+    }
+
     /// Throws if it can never be right.
     func validate() throws(MigrationError) {
         switch self {
         case .single(let migration): try migration.validate()
         case .bulk(let migration): try migration.validate()
+        }
+    }
+
+    /// The key that the data comes to; of many, one whose name stands for all of them.
+    var destinationDescriptor: StorageKeyDescriptor {
+        switch self {
+        case .single(let migration): migration.destinationDescriptor
+        case .bulk(let migration): migration.destination.key("\(migration.destination.prefix)*").descriptor
         }
     }
 

@@ -63,6 +63,13 @@ enum LedgerPlace {
 }
 
 extension ResolvedKey {
+    /// The same value, as one that another version of the app has made; as the running one's for `nil`.
+    func writing(dataVersion: String?) throws(StorageError) -> ResolvedKey {
+        guard let dataVersion, var attributes else { return self }
+        attributes.appVersion = dataVersion
+        return try writing(attributes)
+    }
+
     /// The same value, with other attributes when it is written.
     func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
         ResolvedKey(

@@ -24,12 +24,12 @@ extension AnyStorageMigration {
 
 extension LedgerRow {
     /// - Throws: `newerRevision` if a later revision of the migration has been here.
-    func requireNoLater(_ migration: AnyStorageMigration, at destination: String) throws(MigrationError) {
-        guard revision <= migration.revision else {
+    func requireNoLater(than known: Int, at destination: String) throws(MigrationError) {
+        guard revision <= known else {
             throw MigrationError(
                 .newerRevision,
                 "revision \(revision) has brought the data of '\(destination)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
+                    + "revision \(known); use a later version of the program")
         }
     }
 }
@@ -38,6 +38,13 @@ extension MigrationError {
     /// The destination has a value, which is not to be replaced.
     static func conflict(at destination: StorageAddress) -> MigrationError {
         MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
+    }
+
+    /// A migration of many keys, which a sweep cannot run.
+    static func notInSweeps(_ migration: AnyBulkMigration) -> MigrationError {
+        MigrationError(
+            .validationFailed, "it moves many values, from '\(migration.source)' to '\(migration.destination)', which is "
+                + "not done in a sweep")
     }
 
     /// What a result without success says.

@@ -51,7 +51,7 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        try row.requireNoLater(migration, at: "\(destination.address)")
+        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -60,13 +60,13 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .cleaned)
         }
         guard row.state == .clean, row.revision == migration.revision else {
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             guard try await router.exists(resolved) else { continue }
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
@@ -128,7 +128,8 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                changes.append(try await ledger.change(entry.resolved, to: data))
+                let target = try entry.resolved.writing(dataVersion: result.dataVersion)
+                changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))
             }

@@ -126,15 +126,15 @@ extension StorageRouter {
         var earliest: String?
         for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
             let resolved = try await resolveUnlisted(KeyReference(key))
-            let attributes: ValueAttributes?
+            let known: String?
             if let change = planned?.change(of: resolved) {
                 guard change.isSet else { continue }
-                attributes = resolved.attributes
+                known = planned?.dataVersion(of: resolved)
             } else {
                 guard try await exists(resolved) else { continue }
-                attributes = try await self.attributes(of: resolved)
+                known = try await attributes(of: resolved)?.appVersion
             }
-            guard let version = attributes?.appVersion ?? settings.dataVersion else { return nil }
+            guard let version = known ?? settings.dataVersion else { return nil }
             // One that is no version has to come through, so that it is refused.
             guard let new = SemanticVersion(version) else { return version }
             if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }

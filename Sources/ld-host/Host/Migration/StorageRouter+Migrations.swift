@@ -104,7 +104,7 @@ extension StorageRouter {
             return MigrationReport.Entry(
                 destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
         } catch {
-            return MigrationReport.Entry(migration, error)
+            return MigrationReport.Entry(.single(migration), error)
         }
     }
 

@@ -6,12 +6,17 @@ public import LocalDataAPI
 extension StorageRouter {
     /// How every migration stands that is known, or that the ledgers have.
     ///
-    /// - Returns: Also what keeps ledgers from being found.
+    /// - Returns: Also what keeps ledgers from being found, and packs from being used.
     public func migrationStatus() async throws -> (migrations: [MigrationStatus], failures: [StorageError]) {
         let snapshot = try await snapshot()
+        var failures: [StorageError] = []
+        do { try await loadPacks() } catch {
+            let error = error as? MigrationError ?? MigrationError(.packUnavailable, "\(error)")
+            failures.append(StorageError(.unsupported, error.message, hint: error.underlying?.hint ?? ""))
+        }
         let survey = await ledgers(snapshot)
         var standing = MigrationStanding(survey, snapshot.settings)
-        return (standing.all(migrationRegistry.migrations), survey.allFailures)
+        return (standing.all(migrationRegistry.known), failures + survey.allFailures)
     }
 
     /// Everything that has been migrated, to whatever key and by whatever process, in the order of the runs.
