@@ -67,7 +67,8 @@ struct MigrateCommandTests {
         #expect(try home.run("exists", "fileSystem/after").status == 1)
     }
 
-    @Test("a removal that fails leaves the value readable and is finished by the next run, or by resume without the pack")
+    @Test(
+        "a removal that fails leaves the value readable and is finished by the next run, or by resume without the pack")
     func pendingCleanup() throws {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")
