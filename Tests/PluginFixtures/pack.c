@@ -41,7 +41,7 @@ typedef struct pack {
     char breaks[64];
     ld_migration_transaction kept;
     int is_kept;
-    atomic_int conditions, runs, conversions;
+    atomic_int conditions, conversions, runs[3];
 } pack;
 
 static int is(const pack *self, const char *way) { return strcmp(self->breaks, way) == 0; }
@@ -102,7 +102,7 @@ static void *look(void *context) {
 }
 
 static ld_status move(
-    pack *self, const ld_migration_transaction *transaction, const ld_migration_key *from, const ld_migration_key *to,
+    pack *self, size_t index, const ld_migration_transaction *transaction, const ld_migration_key *from, const ld_migration_key *to,
     const ld_error_sink *error) {
     value *taken = is(self, "shared-memory") ? &shared : calloc(1, sizeof(value));
     if (taken == NULL) return failed(error, LD_ERROR_NO_SPACE, "there is no memory");
@@ -113,7 +113,7 @@ static ld_status move(
     if (status == LD_OK) status = transaction->exists(transaction->context, to, error) < 0 ? LD_FAILED : LD_OK;
     if (status == LD_OK) {
         ld_bytes bytes = {taken->bytes, taken->count};
-        if (is(self, "remembers") && self->runs++ > 0) bytes.count = 0;
+        if (is(self, "remembers") && self->runs[index]++ > 0) bytes.count = 0;
         if (is(self, "shows-value")) {
             status = transaction->set(transaction->context, to, bytes, NULL);
             if (status == LD_FAILED) {
@@ -162,7 +162,7 @@ static ld_status migrate(
         status = transaction->remove(transaction->context, &source, error);
     } else {
         ld_migration_key to = key(is(self, "writes-elsewhere") ? "own/elsewhere" : destinations[index]);
-        status = move(self, transaction, &source, &to, error);
+        status = move(self, index, transaction, &source, &to, error);
     }
     if (status != LD_OK) return status;
     if (is(self, "loud-success")) failed(error, LD_ERROR_UNKNOWN, "all is well");
@@ -196,6 +196,11 @@ static void cancel(void *context, uint64_t call) { (void)context, (void)call; }
 
 static void shut(void *context) { free(context); }
 
+/* What makes another file of the same pack. */
+#ifdef PACK_MARK
+const volatile char mark[] = "another build";
+#endif
+
 static atomic_int opened;
 
 static ld_status open_pack(
@@ -212,15 +217,10 @@ static ld_status open_pack(
         free(self);
         return failed(error, LD_ERROR_STORE_UNAVAILABLE, "it is not there");
     }
-    if (is(self, "counts-opens")) {
-        snprintf(
-            self->list, sizeof self->list, "[{\"id\":\"opened %d\",\"summary\":\"counts\",\"destination\":{\"address\":"
-            "\"own/gone\"},\"effect\":\"removes\"}]", ++opened);
-    } else {
-        strcpy(
-            self->list,
-            is(self, "no-summary") ? PACK_LIST(PACK_REVISION, "") : PACK_LIST(PACK_REVISION, "moves old to new"));
-    }
+    strcpy(
+        self->list, is(self, "no-summary") ? PACK_LIST(PACK_REVISION, "") : PACK_LIST(PACK_REVISION, "moves old to new"));
+    char *revision = strstr(self->list, "\"revision\":");
+    if (is(self, "counts-opens") && revision != NULL) revision[11] = (char)('1' + opened++ % 9);
     self->table = (ld_migration_pack){
         .size = sizeof self->table, .migrations = {self->list, strlen(self->list)}, .self = self,
         .should_migrate = should_migrate, .migrate = migrate, .validate = validate, .convert = convert,

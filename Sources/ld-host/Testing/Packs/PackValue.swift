@@ -9,16 +9,18 @@ enum PackValue {
     /// A value of a key, as its serializer writes it: of the key's type if it is a simple one, an empty dictionary if it is
     /// another.
     static func sample(of key: StorageKeyDescriptor) -> Data {
-        switch key.serializer {
+        // Each of its own, so that one that comes to the wrong place is seen.
+        let text = "\(text) \(key.name)"
+        return switch key.serializer {
         case .data, .custom: Data(text.utf8)
-        case .json: encoded(key.valueType, Sample.json) ?? Data("{}".utf8)
-        case .plist: encoded(key.valueType, Sample.plist) ?? Data()
+        case .json: encoded(text, key.valueType, Sample.json) ?? Data("{}".utf8)
+        case .plist: encoded(text, key.valueType, Sample.plist) ?? Data()
         }
     }
 
     private enum Sample { case json, plist }
 
-    private static func encoded(_ type: String, _ form: Sample) -> Data? {
+    private static func encoded(_ text: String, _ type: String, _ form: Sample) -> Data? {
         func encode<Value: Codable & Sendable>(_ value: Value) -> Data? {
             form == .json ? try? Serializer<Value>.json.encode(value) : try? Serializer<Value>.plist.encode(value)
         }

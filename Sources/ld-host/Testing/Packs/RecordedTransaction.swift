@@ -15,8 +15,8 @@ final class RecordedTransaction: Sendable {
         var failingCall: Int?
         /// Whether the host has given the migration up.
         var isCancelled = false
-        /// Is waited for in the first call.
-        var meeting: (@Sendable () -> Void)?
+        /// Told of each call by its number, from 0, before it is done; may wait for others.
+        var meeting: (@Sendable (Int) -> Void)?
     }
 
     struct State: Sendable {
@@ -70,7 +70,7 @@ final class RecordedTransaction: Sendable {
             defer { state.calls += 1 }
             return state.calls
         }
-        if call == 0 { conduct.meeting?() }
+        conduct.meeting?(call)
         if conduct.isCancelled { throw StorageError(.cancelled, "the migration was given up") }
         if call == conduct.failingCall { throw StorageError(.noSpace, "the device is full") }
         guard let key else { throw StorageError(.unsupported, "a transaction was called without a key") }

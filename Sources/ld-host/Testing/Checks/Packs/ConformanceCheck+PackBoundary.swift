@@ -52,17 +52,23 @@ extension ConformanceCheck {
             defer { alone.end() }
             let indices = Array(pack.migrations.prefix(16))
             let expected = try indices.map { try alone.migrate($0, .init(values: alone.values(for: $0))) }
-            for _ in 0..<20 {
+            for _ in 0..<5 {
+                let together = try pack.another()
+                defer { together.end() }
                 let found = Mutex<[Int: PackUnderTest.Run]>([:])
-                let arrived = Atomic<Int>(0)
+                let arrivals = Mutex<[Int: Int]>([:])
                 try withThreads(indices) { index in
-                    var conduct = RecordedTransaction.Conduct(values: pack.values(for: index))
-                    // Whoever has come first lets the others come between.
-                    conduct.meeting = {
-                        arrived.add(1, ordering: .relaxed)
-                        for _ in 0..<1000 where arrived.load(ordering: .relaxed) < indices.count { sched_yield() }
+                    var conduct = RecordedTransaction.Conduct(values: together.values(for: index))
+                    // All that are not done meet at each call, so that what each does falls between two steps of the others.
+                    conduct.meeting = { call in
+                        arrivals.withLock { $0[call, default: 0] += 1 }
+                        for _ in 0..<100_000 {
+                            let done = found.withLock { $0.count }
+                            if arrivals.withLock({ $0[call, default: 0] }) + done >= indices.count { return }
+                            sched_yield()
+                        }
                     }
-                    let run = try pack.migrate(index, conduct)
+                    let run = try together.migrate(index, conduct)
                     found.withLock { $0[index] = run }
                 }
                 for (index, run) in zip(indices, expected) {
