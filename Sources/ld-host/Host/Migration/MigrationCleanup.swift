@@ -20,15 +20,26 @@ struct MigrationCleanup {
     ///
     /// - Throws: What keeps it from being done; then nothing is removed, and it can be tried again.
     func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
-        guard var row = page[id] else { return }
+        for _ in 0..<Self.attempts where try await attempt(id, &page) { return }
+        throw StorageError(
+            .busy, "what the migration '\(id)' is to remove was changed again and again", hint: "try again")
+    }
+
+    private static let attempts = 3
+
+    /// Whether nobody has changed what is to be removed meanwhile.
+    private func attempt(_ id: String, _ page: inout LedgerPage) async throws(StorageError) -> Bool {
+        guard var row = page[id] else { return true }
         var changes: [BatchChange] = []
+        var views: [ObjectIdentifier: StoreView] = [:]
         for index in row.removed.indices {
             let resolved = try await router.resolveUnlisted(KeyReference(try row.removed[index].key))
-            guard let stored = try await router.stored(resolved) else { continue }
+            guard let stored = try await router.stored(resolved, &views) else { continue }
             guard StableHash.of(stored) == row.removed[index].before else {
                 row.removed[index].isLeft = true
                 continue
             }
+            try await requireSettled(resolved, for: id, in: page)
             if let image = try await ledger.image(of: resolved, stored) {
                 changes.append(image.change)
                 row.removed[index].image = image.name
@@ -39,7 +50,23 @@ struct MigrationCleanup {
         row.expires = row.changes.contains { $0.image != nil } ? ledger.expiry : nil
         var next = page
         next[id] = row
-        try await ledger.commit(next, with: changes)
+        guard try await ledger.commit(next, with: changes, views: Array(views.values)) else { return false }
         page = next
+        return true
+    }
+
+    /// Of migrations that go on with what others brought, the later one removes last: without its data, the earlier one
+    /// would be taken for one that has not run, and would bring it again.
+    ///
+    /// - Throws: `busy` if a migration brought the value and what that one removes is still there.
+    private func requireSettled(
+        _ resolved: ResolvedKey, for id: String, in page: LedgerPage
+    ) async throws(StorageError) {
+        let isOwn = "\(resolved.address)" == page.address
+        let there = isOwn ? page : try await Ledger(router, ledger.settings, of: resolved).page()
+        guard let row = there.rows.first(where: { $0.id != id && $0.state == .published }) else { return }
+        throw StorageError(
+            .busy, "'\(resolved.address)' was brought by the migration '\(row.id)', which is not cleaned up yet",
+            hint: "run that migration again")
     }
 }
