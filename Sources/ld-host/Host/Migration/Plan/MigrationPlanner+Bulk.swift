@@ -50,7 +50,7 @@ private struct BulkCount {
     }
 
     /// - Parameter after: Where an interrupted run goes on.
-    consuming func run(besides others: [AnyBulkMigration], after: String?) throws -> BulkCount {
+    func run(besides others: [AnyBulkMigration], after: String?) throws -> BulkCount {
         let policy = ledger.migration.conflictPolicy
         _ = try BulkCheck(ledger: ledger, policy: policy, others: others).run()
         var failure: (any Error)?
