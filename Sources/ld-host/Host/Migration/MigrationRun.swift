@@ -102,9 +102,12 @@ struct MigrationRun: Sendable {
 
     /// Whether the destination is one of the sources.
     private var changesInPlace: Bool {
-        migration.sources.contains {
-            guard let place = try? snapshot.settings.place(of: $0.descriptor.domain) else { return false }
-            return StorageAddress(place, name: $0.descriptor.name) == destination.address
+        migration.sources.contains { source in
+            guard let place = source.place ?? (try? snapshot.settings.place(of: source.descriptor.domain)) else {
+                return false
+            }
+            return StorageAddress(place, name: source.descriptor.name) == destination.address
+                && place.directory == destination.address.place.directory
         }
     }
 
