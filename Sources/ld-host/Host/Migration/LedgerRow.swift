@@ -9,6 +9,8 @@ struct LedgerRow: Codable, Sendable {
         let address: String
         let security: SecurityPolicy
         let serializer: SerializerFormat
+        /// The folder and the place, if they are not what the address means.
+        let place: Place?
         /// The hash of what was there before; `nil` for nothing.
         let before: UInt64?
         /// The hash of what is there since; `nil` for nothing, and as long as that has not been read.
@@ -23,6 +25,7 @@ struct LedgerRow: Codable, Sendable {
             address = "\(key.domain)/\(key.name)"
             security = key.security
             serializer = key.serializer
+            place = entry.key.place.map { Place($0) }
             before = entry.mark
         }
 
@@ -30,11 +33,31 @@ struct LedgerRow: Codable, Sendable {
         var key: AnyStorageKey {
             get throws(StorageError) {
                 let parts = try StorageAddress.parts(of: address)
-                return AnyStorageKey(
+                func descriptor(_ domain: StorageDomain) -> StorageKeyDescriptor {
                     StorageKeyDescriptor(
-                        name: parts.name ?? "", domain: try StorageDomain(name: parts.domain, scope: parts.scope),
-                        security: security, serializer: serializer, owner: "", description: ""))
+                        name: parts.name ?? "", domain: domain, security: security, serializer: serializer, owner: "",
+                        description: "")
+                }
+                if let place {
+                    return AnyStorageKey(
+                        descriptor(.custom(name: place.domain, scope: place.scope)),
+                        at: StorageNamespace(domain: place.domain, scope: place.scope, directory: place.directory))
+                }
+                return AnyStorageKey(descriptor(try StorageDomain(name: parts.domain, scope: parts.scope)))
             }
+        }
+    }
+
+    /// A place that is written out.
+    struct Place: Codable, Sendable {
+        let domain: String
+        let scope: String
+        let directory: String?
+
+        init(_ place: StorageNamespace) {
+            domain = place.domain
+            scope = place.scope
+            directory = place.directory
         }
     }
 
