@@ -6,7 +6,7 @@ internal import LocalDataAPI
 /// as one; what was written is read back; only then is removed what the migration removes.
 struct MigrationRun: Sendable {
     /// What was read changed before it could be committed.
-    private struct Disturbed: Error { let address: StorageAddress }
+    private struct Disturbed: Error {}
 
     let router: StorageRouter
     let snapshot: RouterSnapshot
@@ -40,9 +40,9 @@ struct MigrationRun: Sendable {
         for _ in 1..<Self.attempts {
             do { return try await attempt(&page) } catch is Disturbed { continue }
         }
-        do { return try await attempt(&page) } catch let disturbed as Disturbed {
+        do { return try await attempt(&page) } catch is Disturbed {
             throw MigrationError(
-                .storageFailed, "'\(disturbed.address)' was changed again and again while it was migrated")
+                .storageFailed, "what it reads was changed again and again before '\(destination.address)' was written")
         }
     }
 
@@ -95,11 +95,12 @@ struct MigrationRun: Sendable {
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
         guard result.success else { throw MigrationError.unsuccessful(result) }
-        return try await publish(transaction.close(), result, duration, &page)
+        let (entries, views) = transaction.close()
+        return try await publish(entries, views, result, duration, &page)
     }
 
     private func publish(
-        _ entries: [MigrationTransaction.Entry], _ result: MigrationResult, _ duration: Double,
+        _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
         _ page: inout LedgerPage
     ) async throws -> MigrationResult {
         var row = LedgerRow(
@@ -137,23 +138,15 @@ struct MigrationRun: Sendable {
         try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
-        try await requireUnchanged(entries)
         var next = page
         next[migration.id] = row
-        try await ledger.commit(next, with: changes)
+        guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
         page = next
         try await verify(written, &page)
         do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
-    }
-
-    private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {
-        for entry in entries {
-            let now = try await router.stored(entry.resolved)
-            guard now == entry.stored else { throw Disturbed(address: entry.resolved.address) }
-        }
     }
 
     /// Reads back what was written.

@@ -6,7 +6,7 @@ internal import LocalDataAPI
 struct MigrationPlanner: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
-    private let planned = PlannedChanges()
+    let planned = PlannedChanges()
 
     init(_ router: StorageRouter, _ snapshot: RouterSnapshot) {
         self.router = router
@@ -23,7 +23,7 @@ struct MigrationPlanner: Sendable {
                 try dependants.check(migration)
                 switch migration {
                 case .single(let migration): entry = try await self.entry(of: migration)
-                case .bulk(let migration): throw MigrationError.notInSweeps(migration)
+                case .bulk(let migration): entry = try await self.entry(of: migration)
                 }
             } catch {
                 dependants.fail(migration.id)
@@ -95,7 +95,7 @@ struct MigrationPlanner: Sendable {
         guard try await migration.shouldMigrate(using: transaction, context: context) else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "it says that there is nothing to migrate",
-                reads: PlannedWork(transaction.close()).reads)
+                reads: PlannedWork(transaction.close().entries).reads)
         }
         transaction.discardChanges()
         if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
@@ -106,14 +106,14 @@ struct MigrationPlanner: Sendable {
                 return MigrationPlan.Entry(
                     migration, .destinationKept,
                     because: "'\(destination.address)' has a value, which stays, and so do the sources",
-                    reads: PlannedWork(transaction.close()).reads)
+                    reads: PlannedWork(transaction.close().entries).reads)
             case .takeSource: break
             case .fail: throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         guard result.success else { throw MigrationError.unsuccessful(result) }
-        let entries = transaction.close()
+        let entries = transaction.close().entries
         var work = PlannedWork(entries)
         for entry in entries { try await work.add(entry, router) }
         let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
@@ -138,12 +138,12 @@ struct MigrationPlanner: Sendable {
 extension MigrationPlan.Entry {
     init(
         _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String,
-        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
+        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [], count: Int? = nil
     ) {
         self.init(
             migration: migration.id, revision: migration.revision, summary: migration.summary,
             pack: migration.pack.map { "\($0)" }, destination: migration.destination,
-            decision: decision, why: why, error: error, reads: reads, removes: removes)
+            decision: decision, why: why, error: error, reads: reads, removes: removes, count: count)
     }
 
     init(
