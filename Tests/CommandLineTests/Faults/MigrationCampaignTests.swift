@@ -8,8 +8,8 @@ import Testing
 /// ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations under faults")
 struct MigrationCampaignTests {
-    /// A number of points of one case that take about 1.2 s.
-    private static let sample = 10
+    /// A number of points of one case that take about 1 s.
+    private static let sample = 6
 
     @Test(
         "a fault at any call loses nothing, and whoever comes next ends as one that was not disturbed",
@@ -91,8 +91,10 @@ struct MigrationCampaignTests {
         let found = try #require(report.after)
         checks.checkValues(found)
         try checks.checkEnding(report.run, found: found)
+        // Of a chain, the first may have said it.
+        let isTold = report.run?.value != "migrated" || run.ending.errors.contains("is still there")
         let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync"))
-        #expect(isSynced || report.run?.value != "migrated", "success though a sync failed; \(checks.what)")
+        #expect(isSynced || isTold, "success though a sync failed; \(checks.what)")
         try checks.checkValue(report.got)
     }
 }
