@@ -6,7 +6,7 @@ extension SQLiteStore: TransactionalBackend {
     package func begin() throws -> Transaction { Transaction() }
 
     package func get(_ key: SQLiteKey, in transaction: Transaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
-        switch transaction.staged(key) {
+        switch transaction.entry(key)?.change {
         case .set(let value, _):
             value.withUnsafeBytes { deliver($0.bytes) }
             return true
@@ -33,7 +33,7 @@ extension SQLiteStore: TransactionalBackend {
     package func remove(_ key: SQLiteKey, in transaction: Transaction) throws -> Bool {
         let seen = try note(key, in: transaction)
         let wasThere =
-            switch transaction.staged(key) {
+            switch transaction.entry(key)?.change {
             case .set: true
             case .remove: false
             case nil: seen != nil
@@ -43,20 +43,28 @@ extension SQLiteStore: TransactionalBackend {
     }
 
     package func commit(_ transaction: Transaction) throws {
-        let (seen, changes) = transaction.end()
-        guard let database = try commonDatabase(of: seen.map(\.key)) else { return }
-        guard !changes.isEmpty else { return try expectUnchanged(seen, in: database) }
+        let entries = transaction.end()
+        guard let database = try commonDatabase(of: entries.lazy.map(\.key)) else { return }
+        let changed = entries.lazy.filter { $0.change != nil }.map(\.key)
+        guard !changed.isEmpty else { return try expectUnchanged(entries, in: database) }
         try database.write { connection in
-            for (key, version) in seen where try connection.version(of: key) != version { throw Self.conflict(key) }
-            for (key, change) in changes {
-                switch change {
-                case .set(let value, let attributes):
-                    try value.withUnsafeBytes { try connection.set(key, to: $0.bytes, attributes) }
-                case .remove: _ = try connection.remove(key)
-                }
-            }
+            for entry in entries where try !Self.make(entry, connection) { throw Self.conflict(entry.key) }
         }
-        database.changes.tell(changes.lazy.map(\.key))
+        database.changes.tell(changed)
+    }
+
+    /// Makes a change, if it has one, of a value that is as it was seen; `false` if it is not.
+    private static func make(_ entry: Transaction.Entry, _ connection: Change) throws -> Bool {
+        switch (entry.change, entry.version) {
+        case (.set(let value, let attributes), nil):
+            return try value.withUnsafeBytes { try connection.add(entry.key, $0.bytes, attributes) }
+        case (.remove, let version?): return try connection.remove(entry.key, of: version)
+        case (.set(let value, let attributes), let version):
+            guard try connection.version(of: entry.key) == version else { return false }
+            try value.withUnsafeBytes { try connection.set(entry.key, to: $0.bytes, attributes) }
+            return true
+        case (.remove, nil), (nil, _): return try connection.version(of: entry.key) == entry.version
+        }
     }
 
     package func rollback(_ transaction: Transaction) { _ = transaction.end() }
@@ -64,19 +72,20 @@ extension SQLiteStore: TransactionalBackend {
     /// Remembers what a value is before the transaction changes it; gives its mark, `nil` if there is no value.
     @discardableResult
     private func note(_ key: SQLiteKey, in transaction: Transaction) throws -> Int64? {
+        if let known = transaction.entry(key) { return known.version }
         let version = try key.read { connection, place in try connection.version(place, key.name) } ?? nil
         transaction.noteSeen(key, version)
         return version
     }
 
     /// The commit of a transaction that only read: as of one moment, all is as it saw it.
-    private func expectUnchanged(_ seen: [(key: SQLiteKey, version: Int64?)], in database: Database) throws {
+    private func expectUnchanged(_ seen: [Transaction.Entry], in database: Database) throws {
         let isChanged =
             try database.read { connection in
                 try connection.snapshot {
-                    try seen.first { key, version in
-                        guard let place = try key.place.number(connection) else { return version != nil }
-                        return try connection.version(place, key.name) != version
+                    try seen.first { entry in
+                        guard let place = try entry.key.place.number(connection) else { return entry.version != nil }
+                        return try connection.version(place, entry.key.name) != entry.version
                     }
                 }
             } ?? nil

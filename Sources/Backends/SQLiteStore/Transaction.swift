@@ -1,3 +1,4 @@
+import Glibc
 import LocalDataAPI
 import Synchronization
 
@@ -9,43 +10,66 @@ package final class Transaction: Sendable {
         case remove
     }
 
+    /// A value that the transaction has seen.
+    struct Entry {
+        let key: SQLiteKey
+        /// The mark as it was first seen; `nil` stands for no value.
+        let version: Int64?
+        var change: Staged?
+    }
+
     /// Two handles of one address are one value.
     private struct Name: Hashable {
-        let place: ObjectIdentifier
-        let bytes: [UInt8]
+        let key: SQLiteKey
 
-        init(_ key: SQLiteKey) {
-            place = ObjectIdentifier(key.place)
-            bytes = Array(key.name)
+        static func == (left: Name, right: Name) -> Bool {
+            guard left.key !== right.key else { return true }
+            let (name, other) = (left.key.name, right.key.name)
+            guard left.key.place === right.key.place, name.count == other.count else { return false }
+            guard let start = name.baseAddress, let otherStart = other.baseAddress else { return true }
+            return memcmp(start, otherStart, name.count) == 0
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(key.place))
+            hasher.combine(bytes: key.name)
         }
     }
 
     private struct State {
-        var seen: [Name: (key: SQLiteKey, version: Int64?)] = [:]
-        var changes: [Name: (key: SQLiteKey, change: Staged)] = [:]
+        var entries: [Entry] = []
+        var indices: [Name: Int] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// What the transaction has made of a value; `nil` if it has not changed it.
-    func staged(_ key: SQLiteKey) -> Staged? { state.withLock { $0.changes[Name(key)]?.change } }
+    /// What the transaction knows of a value; `nil` if it has not seen it.
+    func entry(_ key: SQLiteKey) -> Entry? {
+        state.withLock { state in state.indices[Name(key: key)].map { state.entries[$0] } }
+    }
 
-    /// Changes a value for the transaction.
-    func stage(_ key: SQLiteKey, _ change: Staged) { state.withLock { $0.changes[Name(key)] = (key, change) } }
+    /// Changes a value that was seen.
+    func stage(_ key: SQLiteKey, _ change: Staged) {
+        state.withLock { state in
+            if let index = state.indices[Name(key: key)] { state.entries[index].change = change }
+        }
+    }
 
     /// Remembers the mark of a value as it was first seen; `nil` stands for no value.
     func noteSeen(_ key: SQLiteKey, _ version: Int64?) {
         state.withLock { state in
-            let name = Name(key)
-            if state.seen[name] == nil { state.seen[name] = (key, version) }
+            let name = Name(key: key)
+            guard state.indices[name] == nil else { return }
+            state.indices[name] = state.entries.count
+            state.entries.append(Entry(key: key, version: version, change: nil))
         }
     }
 
-    /// What was seen and changed; nothing of it is kept.
-    func end() -> (seen: [(key: SQLiteKey, version: Int64?)], changes: [(key: SQLiteKey, change: Staged)]) {
+    /// What was seen and changed, in the order of the first look; nothing of it is kept.
+    func end() -> [Entry] {
         state.withLock { state in
             defer { state = State() }
-            return (Array(state.seen.values), Array(state.changes.values))
+            return state.entries
         }
     }
 }

@@ -38,8 +38,9 @@ struct Command: Sendable {
         .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
         .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
         .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateResume,
-        .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew,
-        .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest,
+        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
+        .configUnset, .configValidate,
         .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

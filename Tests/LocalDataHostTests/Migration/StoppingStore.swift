@@ -4,7 +4,7 @@ import Synchronization
 
 /// A store in memory that stops changing anything after a number of changes, as one does whose disk fails or whose process
 /// is killed, until it is let go on. It has no batches, so each change is one of its own.
-final class StoppingStore: AttributedBackend {
+final class StoppingStore: AttributedBackend, EnumerableBackend {
     static let component = ComponentInfo(id: "stopping", summary: "a store that stops")
 
     private struct State {
@@ -51,6 +51,12 @@ final class StoppingStore: AttributedBackend {
     }
 
     func attributes(of key: StorageAddress) -> ValueAttributes? { values.attributes(of: key) }
+
+    func forEachName(
+        in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+    ) { values.forEachName(in: place, prefix: prefix, after: after, limit: limit, body) }
+
+    func forEachPlace(_ body: (StorageNamespace) -> Bool) { values.forEachPlace(body) }
 
     private func change() throws {
         try state.withLock { state in

@@ -54,7 +54,8 @@ import Testing
             ("root", .string("relative"), "no absolute path"), ("root", .string("${home}/x"), "known are ${data}"),
             ("root", .string(""), "no absolute path"), ("root", .string("/a\0b"), "no absolute path"),
             ("count", .string("3"), "expected integer"), ("count", .number(3.5), "expected integer"),
-            ("ratio", .boolean(true), "expected number"), ("sync", .integer(1), "expected boolean"), ("steps", .string("[]"), "expected list"),
+            ("ratio", .boolean(true), "expected number"), ("sync", .integer(1), "expected boolean"),
+            ("steps", .string("[]"), "expected list"),
             ("mode", .list(["fast"]), "expected string"),
         ] as [(String, ComponentOption.Value, String)])
     func refuses(_ name: String, _ value: ComponentOption.Value, _ reason: String) throws {

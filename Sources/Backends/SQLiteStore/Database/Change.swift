@@ -35,6 +35,23 @@ final class Change {
         }
     }
 
+    /// Stores a value that is in memory, if there is none; `false` if there is.
+    func add(_ key: SQLiteKey, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
+        try value.withUnsafeBytes { bytes in
+            // One in pieces is rare, and asked for first.
+            guard bytes.count <= Piece.size else {
+                guard try version(of: key) == nil else { return false }
+                try set(key, to: bytes.bytes, attributes)
+                return true
+            }
+            let place = try number(of: key.place) ?? make(key.place)
+            var version: Int64 = 0
+            sqlite3_randomness(8, &version)
+            try insertRow(.insertNew, place, key, version, bytes.count, bytes, attributes)
+            return sqlite3_changes(connection.handle) > 0
+        }
+    }
+
     /// Stores a value with the content that is given, or with the pieces that `fill` puts.
     func insert(
         _ key: SQLiteKey, size: Int, content: UnsafeRawBufferPointer?, _ attributes: ValueAttributes?,
@@ -44,7 +61,7 @@ final class Change {
         try removePieces(place, key)
         var version: Int64 = 0
         sqlite3_randomness(8, &version)
-        try insertRow(place, key, version, size, content, attributes)
+        try insertRow(.insert, place, key, version, size, content, attributes)
         var number: Int64 = 0
         try fill { bytes in
             let statement = try connection.statement(.insertPiece)
@@ -58,10 +75,11 @@ final class Change {
     }
 
     private func insertRow(
-        _ place: Int64, _ key: SQLiteKey, _ version: Int64, _ size: Int, _ content: UnsafeRawBufferPointer?,
+        _ query: Query, _ place: Int64, _ key: SQLiteKey, _ version: Int64, _ size: Int,
+        _ content: UnsafeRawBufferPointer?,
         _ attributes: ValueAttributes?
     ) throws {
-        let statement = try connection.statement(.insert)
+        let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
         statement.bind(3, version)
@@ -116,6 +134,18 @@ final class Change {
         let statement = try connection.statement(.remove)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
+        try statement.run()
+        return sqlite3_changes(connection.handle) > 0
+    }
+
+    /// Removes a value, if it has a mark; `false` if it has another, or is not there.
+    func remove(_ key: SQLiteKey, of version: Int64) throws -> Bool {
+        guard let place = try number(of: key.place) else { return false }
+        try removePieces(place, key)
+        let statement = try connection.statement(.removeVersion)
+        statement.bind(1, place)
+        statement.bind(2, text: key.name)
+        statement.bind(3, version)
         try statement.run()
         return sqlite3_changes(connection.handle) > 0
     }

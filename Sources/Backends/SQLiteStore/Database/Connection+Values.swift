@@ -21,10 +21,18 @@ extension Connection {
     func value(
         _ place: Int64, _ name: UnsafeRawBufferPointer, version: inout Int64?, _ deliver: (RawSpan) -> Void
     ) throws -> Bool {
-        try snapshot {
-            version = try self.version(place, name)
-            return try value(place, name, deliver)
+        let statement = try statement(.value)
+        statement.bind(1, place)
+        statement.bind(2, text: name)
+        guard try statement.step() else { return false }
+        version = statement.number(1)
+        guard statement.isNull(0) else {
+            deliver(statement.bytes(0).bytes)
+            return true
         }
+        // The statement is under way until the end, so that the pieces are of the same moment.
+        try gather(statement.number(1), size: statement.number(2), deliver)
+        return true
     }
 
     /// Hands out a value in pieces until `body` returns `false`; `false` if there is none. All are of one value, since

@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
     case version, value, attributes, names
-    case insert, remove
+    case insert, insertNew, remove, removeVersion
     case somePiece, pieces, insertPiece, removePieces
 
     var text: String {
@@ -34,7 +34,14 @@ enum Query: Int, CaseIterable {
             (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
+        case .insertNew:
+            """
+            INSERT OR IGNORE INTO value
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """
         case .remove: "DELETE FROM value WHERE place = ?1 AND name = ?2"
+        case .removeVersion: "DELETE FROM value WHERE place = ?1 AND name = ?2 AND version = ?3"
         case .somePiece: "SELECT 1 FROM piece LIMIT 1"
         case .pieces: "SELECT content FROM piece WHERE version = ?1 ORDER BY number"
         case .insertPiece: "INSERT INTO piece (version, number, content) VALUES (?1, ?2, ?3)"

@@ -198,8 +198,8 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_bytes id;      /* lower case letters, digits, '-' and '.', at most 64 bytes: "file", "org.example.cloud" */
     ld_bytes summary; /* one line for people */
     /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}, where
-     * type is "string", "integer", "number", "boolean" or "path". A host refuses what is not listed before `open`.
-     * Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
+     * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array). A host refuses what is not
+     * listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to

@@ -4,15 +4,19 @@ internal import LocalDataAPI
 struct BatchRun {
     let snapshot: RouterSnapshot
     let changes: [BatchChange]
+    /// What the changes follow from; of each store one.
+    var views: [StoreView] = []
     let progress: @Sendable () -> Void
 
+    /// - Returns: Whether what the changes follow from was still so; if not, nothing has changed.
     /// - Throws: What keeps the batch from taking effect; then nothing has changed. `durabilityUnknown` if it is decided
     ///   and not all in place yet.
-    func run() throws(StorageError) {
+    @discardableResult
+    func run() throws(StorageError) -> Bool {
         // What an earlier one left half done is completed first, if it can be: it came before.
         BatchRecovery(snapshot: snapshot).recoverAll()
         let seals = BatchSeals(changes, keychain: snapshot.settings.routes["keychain"]?.store.name)
-        try seals.whileSealing { (keys) throws(StorageError) in
+        return try seals.whileSealing { (keys) throws(StorageError) in
             var groups: [ObjectIdentifier: StagedGroup] = [:]
             for change in changes {
                 let open = change.resolved.open
@@ -22,9 +26,15 @@ struct BatchRun {
             }
             let all = groups.values.sorted { $0.open.name < $1.open.name }
             if all.count == 1, all[0].open.store.abilities.batch != nil || changes.count == 1 {
-                return try all[0].applyAtOnce()
+                let others = views.filter { $0.open !== all[0].open }
+                for view in others where try !view.holds() { return false }
+                guard let view = views.first(where: { $0.open === all[0].open }) else {
+                    try all[0].applyAtOnce()
+                    return true
+                }
+                return try view.apply(all[0].changes)
             }
-            try StagedBatch(snapshot: snapshot, groups: all).run()
+            return try StagedBatch(snapshot: snapshot, groups: all, views: views).run()
         }
     }
 }

@@ -5,8 +5,12 @@ internal import LocalDataAPI
 struct StagedBatch {
     let snapshot: RouterSnapshot
     let groups: [StagedGroup]
+    /// What the changes follow from.
+    var views: [StoreView] = []
 
-    func run() throws(StorageError) {
+    /// - Returns: Whether what the changes follow from was still so; if not, nothing has changed.
+    @discardableResult
+    func run() throws(StorageError) -> Bool {
         try Self.lock(snapshot).exclusive { (_) throws(StorageError) in try runAlone() }
     }
 
@@ -16,11 +20,12 @@ struct StagedBatch {
         FileLock("\(snapshot.settings.folders.state)/batch.lock")
     }
 
-    private func runAlone() throws(StorageError) {
-        let intent = try decide()
+    private func runAlone() throws(StorageError) -> Bool {
+        guard let intent = try decideIfUnchanged() else { return false }
         do throws(StorageError) {
             for group in groups { try StagedPlace(intent.id).publish(group.addresses, in: group.open) }
             try intent.finish()
+            return true
         } catch {
             throw unfinished(error)
         }
@@ -28,13 +33,25 @@ struct StagedBatch {
 
     /// Puts the changes beside the values and marks the entry as decided: from then on they take effect, whatever comes.
     ///
-    /// - Throws: What keeps one of the steps from being made, and nothing has changed.
+    /// - Throws: What keeps one of the steps from being made, or `busy` if what they follow from has changed; then nothing
+    ///   has changed.
     func decide() throws(StorageError) -> Intent {
+        if let intent = try decideIfUnchanged() { return intent }
+        throw StorageError(.busy, "what the batch follows from was changed meanwhile", hint: "begin anew")
+    }
+
+    /// The same; `nil` if what the changes follow from is no longer so.
+    private func decideIfUnchanged() throws(StorageError) -> Intent? {
         var entry = BatchIntent(groups)
         let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
         let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         do throws(StorageError) {
             for group in groups { try group.stage(in: StagedPlace(intent.id)) }
+            // Whoever changes one of the values after they were staged comes after the batch; this finds who came before.
+            for view in views where try !view.holds() {
+                clear(intent)
+                return nil
+            }
             entry.isDecided = true
             try intent.update(payload: entry.encoded())
         } catch {

@@ -53,19 +53,22 @@ extension StorageRouter {
     }
 
     /// Makes the changes, all of them or none; each is of another value.
+    ///
+    /// - Parameter views: What they follow from.
+    /// - Returns: Whether that was still so; if not, nothing has changed.
+    @discardableResult
     func apply(
-        _ all: [BatchChange], progress: @escaping @Sendable () -> Void = {}
-    ) async throws(StorageError) {
-        guard !all.isEmpty else { return }
+        _ all: [BatchChange], views: [StoreView] = [], progress: @escaping @Sendable () -> Void = {}
+    ) async throws(StorageError) -> Bool {
+        guard !all.isEmpty else { return true }
         let snapshot = try await snapshot()
-        guard Set(all.map(\.target.store)).count == 1 else {
-            return try await onIOThread { () throws(StorageError) in
-                try BatchRun(snapshot: snapshot, changes: all, progress: progress).run()
-            }
+        let run = BatchRun(snapshot: snapshot, changes: all, views: views, progress: progress)
+        guard Set(all.map(\.target.store)).count == 1, views.allSatisfy({ $0.open === all[0].resolved.open }) else {
+            return try await onIOThread { () throws(StorageError) in try run.run() }
         }
         let store = all[0].resolved.open
-        try await store.wait("applying a batch of \(all.count) changes to store '\(store.name)'") {
-            () throws(StorageError) in try BatchRun(snapshot: snapshot, changes: all, progress: progress).run()
+        return try await store.wait("applying a batch of \(all.count) changes to store '\(store.name)'") {
+            () throws(StorageError) in try run.run()
         }
     }
 }

@@ -13,11 +13,14 @@ package final class LoadedStore: Sendable {
     package let table: ld_store
     /// The tables of its optional abilities.
     package let abilities: LoadedAbilities
+    /// Lets who compares and changes be alone; a store with transactions sees to that itself.
+    let gate: WriterGate?
 
     /// Takes over an open store's table.
     ///
+    /// - Parameter identity: The same for all stores of this process that keep the same values.
     /// - Throws: `pluginRefused` naming the component if the table is not usable.
-    init(table pointer: UnsafeRawPointer?, component: String) throws(StorageError) {
+    init(table pointer: UnsafeRawPointer?, component: String, identity: UInt64) throws(StorageError) {
         var table = ld_store()
         guard copyTable(pointer, into: &table, required: Self.requiredSize) else {
             let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
@@ -49,6 +52,7 @@ package final class LoadedStore: Sendable {
         properties.enforces = table.enforces
         self.properties = properties
         abilities = LoadedAbilities(of: table)
+        gate = abilities.transactions == nil ? WriterGate.shared(identity) : nil
     }
 
     private static var requiredSize: Int {
@@ -89,17 +93,28 @@ package final class LoadedStore: Sendable {
         _ handle: StoreHandle, to value: UnsafeRawBufferPointer, attributes: ValueAttributes?
     ) throws(StorageError) {
         try checkSize(value.count)
-        let status = try ReportSink.call { error in
-            let bytes = ld_bytes(value)
-            guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
-            return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
+        let status = try passing { () throws(StorageError) in
+            try ReportSink.call { error in
+                let bytes = ld_bytes(value)
+                guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
+                return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
+            }
         }
         guard status == LD_OK else { throw stopped("writing a value") }
     }
 
     /// Removes the value; `false` if there was none.
     package func remove(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try found(ReportSink.call { table.remove(table.`self`, handle.pointer, $0) }, "removing a value")
+        try passing { () throws(StorageError) in
+            try found(ReportSink.call { table.remove(table.`self`, handle.pointer, $0) }, "removing a value")
+        }
+    }
+
+    /// Makes a change when nobody compares and changes.
+    @inline(__always)
+    func passing<Result>(_ change: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        guard let gate else { return try change() }
+        return try gate.whileOpen(change)
     }
 
     /// Ends the store. Only for callers that know that no call is in flight and no handle is held.

@@ -67,7 +67,10 @@ package final class PluginImage: Sendable {
     /// - Parameter options: A JSON object with every option, checked and complete.
     func openStore(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedStore {
         let table = try open(id, .storage, options: options, host: host)
-        do throws(StorageError) { return try LoadedStore(table: table, component: id) } catch { throw named(error) }
+        let identity = StableHash.of([id, String(decoding: options, as: UTF8.self)])
+        do throws(StorageError) { return try LoadedStore(table: table, component: id, identity: identity) } catch {
+            throw named(error)
+        }
     }
 
     /// Opens a crypto provider of one of the plugin's components. May wait.

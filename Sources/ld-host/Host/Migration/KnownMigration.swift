@@ -29,6 +29,20 @@ extension KnownMigration: OrderedMigration {
         }
     }
 
+    var revision: Int {
+        switch self {
+        case .single(let migration): migration.revision
+        case .bulk(let migration): migration.revision
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .single(let migration): migration.summary
+        case .bulk(let migration): migration.summary
+        }
+    }
+
     /// Throws if it can never be right.
     func validate() throws(MigrationError) {
         switch self {
@@ -36,6 +50,16 @@ extension KnownMigration: OrderedMigration {
         case .bulk(let migration): try migration.validate()
         }
     }
+
+    /// The key that the data comes to; of many, one whose name stands for all of them.
+    var destinationKey: AnyStorageKey {
+        switch self {
+        case .single(let migration): migration.destinationKey
+        case .bulk(let migration): migration.destination.key("\(migration.destination.prefix)*")
+        }
+    }
+
+    var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
     /// Where the data comes to, for people.
     var destination: String {

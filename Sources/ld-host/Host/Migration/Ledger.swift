@@ -32,9 +32,15 @@ struct Ledger: Sendable {
     }
 
     /// Makes changes and says them, all or none.
-    func commit(_ page: LedgerPage, with changes: [BatchChange] = []) async throws(StorageError) {
+    ///
+    /// - Parameter views: What the changes follow from.
+    /// - Returns: Whether that was still so; if not, nothing has changed.
+    @discardableResult
+    func commit(
+        _ page: LedgerPage, with changes: [BatchChange] = [], views: [StoreView] = []
+    ) async throws(StorageError) -> Bool {
         let data = try page.encoded()
-        try await router.apply(changes + [try await change(place, to: data)])
+        return try await router.apply(changes + [try await change(place, to: data)], views: views)
     }
 
     /// One change for ``commit(_:with:)``.

@@ -52,16 +52,22 @@ struct LedgerRow: Codable, Sendable {
     var expires: Int64?
     /// The pack that the migration came from; `nil` for one of the app's own.
     var pack: MigrationPackIdentity?
+    /// How far a migration of many keys is; those have no changes here.
+    var bulk: BulkProgress?
 
-    /// Whether its images are kept no longer.
-    func isExpired(at now: Int64) -> Bool { state != .published && expires.map { $0 <= now } == true }
+    /// Whether its images are kept no longer. Those of many keys go by themselves.
+    func isExpired(at now: Int64) -> Bool {
+        bulk == nil && state != .published && expires.map { $0 <= now } == true
+    }
 
     var changes: [Change] { written + removed }
 
     var record: MigrationRecord {
         MigrationRecord(
-            id: id, revision: revision, state: state, sources: removed.map(\.address),
-            destinations: written.map(\.address), date: Date(timeIntervalSince1970: Double(committed) / 1e9),
+            id: id, revision: revision, state: state,
+            sources: bulk.map { [$0.source] } ?? removed.map(\.address),
+            destinations: bulk.map { [$0.destination] } ?? written.map(\.address),
+            date: Date(timeIntervalSince1970: Double(committed) / 1e9),
             duration: duration, appVersion: appVersion, pack: pack)
     }
 }

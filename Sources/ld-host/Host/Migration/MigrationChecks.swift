@@ -24,12 +24,12 @@ extension AnyStorageMigration {
 
 extension LedgerRow {
     /// - Throws: `newerRevision` if a later revision of the migration has been here.
-    func requireNoLater(_ migration: AnyStorageMigration, at destination: String) throws(MigrationError) {
-        guard revision <= migration.revision else {
+    func requireNoLater(than known: Int, at destination: String) throws(MigrationError) {
+        guard revision <= known else {
             throw MigrationError(
                 .newerRevision,
                 "revision \(revision) has brought the data of '\(destination)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
+                    + "revision \(known); use a later version of the program")
         }
     }
 }

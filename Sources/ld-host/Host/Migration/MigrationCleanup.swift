@@ -20,11 +20,21 @@ struct MigrationCleanup {
     ///
     /// - Throws: What keeps it from being done; then nothing is removed, and it can be tried again.
     func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
-        guard var row = page[id] else { return }
+        for _ in 0..<Self.attempts where try await attempt(id, &page) { return }
+        throw StorageError(
+            .busy, "what the migration '\(id)' is to remove was changed again and again", hint: "try again")
+    }
+
+    private static let attempts = 3
+
+    /// Whether nobody has changed what is to be removed meanwhile.
+    private func attempt(_ id: String, _ page: inout LedgerPage) async throws(StorageError) -> Bool {
+        guard var row = page[id] else { return true }
         var changes: [BatchChange] = []
+        var views: [ObjectIdentifier: StoreView] = [:]
         for index in row.removed.indices {
             let resolved = try await router.resolveUnlisted(KeyReference(try row.removed[index].key))
-            guard let stored = try await router.stored(resolved) else { continue }
+            guard let stored = try await router.stored(resolved, &views) else { continue }
             guard StableHash.of(stored) == row.removed[index].before else {
                 row.removed[index].isLeft = true
                 continue
@@ -40,8 +50,9 @@ struct MigrationCleanup {
         row.expires = row.changes.contains { $0.image != nil } ? ledger.expiry : nil
         var next = page
         next[id] = row
-        try await ledger.commit(next, with: changes)
+        guard try await ledger.commit(next, with: changes, views: Array(views.values)) else { return false }
         page = next
+        return true
     }
 
     /// Of migrations that go on with what others brought, the later one removes last: without its data, the earlier one

@@ -11,7 +11,7 @@ struct MigrationDependants {
     mutating func fail(_ id: String) { failed.insert(id) }
 
     /// - Throws: `unresolvedDependency` naming what the migration waits for.
-    func check(_ migration: AnyStorageMigration) throws(MigrationError) {
+    func check(_ migration: KnownMigration) throws(MigrationError) {
         for id in migration.dependencies {
             guard !failed.contains(id) else {
                 throw MigrationError(

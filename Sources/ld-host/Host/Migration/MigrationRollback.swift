@@ -17,9 +17,12 @@ struct MigrationRollback {
             throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end, so it is not undone")
         }
         var changes: [BatchChange] = []
+        var views: [ObjectIdentifier: StoreView] = [:]
         for change in row.changes {
             let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
-            guard try await router.stored(resolved).map({ StableHash.of($0) }) == change.after || change.isLeft == true
+            guard
+                try await router.stored(resolved, &views).map({ StableHash.of($0) }) == change.after
+                    || change.isLeft == true
             else {
                 throw MigrationError(
                     .validationFailed,
@@ -38,7 +41,10 @@ struct MigrationRollback {
         changes += try await ledger.dropping(&row)
         row.state = .rolledBack
         page[id] = row
-        try await ledger.commit(page, with: changes)
+        guard try await ledger.commit(page, with: changes, views: Array(views.values)) else {
+            throw MigrationError(
+                .validationFailed, "a value was changed while the migration '\(id)' was being undone; try again")
+        }
     }
 
     /// Gives up what was kept to undo a migration.

@@ -6,7 +6,7 @@ internal import LocalDataAPI
 /// as one; what was written is read back; only then is removed what the migration removes.
 struct MigrationRun: Sendable {
     /// What was read changed before it could be committed.
-    private struct Disturbed: Error { let address: StorageAddress }
+    private struct Disturbed: Error {}
 
     let router: StorageRouter
     let snapshot: RouterSnapshot
@@ -40,9 +40,9 @@ struct MigrationRun: Sendable {
         for _ in 1..<Self.attempts {
             do { return try await attempt(&page) } catch is Disturbed { continue }
         }
-        do { return try await attempt(&page) } catch let disturbed as Disturbed {
+        do { return try await attempt(&page) } catch is Disturbed {
             throw MigrationError(
-                .storageFailed, "'\(disturbed.address)' was changed again and again while it was migrated")
+                .storageFailed, "what it reads was changed again and again before '\(destination.address)' was written")
         }
     }
 
@@ -51,7 +51,7 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        try row.requireNoLater(migration, at: "\(destination.address)")
+        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -60,13 +60,13 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .cleaned)
         }
         guard row.state == .clean, row.revision == migration.revision else {
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
             guard try await router.exists(resolved) else { continue }
-            try requireSamePack(row)
+            try row.requireSamePack(as: migration)
             return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
@@ -95,11 +95,12 @@ struct MigrationRun: Sendable {
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
         guard result.success else { throw MigrationError.unsuccessful(result) }
-        return try await publish(transaction.close(), result, duration, &page)
+        let (entries, views) = transaction.close()
+        return try await publish(entries, views, result, duration, &page)
     }
 
     private func publish(
-        _ entries: [MigrationTransaction.Entry], _ result: MigrationResult, _ duration: Double,
+        _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
         _ page: inout LedgerPage
     ) async throws -> MigrationResult {
         var row = LedgerRow(
@@ -128,7 +129,8 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                changes.append(try await ledger.change(entry.resolved, to: data))
+                let target = try entry.resolved.writing(dataVersion: result.dataVersion)
+                changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))
             }
@@ -136,23 +138,15 @@ struct MigrationRun: Sendable {
         try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
-        try await requireUnchanged(entries)
         var next = page
         next[migration.id] = row
-        try await ledger.commit(next, with: changes)
+        guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
         page = next
         try await verify(written, &page)
         do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
-    }
-
-    private func requireUnchanged(_ entries: [MigrationTransaction.Entry]) async throws {
-        for entry in entries {
-            let now = try await router.stored(entry.resolved)
-            guard now == entry.stored else { throw Disturbed(address: entry.resolved.address) }
-        }
     }
 
     /// Reads back what was written.

@@ -30,6 +30,7 @@ final class MigrationTransaction: StorageProviding {
     private struct State {
         var entries: [Entry] = []
         var indices: [BatchChange.Target: Int] = [:]
+        var views: [ObjectIdentifier: StoreView] = [:]
         var isOver = false
     }
 
@@ -43,11 +44,12 @@ final class MigrationTransaction: StorageProviding {
         self.planned = planned
     }
 
-    /// What was looked at and changed, in the order of the first look; from now on every call is refused.
-    func close() -> [Entry] {
+    /// What was looked at and changed, in the order of the first look, and what all of it follows from; from now on every
+    /// call is refused.
+    func close() -> (entries: [Entry], views: [StoreView]) {
         state.withLock {
             $0.isOver = true
-            return $0.entries
+            return ($0.entries, Array($0.views.values))
         }
     }
 
@@ -120,7 +122,7 @@ final class MigrationTransaction: StorageProviding {
         }
         if let known { return known }
         let entry = Entry(
-            key: key, resolved: resolved, stored: try await router.stored(resolved),
+            key: key, resolved: resolved, stored: try await stored(resolved),
             planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
@@ -128,6 +130,21 @@ final class MigrationTransaction: StorageProviding {
             state.indices[target] = state.entries.count
             state.entries.append(entry)
             return entry
+        }
+    }
+
+    /// The bytes in the store, which have to be so still when the changes are made.
+    private func stored(_ resolved: ResolvedKey) async throws(StorageError) -> Data? {
+        if let refusal = resolved.refusal { throw refusal }
+        let open = resolved.open
+        return try await open.wait("reading '\(resolved.address)'") { [self] () throws(StorageError) in
+            let view = try state.withLock { state throws(StorageError) in
+                if let view = state.views[ObjectIdentifier(open)] { return view }
+                let view = try StoreView(open)
+                state.views[ObjectIdentifier(open)] = view
+                return view
+            }
+            return try view.read(resolved)
         }
     }
 

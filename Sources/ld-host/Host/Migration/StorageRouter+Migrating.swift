@@ -35,14 +35,18 @@ extension StorageRouter {
     /// - Returns: Whether there was something to be run.
     func bringData(to key: AnyStorageKey) async throws -> Bool {
         let migrations = try await migrations(for: key)
-        guard !migrations.isEmpty else { return false }
+        let ranges = try await bulkMigrations(for: key)
+        guard !migrations.isEmpty || !ranges.isEmpty else { return false }
         guard !Self.isMigrating else {
             throw MigrationError(
                 .migrationInProgress,
                 "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
                     + "a migration has to use the router that it is given")
         }
-        for migration in migrations { _ = try await migrate(migration, onConflict: nil) }
+        for migration in migrations where migration.effect == .brings {
+            _ = try await migrate(migration, onConflict: nil)
+        }
+        for migration in ranges { try await bring(key, by: migration) }
         return true
     }
 
@@ -59,7 +63,7 @@ extension StorageRouter {
             if let reason = Self.reasonToSkip(migration, snapshot.settings) {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
-            if !areDependenciesDone { try await runDependencies(of: migration, path) }
+            if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
             let destination = try await resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
             return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
@@ -83,15 +87,19 @@ extension StorageRouter {
             + "'\(settings.role.rawValue)'"
     }
 
-    private func runDependencies(of migration: AnyStorageMigration, _ path: [String]) async throws {
+    func runDependencies(of migration: KnownMigration, _ path: [String]) async throws {
         for id in migration.dependencies {
-            guard let dependency = migrationRegistry.migration(id) else {
+            guard let dependency = migrationRegistry.known(id) else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
             }
             guard id != migration.id, !path.contains(id) else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
             }
-            _ = try await migrate(dependency, onConflict: nil, after: path + [migration.id])
+            let path = path + [migration.id]
+            switch dependency {
+            case .single(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            case .bulk(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            }
         }
     }
 
@@ -104,11 +112,15 @@ extension StorageRouter {
     ) async throws -> MigrationContext {
         var rows = page.rows
         for id in migration.dependencies {
-            guard let dependency = migrationRegistry.migration(id) else { continue }
-            let resolved = try await resolve(KeyReference(dependency.destinationKey))
-            let ledger = try Ledger(self, settings, of: resolved)
-            let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
-            rows += page.rows
+            switch migrationRegistry.known(id) {
+            case .single(let dependency):
+                let resolved = try await resolve(KeyReference(dependency.destinationKey))
+                let ledger = try Ledger(self, settings, of: resolved)
+                let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
+                rows += page.rows
+            case .bulk(let dependency): rows += try await self.rows(of: dependency)
+            case nil: continue
+            }
         }
         return MigrationContext(
             appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
@@ -126,15 +138,15 @@ extension StorageRouter {
         var earliest: String?
         for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
             let resolved = try await resolveUnlisted(KeyReference(key))
-            let attributes: ValueAttributes?
+            let known: String?
             if let change = planned?.change(of: resolved) {
                 guard change.isSet else { continue }
-                attributes = resolved.attributes
+                known = planned?.dataVersion(of: resolved)
             } else {
                 guard try await exists(resolved) else { continue }
-                attributes = try await self.attributes(of: resolved)
+                known = try await attributes(of: resolved)?.appVersion
             }
-            guard let version = attributes?.appVersion ?? settings.dataVersion else { return nil }
+            guard let version = known ?? settings.dataVersion else { return nil }
             // One that is no version has to come through, so that it is refused.
             guard let new = SemanticVersion(version) else { return version }
             if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }

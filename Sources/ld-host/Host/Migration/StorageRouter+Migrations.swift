@@ -57,8 +57,8 @@ extension StorageRouter {
         try await registerMigration(AnyBulkMigration(migration))
     }
 
-    /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted: all of them,
-    /// each after those that it depends on, also if some fail.
+    /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted, after those of
+    /// many keys that are registered: all of them, each after those that it depends on, also if some fail.
     ///
     /// - Returns: What became of each; see its `failures`, which are logged, too.
     /// - Throws: What ``registerCatalog(_:)`` throws; `MigrationError` if a migration of the catalog can never be right:
@@ -70,7 +70,7 @@ extension StorageRouter {
         let keys = catalog.allKeys
         try await registerCatalog(catalog)
         guard migrateImmediately else { return MigrationReport([]) }
-        return try await migrate(keys)
+        return MigrationReport(try await migrateRanges().entries + migrate(keys).entries)
     }
 
     /// Runs the migrations of keys, each after those that it depends on, also if some fail.
@@ -104,7 +104,7 @@ extension StorageRouter {
             return MigrationReport.Entry(
                 destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
         } catch {
-            return MigrationReport.Entry(migration, error)
+            return MigrationReport.Entry(.single(migration), error)
         }
     }
 
@@ -141,9 +141,10 @@ extension StorageRouter {
         _ key: StorageKey<Value>, _ id: String?, _ body: (Ledger, String) async throws -> Void
     ) async throws {
         let resolved = try await resolve(KeyReference(AnyStorageKey(key)))
-        let settings = try await snapshot().settings
-        let ledger = try Ledger(self, settings, of: resolved)
-        try await MigrationTurns.shared.alone(in: resolved.open, settings) {
+        let snapshot = try await snapshot()
+        let ledger = try Ledger(self, snapshot.settings, of: resolved)
+        try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings) {
+            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
             let rows = try await ledger.page().rows.filter { $0.state == .clean }
             guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {
                 throw MigrationError(

@@ -11,6 +11,23 @@ extension StorageRouter {
         }
     }
 
+    /// The same, for changes that follow from it.
+    ///
+    /// - Parameter views: One for each store, added as they are needed.
+    func stored(
+        _ resolved: ResolvedKey, _ views: inout [ObjectIdentifier: StoreView]
+    ) async throws(StorageError) -> Data? {
+        if let refusal = resolved.refusal { throw refusal }
+        let open = resolved.open
+        let known = views[ObjectIdentifier(open)]
+        let (view, stored) = try await open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
+            let view = if let known { known } else { try StoreView(open) }
+            return (view, try view.read(resolved))
+        }
+        views[ObjectIdentifier(open)] = view
+        return stored
+    }
+
     /// The value in bytes that a store keeps.
     func opened(_ stored: Data, of resolved: ResolvedKey) async throws(StorageError) -> Data {
         guard !resolved.layers.isEmpty else { return stored }

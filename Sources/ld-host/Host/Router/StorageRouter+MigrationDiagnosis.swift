@@ -14,6 +14,11 @@ extension Diagnosis {
         for (place, page) in survey.readable {
             for row in page.rows {
                 switch row.state {
+                case .published where row.bulk != nil:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            hint: "run: ld-host migrate resume", isProblem: true))
                 case .published:
                     findings.append(
                         Finding(
@@ -25,7 +30,8 @@ extension Diagnosis {
                         Finding(
                             "what the migration '\(row.id)' wrote to '\(place.address)' did not read back; the sources are "
                                 + "as they were",
-                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true))
+                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
+                    )
                 case .clean, .rolledBack: break
                 }
             }

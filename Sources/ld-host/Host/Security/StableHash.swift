@@ -14,7 +14,11 @@ enum StableHash {
 
     /// The hash of some bytes.
     static func of(_ bytes: Data) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        bytes.withUnsafeBytes { bytes in
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            return hash
+        }
     }
 
     /// The hash of a file's bytes, taken by eights; `nil` if it cannot be read.

@@ -25,6 +25,9 @@ struct VersionCondition: Sendable {
         self.bounds = bounds
     }
 
+    /// The first version after them, as `<2.0.0` names it; `nil` if none is named.
+    var end: SemanticVersion? { bounds.filter { $0.relation == "<" }.map(\.version).min() }
+
     /// Whether a version is one of them.
     func holds(for version: SemanticVersion) -> Bool {
         bounds.allSatisfy { bound in

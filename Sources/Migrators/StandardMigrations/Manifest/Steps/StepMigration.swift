@@ -25,6 +25,10 @@ struct StepMigration<Value: Codable & Sendable>: ConditionalMigration {
     func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
-        MigrationResult(success: true, migratedCount: try await action.run(router))
+        // What a step for data before 2.0.0 writes is data of 2.0.0, so that the step after it finds its own.
+        let version = step.condition.dataVersion?.end
+        return MigrationResult(
+            success: true, migratedCount: try await action.run(router),
+            metadata: version.map { ["dataVersion": AnyCodable(.string($0.description))] } ?? [:])
     }
 }

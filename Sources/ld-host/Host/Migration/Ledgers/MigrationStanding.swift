@@ -15,13 +15,14 @@ struct MigrationStanding {
     }
 
     /// Those that are known in their order, then the others in the order of their runs.
-    mutating func all(_ known: [AnyStorageMigration]) -> [MigrationStatus] {
+    mutating func all(_ known: [KnownMigration]) -> [MigrationStatus] {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
-            let problem = "it has run, and is not known here; configure the pack or register the migration that it is of"
+            let place = row.pack.map { "in the pack '\($0)', which is not configured or has it no more" }
+            let problem = "it has run, and is not known here; it was \(place ?? "an app's own")"
             all.append(
                 MigrationStatus(
-                    migration: row.id, summary: "", pack: nil, destination: address, revision: nil,
+                    migration: row.id, summary: "", pack: row.pack.map { "\($0)" }, destination: address, revision: nil,
                     recordedRevision: row.revision, state: row.status, committed: row.record.date,
                     keptUntil: row.keptUntil, left: row.left,
                     problem: row.state == .rolledBack ? nil : problem))
@@ -29,10 +30,11 @@ struct MigrationStanding {
         return all
     }
 
-    private mutating func status(of migration: AnyStorageMigration) -> MigrationStatus {
+    private mutating func status(of migration: KnownMigration) -> MigrationStatus {
         let key = migration.destinationDescriptor
         var address = "\(key.domain)/\(key.name)"
-        var problem = StorageRouter.reasonToSkip(migration, settings)
+        var problem: String?
+        if case .single(let migration) = migration { problem = StorageRouter.reasonToSkip(migration, settings) }
         do throws(StorageError) {
             address = "\(StorageAddress(try settings.place(of: key.domain), name: key.name))"
         } catch {
@@ -41,12 +43,18 @@ struct MigrationStanding {
         let row = take(migration.id, at: address)
         var state = row?.status ?? .notRun
         if let row {
-            do throws(MigrationError) { try row.requireNoLater(migration, at: address) } catch { problem = error.message }
+            do throws(MigrationError) {
+                try row.requireNoLater(than: migration.revision, at: address)
+                if case .single(let migration) = migration { try row.requireSamePack(as: migration) }
+            } catch {
+                problem = error.message
+            }
         } else if case .failure(let error)? = page(of: address)?.content {
             (state, problem) = (.unreadable, error.message)
         }
         return MigrationStatus(
-            migration: migration.id, summary: migration.summary, pack: nil, destination: address,
+            migration: migration.id, summary: migration.summary,
+            pack: migration.pack.map { "\($0)" }, destination: address,
             revision: migration.revision, recordedRevision: row?.revision, state: state, committed: row?.record.date,
             keptUntil: row?.keptUntil, left: row?.left ?? [], problem: problem)
     }
@@ -66,7 +74,7 @@ struct MigrationStanding {
 extension LedgerRow {
     /// Until when its images are kept.
     var keptUntil: Date? {
-        guard changes.contains(where: { $0.image != nil }) else { return nil }
+        guard bulk != nil || changes.contains(where: { $0.image != nil }) else { return nil }
         return expires.map { Date(timeIntervalSince1970: Double($0) / 1e9) }
     }
 
@@ -75,7 +83,7 @@ extension LedgerRow {
 
     var status: MigrationStatus.State {
         switch state {
-        case .published: .cleanupPending
+        case .published: bulk == nil ? .cleanupPending : .interrupted
         case .clean: .done
         case .unverified: .unverified
         case .rolledBack: .rolledBack

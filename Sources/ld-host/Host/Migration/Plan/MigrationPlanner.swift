@@ -6,7 +6,7 @@ internal import LocalDataAPI
 struct MigrationPlanner: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
-    private let planned = PlannedChanges()
+    let planned = PlannedChanges()
 
     init(_ router: StorageRouter, _ snapshot: RouterSnapshot) {
         self.router = router
@@ -14,14 +14,17 @@ struct MigrationPlanner: Sendable {
     }
 
     /// One entry for each, in their order.
-    func entries(of migrations: [AnyStorageMigration]) async -> [MigrationPlan.Entry] {
+    func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
         var dependants = MigrationDependants(router.migrationRegistry)
         var entries: [MigrationPlan.Entry] = []
         for migration in migrations {
             let entry: MigrationPlan.Entry
             do {
                 try dependants.check(migration)
-                entry = try await self.entry(of: migration)
+                switch migration {
+                case .single(let migration): entry = try await self.entry(of: migration)
+                case .bulk(let migration): entry = try await self.entry(of: migration)
+                }
             } catch {
                 dependants.fail(migration.id)
                 let error = MigrationError(of: migration.id, error)
@@ -49,7 +52,7 @@ struct MigrationPlanner: Sendable {
     private func goOn(
         with row: LedgerRow, _ migration: AnyStorageMigration, _ ledger: Ledger
     ) async throws -> MigrationPlan.Entry? {
-        try row.requireNoLater(migration, at: ledger.address)
+        try row.requireNoLater(than: migration.revision, at: ledger.address)
         let done = UTCTime.text(row.committed)
         if row.state == .published, try await MigrationCleanup(ledger).isPublished(row) {
             var removes: [MigrationPlan.Value] = []
@@ -65,9 +68,13 @@ struct MigrationPlanner: Sendable {
                 migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
                 removes: removes)
         }
-        guard row.state == .clean, row.revision == migration.revision else { return nil }
-        for source in migration.sources {
-            if try await exists(source) { return nil }
+        guard row.state == .clean, row.revision == migration.revision else {
+            try row.requireSamePack(as: migration)
+            return nil
+        }
+        for source in migration.sources where try await exists(source) {
+            try row.requireSamePack(as: migration)
+            return nil
         }
         if migration.effect == .removes, try await exists(migration.destinationKey) { return nil }
         return MigrationPlan.Entry(
@@ -88,7 +95,7 @@ struct MigrationPlanner: Sendable {
         guard try await migration.shouldMigrate(using: transaction, context: context) else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "it says that there is nothing to migrate",
-                reads: PlannedWork(transaction.close()).reads)
+                reads: PlannedWork(transaction.close().entries).reads)
         }
         transaction.discardChanges()
         if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
@@ -99,14 +106,14 @@ struct MigrationPlanner: Sendable {
                 return MigrationPlan.Entry(
                     migration, .destinationKept,
                     because: "'\(destination.address)' has a value, which stays, and so do the sources",
-                    reads: PlannedWork(transaction.close()).reads)
+                    reads: PlannedWork(transaction.close().entries).reads)
             case .takeSource: break
             case .fail: throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         guard result.success else { throw MigrationError.unsuccessful(result) }
-        let entries = transaction.close()
+        let entries = transaction.close().entries
         var work = PlannedWork(entries)
         for entry in entries { try await work.add(entry, router) }
         let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
@@ -115,11 +122,14 @@ struct MigrationPlanner: Sendable {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
         }
-        for (resolved, change) in work.changes { planned.make(change, to: resolved) }
+        for (resolved, change) in work.changes {
+            planned.make(change, to: resolved, dataVersion: result.dataVersion)
+        }
         var next = page
         next[migration.id] = LedgerRow(
             id: migration.id, revision: migration.revision, state: .clean, written: [], removed: [],
-            committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil)
+            committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil,
+            pack: migration.pack)
         planned.write(next, of: destination)
         return MigrationPlan.Entry(migration, .run, because: work.reason(destination.address), work)
     }
@@ -127,14 +137,20 @@ struct MigrationPlanner: Sendable {
 
 extension MigrationPlan.Entry {
     init(
-        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String,
-        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
+        _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String,
+        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [], count: Int? = nil
     ) {
-        let key = migration.destinationDescriptor
         self.init(
             migration: migration.id, revision: migration.revision, summary: migration.summary,
-            destination: "\(key.domain)/\(key.name)",
-            decision: decision, why: why, error: error, reads: reads, removes: removes)
+            pack: migration.pack.map { "\($0)" }, destination: migration.destination,
+            decision: decision, why: why, error: error, reads: reads, removes: removes, count: count)
+    }
+
+    init(
+        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String,
+        reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
+    ) {
+        self.init(.single(migration), decision, because: why, reads: reads, removes: removes)
     }
 
     init(
@@ -143,7 +159,7 @@ extension MigrationPlan.Entry {
         let key = migration.destinationDescriptor
         self.init(
             migration: migration.id, revision: migration.revision, summary: migration.summary,
-            destination: "\(key.domain)/\(key.name)",
+            pack: migration.pack.map { "\($0)" }, destination: "\(key.domain)/\(key.name)",
             decision: decision, why: why, reads: work.reads, writes: work.writes, removes: work.removes)
     }
 }

@@ -11,13 +11,14 @@ extension StorageRouter {
     /// - Parameters:
     ///   - only: The id of one migration, which is planned with those that it depends on.
     ///   - last: The id of the one that the plan ends with.
-    /// - Throws: `MigrationError` if an id is not known; whatever keeps the configuration from being used. What would keep a
-    ///   migration from running is an entry of the plan.
+    /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused: without it nobody knows what would
+    ///   be run; whatever keeps the configuration from being used. What would keep a migration from running is an entry of
+    ///   the plan.
     public func migrationPlan(only: String? = nil, upTo last: String? = nil) async throws -> MigrationPlan {
         let task = Task(executorPreference: IOExecutor.shared) {
             try await self.untouchedSnapshot { snapshot in
                 let selection = try MigrationSelection(
-                    self.migrationRegistry.migrations, only: only, upTo: last)
+                    try await self.knownMigrations(), only: only, upTo: last)
                 let notes = try await MigrationNotes(snapshot).all()
                 let entries = await Self.$isMigrating.withValue(true) {
                     await MigrationPlanner(self, snapshot).entries(of: selection.migrations)
@@ -40,26 +41,34 @@ extension StorageRouter {
     ///   - last: The id of the one that the sweep ends with.
     ///   - progress: Told how far the sweep is, on any thread.
     /// - Returns: What became of each; see its `failures`, which are logged, too.
-    /// - Throws: `MigrationError` if an id is not known; then nothing is run.
+    /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused; then nothing is run.
     public func migrateAll(
         only: String? = nil, upTo last: String? = nil, progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) async throws -> MigrationReport {
         let snapshot = try await snapshot()
-        let selection = try MigrationSelection(migrationRegistry.migrations, only: only, upTo: last)
+        let selection = try MigrationSelection(try await knownMigrations(), only: only, upTo: last)
         let count = selection.migrations.count
         var dependants = MigrationDependants(migrationRegistry)
         var entries: [MigrationReport.Entry] = []
         for (index, migration) in selection.migrations.enumerated() {
-            func tell(_ done: Int) {
+            let tell: @Sendable (Int, Int) -> Void = { done, total in
                 progress?(
-                    MigrationProgress(migration: migration.id, done: done, total: 1, index: index, count: count))
+                    MigrationProgress(
+                        migration: migration.id, done: done, total: total, index: index, count: count))
             }
             try Task.checkCancellation()
-            tell(0)
+            tell(0, 1)
             let entry: MigrationReport.Entry
             do {
                 try dependants.check(migration)
-                entry = await self.entry(of: migration, areDependenciesDone: true)
+                switch migration {
+                case .single(let migration): entry = await self.entry(of: migration, areDependenciesDone: true)
+                case .bulk(let bulk):
+                    let result = try await migrate(
+                        bulk, onConflict: nil, areDependenciesDone: true, progress: tell)
+                    entry = MigrationReport.Entry(
+                        destination: migration.destinationDescriptor, migration: bulk.id, outcome: result.outcome)
+                }
             } catch {
                 entry = MigrationReport.Entry(migration, error)
             }
@@ -68,7 +77,7 @@ extension StorageRouter {
                 snapshot.log(.error, "migration", error.message)
             }
             entries.append(entry)
-            tell(1)
+            tell(1, 1)
         }
         return MigrationReport(entries)
     }
@@ -76,7 +85,7 @@ extension StorageRouter {
 
 extension MigrationReport.Entry {
     /// A migration that failed.
-    init(_ migration: AnyStorageMigration, _ error: any Error) {
+    init(_ migration: KnownMigration, _ error: any Error) {
         self.init(
             destination: migration.destinationDescriptor, migration: migration.id, outcome: .failed,
             error: MigrationError(of: migration.id, error))

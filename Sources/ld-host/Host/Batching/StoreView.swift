@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// What was read of a store, so that changes that follow from it are made only while it is so.
+///
+/// A store with transactions refuses the changes itself. Of another one everything that was read is read again right before
+/// the changes, while this process's other writers wait; what is not noticed is what another process changes in that moment,
+/// and a value that comes in pieces and is put in place then.
+final class StoreView: Sendable {
+    private struct State {
+        var transaction: StoreTransaction?
+        var seen: [(key: ResolvedKey, mark: UInt64?)] = []
+    }
+
+    let open: OpenStore
+    private let state: Mutex<State>
+
+    /// Begins; reads nothing.
+    init(_ open: OpenStore) throws(StorageError) {
+        self.open = open
+        let transaction = open.store.abilities.transactions == nil ? nil : try open.store.begin()
+        state = Mutex(State(transaction: transaction))
+    }
+
+    deinit {
+        if let transaction = state.withLock({ $0.transaction }) { open.store.rollback(transaction) }
+    }
+
+    /// The bytes in the store; `nil` if there are none. May wait.
+    func read(_ key: ResolvedKey) throws(StorageError) -> Data? {
+        try state.withLock { state throws(StorageError) in
+            let transaction = state.transaction
+            let stored = try open.repeating { () throws(StorageError) in
+                guard let transaction else { return try open.store.get(key.handle) }
+                return try open.store.get(key.handle, in: transaction)
+            }
+            if transaction == nil { state.seen.append((key, stored.map { StableHash.of($0) })) }
+            return stored
+        }
+    }
+
+    /// Makes changes, all or none, if what was read is still so; used once. May wait.
+    ///
+    /// - Returns: Whether it was; if not, nothing has changed.
+    func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) -> Bool {
+        try state.withLock { state throws(StorageError) in
+            guard let transaction = state.transaction else {
+                let seen = state.seen
+                return try open.alone { () throws(StorageError) in
+                    for (key, mark) in seen {
+                        guard try open.store.get(key.handle).map({ StableHash.of($0) }) == mark else { return false }
+                    }
+                    try open.apply(changes)
+                    return true
+                }
+            }
+            for change in changes {
+                if let value = change.value {
+                    try open.store.set(change.key, to: value, attributes: change.attributes, in: transaction)
+                } else {
+                    _ = try open.store.remove(change.key, in: transaction)
+                }
+            }
+            state.transaction = nil
+            do throws(StorageError) { try open.store.commit(transaction) } catch {
+                guard error.code == .busy else { throw error }
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Whether what was read is still so; used once, in place of ``apply(_:)``.
+    func holds() throws(StorageError) -> Bool { try apply([]) }
+}
+
+extension OpenStore {
+    /// Runs body while no other thread of this process changes the store, as far as that can be had.
+    func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        guard let gate = store.gate else { return try body() }
+        return try gate.alone(body)
+    }
+}

@@ -1,0 +1,101 @@
+internal import LocalDataAPI
+
+/// Looks for what can never be right before a bulk migration writes anything: names that would collide, and conflicts that are
+/// to be failures. Calls may wait.
+struct BulkCheck {
+    let ledger: BulkLedger
+    let policy: MigrationConflictPolicy
+    /// The other bulk migrations, for values that would come to the same names.
+    let others: [AnyBulkMigration]
+
+    private var migration: AnyBulkMigration { ledger.migration }
+
+    /// - Returns: How many values there are.
+    /// - Throws: `validationFailed` or `conflict` naming the values; `storageFailed` if the source cannot be listed.
+    func run() throws -> Int {
+        try checkRanges()
+        let isNested = samePlace && migration.source.prefix.utf8.starts(with: migration.destination.prefix.utf8)
+        let growth = migration.destination.prefix.utf8.count - migration.source.prefix.utf8.count
+        let rivals = try rivals()
+        var count = 0
+        var failure: (any Error)?
+        try ledger.source.forEachName { name in
+            count += 1
+            do {
+                let isTooLong = name.utf8.count + growth > StorageAddress.longestName || name.utf8.count + growth == 0
+                guard isNested || isTooLong || policy == .fail || !rivals.isEmpty else { return true }
+                try check(name, isNested, rivals)
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+        return count
+    }
+
+    /// Throws if the ranges themselves are wrong, as the configuration has them here.
+    func checkRanges() throws {
+        let (source, destination) = (ledger.source, ledger.destination)
+        guard !samePlace || !destination.range.prefix.utf8.starts(with: source.range.prefix.utf8) else {
+            throw MigrationError(
+                .validationFailed,
+                "it is to move '\(source.namespace)/\(source.range.prefix)*' to "
+                    + "'\(destination.namespace)/\(destination.range.prefix)*', which is a part of it")
+        }
+    }
+
+    private var samePlace: Bool {
+        ledger.source.open.identity == ledger.destination.open.identity
+            && ledger.source.namespace == ledger.destination.namespace
+    }
+
+    private func check(_ name: String, _ isNested: Bool, _ rivals: [Rival]) throws {
+        let new = ledger.destination.address(migration.destinationName(of: name))
+        let old = ledger.source.address(name)
+        do { try new.validate() } catch {
+            throw MigrationError(
+                .validationFailed, "'\(old)' cannot be moved to '\(new.place)': \(error.message)", underlying: error)
+        }
+        if isNested, migration.source.contains(new.name) {
+            throw MigrationError(
+                .conflict, "'\(old)' would become '\(new)', which is itself one that is to be moved; nothing was moved")
+        }
+        if policy == .fail, try exists(ledger.destination.key(new.name)) {
+            throw MigrationError(
+                .conflict, "'\(new)' has a value, and '\(old)' is to be migrated to it; nothing was moved")
+        }
+        for rival in rivals where rival.migration.destination.contains(new.name) {
+            let other = try rival.source.key(rival.migration.sourceName(of: new.name))
+            guard other.address != old, try exists(other) else { continue }
+            throw MigrationError(
+                .conflict,
+                "'\(old)' would become '\(new)', and so would '\(other.address)' by the migration '\(rival.migration.id)'; "
+                    + "nothing was moved")
+        }
+    }
+
+    private func exists(_ key: ResolvedKey) throws(StorageError) -> Bool {
+        try key.open.repeating { () throws(StorageError) in try key.store.exists(key.handle) }
+    }
+
+    /// Another migration that brings values to the same range.
+    private struct Rival {
+        let migration: AnyBulkMigration
+        let source: BulkPlace
+    }
+
+    private func rivals() throws -> [Rival] {
+        try others.compactMap { other in
+            guard other.id != migration.id, !other.dependencies.contains(migration.id),
+                !migration.dependencies.contains(other.id),
+                let place = try? ledger.snapshot.settings.place(of: other.destination.domain),
+                place == ledger.destination.namespace,
+                other.destination.contains(migration.destination.prefix)
+                    || migration.destination.contains(other.destination.prefix)
+            else { return nil }
+            return Rival(migration: other, source: try BulkPlace(other.source, ledger.snapshot))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One chunk of a bulk migration, in turn in the destination's store. The order makes it safe to be stopped at any point: what
+/// comes to the destination, the images of what that replaces, the record and the ledger's row are put in place as one; what
+/// was written is read back; only then the sources are removed that nobody has changed.
+struct BulkChunk {
+    /// A value on its way.
+    private struct Move {
+        let source: ResolvedKey
+        let destination: ResolvedKey
+        /// What the destination gets.
+        let data: Data
+        /// What the source has, if it becomes something else.
+        let original: Data?
+        /// What the destination has.
+        let replaced: Data?
+        let replacedAttributes: ValueAttributes?
+        let item: BulkRecord.Item
+        let attributes: ValueAttributes?
+    }
+
+    /// The most bytes of all values but the last.
+    private static let mostBytes = 4 << 20
+    private static let attempts = 3
+
+    let ledger: BulkLedger
+    let policy: MigrationConflictPolicy
+    private var migration: AnyBulkMigration { ledger.migration }
+
+    init(_ ledger: BulkLedger, policy: MigrationConflictPolicy) {
+        self.ledger = ledger
+        self.policy = policy
+    }
+
+    /// Moves the first of some names.
+    ///
+    /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
+    /// - Returns: How many names were looked at.
+    func move(_ names: ArraySlice<String>, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Int {
+        for _ in 0..<Self.attempts {
+            let sources = try StoreView(ledger.source.open)
+            let destinations = try StoreView(ledger.destination.open)
+            var record = BulkRecord()
+            var progress = row.bulk ?? BulkProgress(migration)
+            let (moves, count) = try moves(names, sources, destinations, &record, &progress)
+            progress.after = names.prefix(count).last ?? progress.after
+            guard !moves.isEmpty else {
+                row.bulk = progress
+                return count
+            }
+            let number = progress.chunks
+            progress.chunks += 1
+            progress.isOpen = true
+            progress.moved += moves.count
+            var changes = try changes(moves, number)
+            changes.append(try ledger.recordPlace(number).changing(to: try record.encoded()))
+            if ledger.grace == 0 {
+                for old in progress.firstRecord..<number {
+                    changes.append(try ledger.recordPlace(old).changing(to: nil))
+                }
+                progress.firstRecord = number
+            }
+            var next = row
+            next.bulk = progress
+            next.state = .published
+            var nextPage = page
+            nextPage[migration.id] = next
+            changes.append(try ledger.change(nextPage))
+            guard try ledger.apply(changes, views: [destinations]) else { continue }
+            (row, page) = (next, nextPage)
+            try verify(moves, &row, &page)
+            try remove(moves, number, sources, &record, &row, &page)
+            return count
+        }
+        throw MigrationError(
+            .storageFailed, "what '\(migration.destination)' has was changed again and again while values came there")
+    }
+
+    /// Reads and converts.
+    private func moves(
+        _ names: ArraySlice<String>, _ sources: StoreView, _ destinations: StoreView, _ record: inout BulkRecord,
+        _ progress: inout BulkProgress
+    ) throws -> (moves: [Move], count: Int) {
+        var moves: [Move] = []
+        var (count, bytes) = (0, 0)
+        for name in names.prefix(ledger.chunkSize) where bytes < Self.mostBytes {
+            count += 1
+            let source = try ledger.source.key(name)
+            guard let stored = try sources.read(source) else { continue }
+            let newName = migration.destinationName(of: name)
+            let given = try source.sealedValue(source.layers).attributes()
+            let original = try source.opening(stored)
+            let data = migration.changesValues ? try migration.convert(original, named: name) : original
+            let isChanged = migration.changesValues && data != original
+            if isChanged { try migration.destination.key(newName).check(data) }
+            let destination = try ledger.destination.key(newName, attributes(given, isChanged))
+            let replaced = try destinations.read(destination)
+            if replaced != nil {
+                switch policy {
+                case .keepDestination:
+                    progress.kept += 1
+                    continue
+                case .takeSource: break
+                case .fail:
+                    throw MigrationError(
+                        .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")
+                }
+            }
+            let mark = StableHash.of(stored)
+            var flags: BulkRecord.Flags = isChanged ? .isChanged : []
+            if replaced != nil { flags.insert(.isReplaced) }
+            let item = BulkRecord.Item(
+                suffix: String(decoding: name.utf8.dropFirst(migration.source.prefix.utf8.count), as: UTF8.self),
+                flags: flags, attributes: record.number(of: given), source: mark,
+                destination: !isChanged && source.layers.isEmpty ? mark : StableHash.of(data))
+            record.items.append(item)
+            let replacedAttributes = try replaced.map { _ in
+                try destination.sealedValue(destination.layers).attributes()
+            }
+            moves.append(
+                Move(
+                    source: source, destination: destination, data: data, original: isChanged ? original : nil,
+                    replaced: replaced, replacedAttributes: replacedAttributes ?? nil, item: item, attributes: given))
+            bytes += stored.count + data.count
+        }
+        return (moves, count)
+    }
+
+    /// What is kept beside a value at its destination: all that was, if the value is as it was.
+    private func attributes(_ given: ValueAttributes?, _ isChanged: Bool) -> ValueAttributes {
+        var attributes = given ?? ValueAttributes()
+        attributes.size = nil
+        attributes.modified = nil
+        let format = migration.destination.serializer
+        if isChanged || attributes.serializer == nil {
+            attributes.serializer = format.rawValue
+            attributes.contentType = format.contentType
+        }
+        if isChanged {
+            attributes.versionTag = nil
+            attributes.appVersion = ledger.snapshot.settings.appVersion
+        }
+        return attributes
+    }
+
+    private func changes(_ moves: [Move], _ number: Int) throws -> [BatchChange] {
+        var changes: [BatchChange] = []
+        changes.reserveCapacity(moves.count + 2)
+        for (index, move) in moves.enumerated() {
+            if let replaced = move.replaced, ledger.grace > 0 {
+                let image = try ledger.image(
+                    ofDestination: move.destination, number, index, move.replacedAttributes?.kept)
+                changes.append(image.changing(to: try move.destination.opening(replaced)))
+            }
+            changes.append(move.destination.changing(to: move.data))
+        }
+        return changes
+    }
+
+    /// Reads back what was written.
+    private func verify(_ moves: [Move], _ row: inout LedgerRow, _ page: inout LedgerPage) throws {
+        for move in moves {
+            let key = move.destination
+            if let stored = try key.readStored(), try key.opening(stored) == move.data { continue }
+            row.state = .unverified
+            page[migration.id] = row
+            _ = try ledger.apply([ledger.change(page)])
+            throw MigrationError(
+                .validationFailed,
+                "'\(key.address)' does not read back from '\(key.open.name)' as it was written; the sources of this part "
+                    + "of the values are as they were")
+        }
+    }
+
+    private func remove(
+        _ moves: [Move], _ number: Int, _ view: StoreView, _ record: inout BulkRecord, _ row: inout LedgerRow,
+        _ page: inout LedgerPage
+    ) throws {
+        var changes: [BatchChange] = []
+        changes.reserveCapacity(moves.count)
+        for (index, move) in moves.enumerated() {
+            if let original = move.original, ledger.grace > 0 {
+                let image = try ledger.image(ofSource: move.source, number, index, move.attributes?.kept)
+                changes.append(image.changing(to: original))
+            }
+            changes.append(move.source.changing(to: nil))
+        }
+        guard try !ledger.apply(changes, views: [view]) else {
+            row.bulk?.isOpen = false
+            return
+        }
+        try BulkCleanup(ledger).run(number, &record, &row, &page)
+    }
+}
+
+extension ValueAttributes {
+    /// What is given to a store with a value.
+    var kept: ValueAttributes {
+        var attributes = self
+        attributes.size = nil
+        attributes.modified = nil
+        return attributes
+    }
+}

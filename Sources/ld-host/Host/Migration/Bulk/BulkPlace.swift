@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One of the two ranges of a bulk migration, in the store that serves it. Calls may wait.
+struct BulkPlace: Sendable {
+    let range: MigrationRange
+    let open: OpenStore
+    let namespace: StorageNamespace
+    private let snapshot: RouterSnapshot
+
+    /// - Throws: `unsupported` for values that are sealed with material that a provider gives for each key; what keeps the
+    ///   range's store from being opened.
+    init(_ range: MigrationRange, _ snapshot: RouterSnapshot) throws(StorageError) {
+        self.range = range
+        self.snapshot = snapshot
+        namespace = try snapshot.settings.place(of: range.domain)
+        open = try snapshot.slot(for: namespace.domain).openIfNeeded()
+        if case .encrypted(.external(let source, _)) = range.security {
+            throw StorageError(
+                .unsupported,
+                "the values of '\(range)' are sealed with key material of '\(source.id)', which is given for each key",
+                hint: "migrate them key by key")
+        }
+    }
+
+    func address(_ name: String) -> StorageAddress { StorageAddress(namespace, name: name) }
+
+    /// The key of a name.
+    ///
+    /// - Parameter attributes: What is kept beside its value when it is written, if the store keeps any.
+    func key(_ name: String, _ attributes: ValueAttributes? = nil) throws(StorageError) -> ResolvedKey {
+        let address = address(name)
+        var layers: [SealingLayer] = []
+        if range.security != .none || open.sealing != nil || namespace.domain == "encryptedFileSystem" {
+            switch snapshot.protection(of: range.security, at: address, in: open).outcome {
+            case .layers(let found): layers = found
+            case .refused(let error): throw error
+            }
+        }
+        let keeps = open.store.abilities.attributes != nil || !layers.isEmpty
+        return ResolvedKey(
+            snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
+            attributes: keeps ? attributes : nil, refusal: nil)
+    }
+
+    /// Names of the range in their order, but for those of the host's own keys.
+    ///
+    /// - Parameter limit: The most; there are fewer only if there are no more.
+    /// - Throws: `unsupported` if the store cannot list what it holds.
+    func names(after: String?, limit: Int) throws(StorageError) -> [String] {
+        var names: [String] = []
+        try forEachName(after: after) {
+            names.append($0)
+            return names.count < limit
+        }
+        return names
+    }
+
+    func forEachName(after: String? = nil, _ body: (String) -> Bool) throws(StorageError) {
+        guard open.store.abilities.enumeration != nil else {
+            throw StorageError(
+                .unsupported, "the store '\(open.name)' cannot list what it holds, so '\(range)' cannot be migrated",
+                hint: "migrate key by key, or map the domain to a store that lists")
+        }
+        try open.repeating { () throws(StorageError) in
+            try open.store.forEachName(in: namespace, prefix: range.prefix, after: after) {
+                snapshot.isReserved(address($0)) || body($0)
+            }
+        }
+    }
+}
+
+extension ResolvedKey {
+    /// The bytes in the store, sealed if they are; `nil` if there are none. May wait.
+    func readStored() throws(StorageError) -> Data? {
+        try open.repeating { () throws(StorageError) in try store.get(handle) }
+    }
+
+    /// The value in bytes that the store keeps. May wait.
+    func opening(_ stored: Data) throws(StorageError) -> Data {
+        layers.isEmpty ? stored : try sealedValue(layers).open(stored)
+    }
+
+    /// A change of the value.
+    func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealedValue(layers), data: data) }
+}

@@ -1,0 +1,146 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What one chunk of a bulk migration has moved: what it takes to remove the sources if the chunk was interrupted, and to put
+/// them back. It says no value; as its hashes are of opened bytes, it is sealed as the values are.
+///
+/// A byte for the form (1); then, little-endian, four bytes with the size of a JSON list of attributes and the list; then for
+/// each value two bytes with the size of its name and the name behind the prefix, a byte of flags, two with the number of its
+/// attributes, and twice eight with the hashes of the source as it was stored and of the destination's opened bytes.
+struct BulkRecord {
+    struct Item: Equatable {
+        /// What follows the prefix.
+        let suffix: String
+        var flags: Flags
+        /// What the source's attributes were: their number in the record's list.
+        let attributes: Int
+        /// The hash of the source as it was stored.
+        let source: UInt64
+        /// The hash of the destination's value.
+        let destination: UInt64
+    }
+
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// The destination has other bytes than the source had, which has an image.
+        static let isChanged = Flags(rawValue: 1)
+        /// The destination had a value, which has an image.
+        static let isReplaced = Flags(rawValue: 2)
+        /// The source was changed, and is still there.
+        static let isLeft = Flags(rawValue: 4)
+        /// The value is large: it was copied after this was written, and its hash is not known.
+        static let isLarge = Flags(rawValue: 8)
+    }
+
+    private static let form: UInt8 = 1
+
+    private(set) var attributes: [ValueAttributes?] = []
+    var items: [Item] = []
+    private var indices: [ValueAttributes?: Int] = [:]
+
+    init() {}
+
+    /// The number of attributes, which are added if they are new. Size and time are the store's, and not kept.
+    mutating func number(of attributes: ValueAttributes?) -> Int {
+        var kept = attributes
+        kept?.size = nil
+        kept?.modified = nil
+        if let known = indices[kept] { return known }
+        indices[kept] = self.attributes.count
+        self.attributes.append(kept)
+        return self.attributes.count - 1
+    }
+
+    func encoded() throws(StorageError) -> Data {
+        let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
+        var bytes = Data(capacity: list.count + 5 + items.count * 64)
+        bytes.append(Self.form)
+        Self.append(UInt32(list.count), to: &bytes)
+        bytes.append(list)
+        for item in items {
+            Self.append(UInt16(item.suffix.utf8.count), to: &bytes)
+            bytes.append(contentsOf: item.suffix.utf8)
+            bytes.append(item.flags.rawValue)
+            Self.append(UInt16(item.attributes), to: &bytes)
+            Self.append(item.source, to: &bytes)
+            Self.append(item.destination, to: &bytes)
+        }
+        return bytes
+    }
+
+    /// - Throws: `corrupt` if these bytes are no record.
+    init(_ bytes: Data, of id: String) throws(StorageError) {
+        var reader = BulkRecordReader(bytes)
+        guard reader.number(UInt8.self) == Self.form, let size = reader.number(UInt32.self),
+            let list = reader.bytes(Int(size)),
+            let kept = try? Serializer<[KeptAttributes]>.json.decode(list)
+        else { throw Self.damaged(id) }
+        attributes = kept.map(\.attributes)
+        while !reader.isAtEnd {
+            guard let count = reader.number(UInt16.self), let name = reader.bytes(Int(count)),
+                let suffix = String(validating: name, as: UTF8.self), let flags = reader.number(UInt8.self),
+                let number = reader.number(UInt16.self), Int(number) < attributes.count,
+                let source = reader.number(UInt64.self), let destination = reader.number(UInt64.self)
+            else { throw Self.damaged(id) }
+            items.append(
+                Item(
+                    suffix: suffix, flags: Flags(rawValue: flags), attributes: Int(number), source: source,
+                    destination: destination))
+        }
+    }
+
+    private static func damaged(_ id: String) -> StorageError {
+        StorageError(
+            .corrupt, "the ledger's record of a part of the migration '\(id)' is damaged",
+            hint: "restore it from a backup")
+    }
+
+    private static func append(_ number: some FixedWidthInteger, to bytes: inout Data) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Attributes as the record keeps them.
+private struct KeptAttributes: Codable {
+    let isThere: Bool
+    let contentType: String?
+    let serializer: String?
+    let versionTag: String?
+    let appVersion: String?
+    let owner: String?
+
+    init(_ attributes: ValueAttributes?) {
+        isThere = attributes != nil
+        contentType = attributes?.contentType
+        serializer = attributes?.serializer
+        versionTag = attributes?.versionTag
+        appVersion = attributes?.appVersion
+        owner = attributes?.owner
+    }
+
+    var attributes: ValueAttributes? {
+        guard isThere else { return nil }
+        return ValueAttributes(
+            contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
+            owner: owner)
+    }
+}
+
+/// Takes bytes apart.
+private struct BulkRecordReader {
+    private var rest: Data
+
+    init(_ bytes: Data) { rest = bytes }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func bytes(_ count: Int) -> Data? {
+        guard count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return Data(rest.prefix(count))
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        bytes(MemoryLayout<Number>.size)?.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+}

@@ -1,0 +1,135 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Undoes a bulk migration: a chunk at a time, the last first. A source that was moved as it was is put back from its
+/// destination; one that became something else, and what was replaced, from their images.
+struct BulkRollback {
+    let ledger: BulkLedger
+    private var migration: AnyBulkMigration { ledger.migration }
+
+    init(_ ledger: BulkLedger) { self.ledger = ledger }
+
+    /// - Throws: `validationFailed` if there is nothing to undo, or a value is not as the migration left it: then nothing
+    ///   is done. What a store reports: then some chunks are undone, and the others can be.
+    func run() throws {
+        var page = try ledger.page()
+        guard var row = page[migration.id], let progress = row.bulk, ledger.grace > 0,
+            row.state == .clean || row.state == .published, progress.firstRecord < progress.chunks
+        else {
+            throw MigrationError(
+                .validationFailed,
+                "the migration '\(migration.id)' has moved nothing, or what it takes to undo it is no longer kept")
+        }
+        try BulkCleanup(ledger).resume(&row, &page)
+        for number in progress.firstRecord..<progress.chunks { try check(number) }
+        for number in (progress.firstRecord..<progress.chunks).reversed() {
+            try restore(number)
+            row.bulk?.chunks = number
+            row.bulk?.after = nil
+            row.state = number == progress.firstRecord ? .rolledBack : .published
+            if row.state == .rolledBack {
+                row.expires = nil
+                row.bulk = BulkProgress(migration)
+            }
+            page[row.id] = row
+            let changes = try withdrawing(number) + [ledger.change(page)]
+            _ = try ledger.apply(changes)
+        }
+    }
+
+    /// Gives up what is kept to undo the migration.
+    func confirm() throws {
+        var page = try ledger.page()
+        guard var row = page[migration.id], row.bulk != nil, row.state == .clean else {
+            throw MigrationError(.validationFailed, "the migration '\(migration.id)' has not run to its end")
+        }
+        try BulkExpiry(ledger).run(&row, &page)
+    }
+
+    /// Throws unless every value of a chunk is as the migration left it.
+    private func check(_ number: Int) throws {
+        let record = try record(number)
+        for (index, item) in record.items.enumerated() {
+            let (source, destination) = try keys(item)
+            // It may have been put back by a run that was interrupted.
+            if let stored = try source.readStored(), !item.flags.contains(.isLeft) {
+                guard try source.opening(stored) == former(item, number, index) else { throw changed(source) }
+            }
+            guard let stored = try destination.readStored(),
+                try StableHash.of(destination.opening(stored)) == item.destination
+            else { throw changed(destination) }
+        }
+    }
+
+    /// Puts a chunk's sources back.
+    private func restore(_ number: Int) throws {
+        let record = try record(number)
+        let view = try StoreView(ledger.source.open)
+        var restored: [(key: ResolvedKey, data: Data)] = []
+        for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
+            let source = try keys(item).source
+            guard try view.read(source) == nil else { continue }
+            let key = try ledger.source.key(source.address.name, record.attributes[item.attributes])
+            restored.append((key, try former(item, number, index)))
+        }
+        let changes = restored.map { $0.key.changing(to: $0.data) }
+        guard try changes.isEmpty || ledger.apply(changes, views: [view]) else {
+            throw MigrationError(.validationFailed, "a value of '\(migration.source)' was changed meanwhile; try again")
+        }
+        for (key, data) in restored {
+            guard let stored = try key.readStored(), try key.opening(stored) == data else { throw changed(key) }
+        }
+    }
+
+    /// What a source had.
+    private func former(_ item: BulkRecord.Item, _ number: Int, _ index: Int) throws -> Data {
+        let (source, destination) = try keys(item)
+        let from = item.flags.contains(.isChanged) ? try ledger.image(ofSource: source, number, index) : destination
+        guard let stored = try from.readStored() else { throw gone(source) }
+        return try from.opening(stored)
+    }
+
+    /// The changes that take a chunk's destinations away, with all that is kept of it.
+    private func withdrawing(_ number: Int) throws -> [BatchChange] {
+        var changes: [BatchChange] = []
+        for (index, item) in try record(number).items.enumerated() {
+            let destination = try keys(item).destination
+            guard item.flags.contains(.isReplaced) else {
+                changes.append(destination.changing(to: nil))
+                continue
+            }
+            let image = try ledger.image(ofDestination: destination, number, index)
+            guard let stored = try image.readStored() else { throw gone(destination) }
+            let attributes = try image.sealedValue(image.layers).attributes()?.kept
+            let key = try ledger.destination.key(destination.address.name, attributes)
+            changes.append(key.changing(to: try image.opening(stored)))
+        }
+        return try changes + BulkExpiry(ledger).dropping(number)
+    }
+
+    private func record(_ number: Int) throws -> BulkRecord {
+        guard let record = try ledger.record(number) else {
+            throw MigrationError(
+                .validationFailed, "what the migration '\(migration.id)' has moved is no longer kept")
+        }
+        return record
+    }
+
+    private func keys(_ item: BulkRecord.Item) throws -> (source: ResolvedKey, destination: ResolvedKey) {
+        (
+            try ledger.source.key(migration.source.prefix + item.suffix),
+            try ledger.destination.key(migration.destination.prefix + item.suffix)
+        )
+    }
+
+    private func changed(_ key: ResolvedKey) -> MigrationError {
+        MigrationError(
+            .validationFailed,
+            "'\(key.address)' is not as the migration '\(migration.id)' left it, so that stays done")
+    }
+
+    private func gone(_ key: ResolvedKey) -> MigrationError {
+        MigrationError(
+            .validationFailed, "what was at '\(key.address)' before the migration '\(migration.id)' is no longer kept")
+    }
+}

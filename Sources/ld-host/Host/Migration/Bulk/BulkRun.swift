@@ -1,0 +1,188 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// A run of a bulk migration: chunk after chunk, each in turn in the destination's store, so that who waits for a single value
+/// waits for one chunk at most. An interrupted run is taken up behind the last chunk, by whatever process.
+struct BulkRun: Sendable {
+    /// What is known of a run between two chunks.
+    private struct Sweep: Sendable {
+        /// Some of the names that are still to be looked at.
+        var names: [String] = []
+        var next = 0
+        var after: String?
+        var isBegun = false
+        var isOver = false
+        var looked = 0
+        /// What the ledger said when the run began.
+        var before: BulkProgress
+        var progress: BulkProgress
+
+        init(_ migration: AnyBulkMigration) {
+            before = BulkProgress(migration)
+            progress = before
+        }
+    }
+
+    /// How many names are in memory at once. Stores of files list a folder anew for each page.
+    private static let page = 8192
+
+    let ledger: BulkLedger
+    let policy: MigrationConflictPolicy
+    private var migration: AnyBulkMigration { ledger.migration }
+    private let start = ContinuousClock().now
+
+    init(_ ledger: BulkLedger, policy: MigrationConflictPolicy) {
+        self.ledger = ledger
+        self.policy = policy
+    }
+
+    /// Moves all values.
+    ///
+    /// - Parameter progress: Told how many of how many values have been looked at.
+    func all(
+        besides others: [AnyBulkMigration], progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+    ) async throws -> MigrationResult {
+        let check = BulkCheck(ledger: ledger, policy: policy, others: others)
+        let total = try await blocking { try check.run() }
+        var sweep = Sweep(migration)
+        while !sweep.isOver {
+            try Task.checkCancellation()
+            sweep = try await alone { [sweep] in try step(sweep) }
+            progress?(min(sweep.looked, total), total)
+        }
+        return result(sweep)
+    }
+
+    /// Moves one value, if it is there.
+    ///
+    /// - Parameter name: Its name in the destination.
+    func one(_ name: String) async throws -> MigrationResult {
+        try BulkCheck(ledger: ledger, policy: policy, others: []).checkRanges()
+        let sweep = try await alone {
+            var sweep = Sweep(migration)
+            var page = try ledger.page()
+            var row = try row(of: page)
+            sweep.before = row.bulk ?? BulkProgress(migration)
+            try BulkCleanup(ledger).resume(&row, &page)
+            let (state, after) = (row.state, row.bulk?.after)
+            _ = try BulkChunk(ledger, policy: policy).move([migration.sourceName(of: name)], &row, &page)
+            sweep.progress = row.bulk ?? BulkProgress(migration)
+            guard sweep.progress.chunks > sweep.before.chunks else { return sweep }
+            // Where a run of all values is has not changed.
+            row.bulk?.after = after
+            row.state = state == .clean ? .clean : .published
+            if row.state == .clean { row.expires = expiry(row) }
+            page[row.id] = row
+            _ = try ledger.apply([ledger.change(page)])
+            return sweep
+        }
+        return result(sweep)
+    }
+
+    private func step(_ given: Sweep) throws -> Sweep {
+        var sweep = given
+        var page = try ledger.page()
+        var row = try row(of: page)
+        if !sweep.isBegun {
+            sweep.isBegun = true
+            sweep.before = row.bulk ?? BulkProgress(migration)
+            sweep.after = row.state == .clean ? nil : row.bulk?.after
+            if row.state == .clean, let expires = row.expires, expires <= Ledger.now {
+                try BulkExpiry(ledger).run(&row, &page)
+            }
+        }
+        try BulkCleanup(ledger).resume(&row, &page)
+        if sweep.next == sweep.names.count {
+            sweep.names = try ledger.source.names(after: sweep.after, limit: Self.page)
+            sweep.next = 0
+        }
+        guard !sweep.names.isEmpty else {
+            try finish(&row, &page, sweep)
+            sweep.isOver = true
+            return sweep
+        }
+        let count = try BulkChunk(ledger, policy: policy).move(sweep.names[sweep.next...], &row, &page)
+        sweep.next += count
+        sweep.looked += count
+        sweep.after = sweep.names[sweep.next - 1]
+        sweep.progress = row.bulk ?? BulkProgress(migration)
+        return sweep
+    }
+
+    /// Says that all values have been looked at, unless nothing has come of it.
+    private func finish(_ row: inout LedgerRow, _ page: inout LedgerPage, _ sweep: Sweep) throws {
+        guard let progress = row.bulk, row.state != .clean || progress.isOpen || progress.chunks > sweep.before.chunks
+        else { return }
+        guard progress.chunks > 0 else { return }
+        row.bulk?.after = nil
+        row.bulk?.isOpen = false
+        row.state = .clean
+        var changes: [BatchChange] = []
+        if ledger.grace == 0 {
+            for number in progress.firstRecord..<progress.chunks {
+                changes.append(try ledger.recordPlace(number).changing(to: nil))
+            }
+            row.bulk?.firstRecord = progress.chunks
+        }
+        row.expires = expiry(row)
+        page[row.id] = row
+        _ = try ledger.apply(changes + [ledger.change(page)])
+    }
+
+    private func expiry(_ row: LedgerRow) -> Int64? {
+        guard ledger.grace > 0, let progress = row.bulk, progress.firstRecord < progress.chunks else { return nil }
+        return Ledger.now + Int64(ledger.grace) * 86_400 * 1_000_000_000
+    }
+
+    /// The ledger's row, or the first one.
+    private func row(of page: LedgerPage) throws -> LedgerRow {
+        let known = page[migration.id]
+        if let known, known.revision > migration.revision {
+            throw MigrationError(
+                .newerRevision,
+                "revision \(known.revision) has brought the data of '\(migration.destination)', and this program has "
+                    + "revision \(migration.revision); use a later version of the program")
+        }
+        var progress = known?.bulk ?? BulkProgress(migration)
+        // What was undone, or was another revision, begins anew.
+        if known?.state == .rolledBack || known.map({ $0.revision < migration.revision }) == true {
+            progress.after = nil
+        }
+        var row = LedgerRow(
+            id: migration.id, revision: migration.revision, state: known?.state ?? .published, written: [], removed: [],
+            committed: Ledger.now, duration: (ContinuousClock().now - start) / .seconds(1),
+            appVersion: ledger.snapshot.settings.appVersion, expires: known?.expires)
+        row.bulk = progress
+        return row
+    }
+
+    private func result(_ sweep: Sweep) -> MigrationResult {
+        let (before, after) = (sweep.before, sweep.progress)
+        let moved = after.moved - before.moved
+        let kept = after.kept - before.kept
+        let outcome: MigrationOutcome =
+            moved > 0 ? .migrated : sweep.before.isOpen ? .cleaned : kept > 0 ? .destinationKept : .nothingToDo
+        return MigrationResult(
+            success: true, migratedCount: moved,
+            metadata: [
+                "kept": AnyCodable(.int(Int64(kept))), "left": AnyCodable(.int(Int64(after.left - before.left))),
+            ],
+            duration: (ContinuousClock().now - start) / .seconds(1), outcome: outcome)
+    }
+
+    private func alone<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let snapshot = ledger.snapshot
+        return try await MigrationTurns.shared.alone(in: ledger.destination.open, snapshot.settings) {
+            try await blocking {
+                // A batch that was decided and is not all in place would be taken for no change.
+                BatchRecovery(snapshot: snapshot).recoverAll()
+                return try body()
+            }
+        }
+    }
+
+    /// Runs what may wait on a thread that may.
+    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await onIOThread { () throws(StorageError) in Result { try body() } }.get()
+    }
+}

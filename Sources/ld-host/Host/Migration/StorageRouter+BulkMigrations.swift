@@ -1,0 +1,160 @@
+internal import FoundationEssentials
+public import LocalDataAPI
+
+extension StorageRouter {
+    /// Runs a registered migration now, by its id, after those that it depends on.
+    ///
+    /// - Parameters:
+    ///   - onConflict: In place of the migration's own policy.
+    ///   - progress: Of one of many keys, told how many of how many values have been looked at, on any thread.
+    /// - Throws: `MigrationError` naming the migration. Of one of many keys, chunks that were moved before stay moved, and the
+    ///   next run goes on behind them.
+    @discardableResult
+    public func runMigration(
+        _ id: String, onConflict: MigrationConflictPolicy? = nil,
+        progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationResult {
+        switch try known(id) {
+        case .single(let migration): try await migrate(migration, onConflict: onConflict)
+        case .bulk(let migration): try await migrate(migration, onConflict: onConflict, progress: progress)
+        }
+    }
+
+    /// Runs the registered migrations of many keys, each after those that it depends on, also if some fail.
+    public func migrateRanges() async throws -> MigrationReport {
+        let snapshot = try await snapshot()
+        var entries: [MigrationReport.Entry] = []
+        for known in try MigrationOrder(migrationRegistry.known).sorted() {
+            guard case .bulk(let migration) = known else { continue }
+            let destination = migration.destination.key("\(migration.destination.prefix)*").descriptor
+            do {
+                let outcome = try await migrate(migration, onConflict: nil).outcome
+                entries.append(
+                    MigrationReport.Entry(destination: destination, migration: migration.id, outcome: outcome))
+            } catch {
+                let error = MigrationError(of: migration.id, error)
+                snapshot.log(.error, "migration", error.message)
+                entries.append(
+                    MigrationReport.Entry(
+                        destination: destination, migration: migration.id, outcome: .failed, error: error))
+            }
+        }
+        return MigrationReport(entries)
+    }
+
+    /// What the ledger says of a registered migration; `nil` if it has not run.
+    public func migrationRecord(of id: String) async throws -> MigrationRecord? {
+        switch try known(id) {
+        case .single(let migration):
+            let resolved = try await resolve(KeyReference(migration.destinationKey))
+            return try await Ledger(self, snapshot().settings, of: resolved).page()[id]?.record
+        case .bulk(let migration): return try await rows(of: migration).first { $0.id == id }?.record
+        }
+    }
+
+    /// Undoes a migration of many keys: its sources are put back, and what it wrote is removed or becomes what it was. Chunks
+    /// are undone one after the other; what is interrupted can be run again.
+    ///
+    /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept: then
+    ///   nothing is changed.
+    func rollbackRange(_ id: String) async throws {
+        try await inTurn(of: id) { try BulkRollback($0).run() }
+    }
+
+    /// Makes a migration of many keys final: what it takes to undo it is kept no longer.
+    func confirmRange(_ id: String) async throws {
+        try await inTurn(of: id) { try BulkRollback($0).confirm() }
+    }
+
+    private func known(_ id: String) throws(MigrationError) -> KnownMigration {
+        if let known = migrationRegistry.known(id) { return known }
+        throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered")
+    }
+
+    private func inTurn(of id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {
+        guard case .bulk(let migration) = try known(id) else {
+            throw MigrationError(.validationFailed, "the migration '\(id)' is of one key; name the key")
+        }
+        let ledger = try await bulkLedger(of: migration)
+        let settings = ledger.snapshot.settings
+        try await MigrationTurns.shared.alone(in: ledger.destination.open, settings) {
+            try await onIOThread { () throws(StorageError) in
+                BatchRecovery(snapshot: ledger.snapshot).recoverAll()
+                return Result { try body(ledger) }
+            }.get()
+        }
+    }
+}
+
+extension StorageRouter {
+    /// The registered migrations of many keys that may bring a value to a key.
+    func bulkMigrations(for key: AnyStorageKey) async throws -> [AnyBulkMigration] {
+        let migrations = migrationRegistry.bulkMigrations
+        guard !migrations.isEmpty else { return [] }
+        let settings = try await snapshot().settings
+        let place = try settings.place(of: key.descriptor.domain)
+        return migrations.filter {
+            $0.destination.contains(key.descriptor.name) && (try? settings.place(of: $0.destination.domain)) == place
+        }
+    }
+
+    /// Brings one value, if its source is there.
+    func bring(_ key: AnyStorageKey, by migration: AnyBulkMigration) async throws {
+        do {
+            let ledger = try await bulkLedger(of: migration)
+            let name = key.descriptor.name
+            let isThere = try await onIOThread { () throws(StorageError) in
+                let source = try ledger.source.key(migration.sourceName(of: name))
+                guard !ledger.snapshot.isReserved(source.address) else { return false }
+                return try source.open.repeating { () throws(StorageError) in
+                    try source.store.exists(source.handle)
+                }
+            }
+            guard isThere else { return }
+            try await runDependencies(of: .bulk(migration), [])
+            _ = try await migrationRegistry.once("\(migration.id)\n\(name)") {
+                try await Self.$isMigrating.withValue(true) {
+                    try await BulkRun(ledger, policy: migration.conflictPolicy).one(name)
+                }
+            }
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    /// Runs a migration after those that it depends on, once at a time.
+    func migrate(
+        _ migration: AnyBulkMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationResult {
+        do {
+            try migration.validate()
+            if !areDependenciesDone { try await runDependencies(of: .bulk(migration), path) }
+            let ledger = try await bulkLedger(of: migration)
+            let policy = onConflict ?? migration.conflictPolicy
+            let others = migrationRegistry.bulkMigrations
+            return try await migrationRegistry.once("\(migration.id)\n*\n\(policy)") {
+                try await Self.$isMigrating.withValue(true) {
+                    try await BulkRun(ledger, policy: policy).all(besides: others, progress: progress)
+                }
+            }
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    /// The ledger's rows of a migration's destination.
+    func rows(of migration: AnyBulkMigration) async throws -> [LedgerRow] {
+        let ledger = try await bulkLedger(of: migration)
+        return try await onIOThread { () throws(StorageError) in try ledger.page().rows }
+    }
+
+    func bulkLedger(of migration: AnyBulkMigration) async throws(StorageError) -> BulkLedger {
+        let snapshot = try await snapshot()
+        return try await onIOThread { () throws(StorageError) in
+            BulkLedger(
+                migration, from: try BulkPlace(migration.source, snapshot),
+                to: try BulkPlace(migration.destination, snapshot), snapshot)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+import LocalDataAPI
+import Synchronization
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("migrations of many values that are interrupted", .timeLimit(.minutes(5))) struct BulkInterruptionTests {
+    /// A table is exported once for each name.
+    private static let names = Atomic<Int>(0)
+    private static let values = 5
+
+    private let before = StorageDomain.custom(name: "before")
+    private let after = StorageDomain.custom(name: "after")
+
+    private func router(_ fixture: FixtureBuilder, _ store: StoppingStore) async throws -> StorageRouter {
+        let router = StorageRouter(
+            configuration: try fixture.configuration("domains: { before: \"stopping\", after: \"stopping\" }"))
+        let name = "stopping in bulk \(Self.names.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try await router.registerPlugin(
+            named: name, Plugin.export(name, version: "0", .storage(StoppingStore.self) { _, _ in store }))
+        return router
+    }
+
+    private var migration: AnyBulkMigration {
+        AnyBulkMigration(
+            SimpleBulkMigration(
+                id: "move", from: BulkMigrationTests.range(before, "old."),
+                to: BulkMigrationTests.range(after, "new."), conflictPolicy: .takeSource))
+    }
+
+    /// A run in chunks of two values.
+    private func run(_ router: StorageRouter) async throws -> MigrationResult {
+        let snapshot = try await router.snapshot()
+        let ledger = BulkLedger(
+            migration, from: try BulkPlace(migration.source, snapshot),
+            to: try BulkPlace(migration.destination, snapshot), snapshot, chunkSize: 2)
+        return try await Task(executorPreference: IOExecutor.shared) {
+            try await BulkRun(ledger, policy: .takeSource).all(besides: [], progress: nil)
+        }.value
+    }
+
+    @Test("stopped at every change, every value is somewhere, and the next run ends as one that was not stopped")
+    func everyChange() async throws {
+        var isStopped = true
+        var count = 0
+        while isStopped {
+            let fixture = try FixtureBuilder()
+            defer { fixture.remove() }
+            let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
+            let router = try await router(fixture, store)
+            for number in 1...Self.values {
+                try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
+            }
+            try await router.set("replaced", for: BulkMigrationTests.key("new.3", after))
+            store.stop(after: count)
+            do {
+                _ = try await run(router)
+                isStopped = false
+            } catch let error as StorageError {
+                #expect(error.code == .fileError || error.code == .durabilityUnknown, "\(count): \(error)")
+            }
+            store.goOn()
+            // Another process goes on; it completes a batch that was decided first.
+            let next = try await self.router(fixture, store)
+            _ = try await next.snapshot()
+            for number in 1...Self.values {
+                let old = try await next.data(for: .key(BulkMigrationTests.key("old.\(number)", before)))
+                let new = try await next.data(for: .key(BulkMigrationTests.key("new.\(number)", after)))
+                let value = Data("\"\(number)\"".utf8)
+                #expect(old == value || old == nil && new == value, "\(count): \(number)")
+            }
+            _ = try await run(next)
+            for number in 1...Self.values {
+                #expect(try await next.get(BulkMigrationTests.key("new.\(number)", after)) == "\(number)", "\(count)")
+            }
+            #expect(try await next.names(in: before).isEmpty, "\(count)")
+            try await next.registerMigration(migration)
+            #expect(try await next.migrationRecord(of: "move")?.state == .clean, "\(count)")
+            #expect(try await run(next).outcome == .nothingToDo, "\(count)")
+            // The ledger's page, three records or four, and the image of what was replaced.
+            #expect((5...6).contains(store.count(in: "localdata.migrations")), "\(count)")
+            #expect(store.count(in: "localdata.batch") == 0, "\(count)")
+            store.stop(after: count)
+            _ = try? await next.rollbackMigration("move")
+            store.goOn()
+            let last = try await self.router(fixture, store)
+            try await last.registerMigration(migration)
+            // There is nothing to be undone if the last batch was decided.
+            _ = try? await last.rollbackMigration("move")
+            #expect(try await last.migrationRecord(of: "move")?.state == .rolledBack, "\(count)")
+            for number in 1...Self.values {
+                #expect(try await last.get(BulkMigrationTests.key("old.\(number)", before)) == "\(number)", "\(count)")
+            }
+            #expect(try await last.get(BulkMigrationTests.key("new.3", after)) == "replaced", "\(count)")
+            #expect(try await last.names(in: after) == ["new.3"], "\(count)")
+            #expect(store.count(in: "localdata.migrations") == 1, "\(count)")
+            count += 1
+        }
+        #expect(count > 40, "stopped at \(count) changes")
+    }
+
+    @Test("what does not read back as it was written removes nothing")
+    func unverified() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
+        let router = try await router(fixture, store)
+        for number in 1...Self.values {
+            try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
+        }
+        store.alter("new.3")
+        let error = await MigrationError.of { try await run(router) }
+        #expect(error?.code == .validationFailed && error?.message.contains("new.3") == true)
+        #expect(try await router.names(in: before) == ["old.3", "old.4", "old.5"])
+        _ = try await run(router)
+        #expect(try await router.names(in: before) == ["old.3"])
+    }
+}
