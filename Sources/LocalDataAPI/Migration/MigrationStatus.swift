@@ -8,6 +8,8 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         case notRun
         /// The data is at its destination, and what the migration removes is not yet removed.
         case cleanupPending
+        /// It moves many values, and was stopped in the midst; a run goes on from there.
+        case interrupted
         /// All is done.
         case done
         /// The destination did not give back what was written, so nothing was removed.
@@ -62,7 +64,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     /// Whether something is to be done about it.
     public var needsAttention: Bool {
         switch state {
-        case .cleanupPending, .unverified, .unreadable: true
+        case .cleanupPending, .interrupted, .unverified, .unreadable: true
         case .notRun, .done, .rolledBack: problem != nil
         }
     }

@@ -39,8 +39,8 @@ struct Command: Sendable {
         .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
         .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateResume,
         .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest,
-        .pluginsVectors, .pluginsNew,
-        .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
+        .configUnset, .configValidate,
         .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

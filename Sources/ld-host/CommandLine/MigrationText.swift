@@ -67,6 +67,7 @@ enum MigrationText {
         switch state {
         case .notRun: "not run"
         case .cleanupPending: "data brought, sources not yet removed"
+        case .interrupted: "interrupted, and goes on with the next run"
         case .done: "done"
         case .unverified: "what it wrote did not read back; sources not removed"
         case .rolledBack: "rolled back"
@@ -89,7 +90,7 @@ enum MigrationText {
         for batch in resumption.batches { Output.line("completed: \(Printable(batch))") }
         for batch in resumption.waiting { Output.line("still interrupted: \(Printable(batch)); see: ld-host doctor") }
         for entry in resumption.entries {
-            Output.line("\(Printable(entry.migration)): \(Printable(entry.problem ?? "sources removed"))")
+            Output.line("\(Printable(entry.migration)): \(Printable(entry.problem ?? "finished"))")
         }
         for failure in resumption.failures { Output.remark("ld-host: \(Printable(failure))") }
         if resumption.isComplete, resumption.batches.isEmpty, resumption.entries.isEmpty {

@@ -67,8 +67,8 @@ extension Command {
     static let migrateResume = Command(
         name: "migrate resume", summary: "finish what was interrupted",
         details: """
-            Batches that were decided are put in place, and what migrations have left to be removed is removed, also of those
-            that nobody knows any more. No migration is run. Ends with status 2 if something is still left.
+            Batches that were decided are put in place, moves of many values go on, and what migrations have left to be removed
+            is removed, also of those that nobody knows any more. Ends with status 2 if something is still left.
             """,
         options: [json]
     ) { _, session in

@@ -52,12 +52,14 @@ extension KnownMigration: OrderedMigration {
     }
 
     /// The key that the data comes to; of many, one whose name stands for all of them.
-    var destinationDescriptor: StorageKeyDescriptor {
+    var destinationKey: AnyStorageKey {
         switch self {
-        case .single(let migration): migration.destinationDescriptor
-        case .bulk(let migration): migration.destination.key("\(migration.destination.prefix)*").descriptor
+        case .single(let migration): migration.destinationKey
+        case .bulk(let migration): migration.destination.key("\(migration.destination.prefix)*")
         }
     }
+
+    var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
     /// Where the data comes to, for people.
     var destination: String {

@@ -40,14 +40,6 @@ extension MigrationError {
         MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
     }
 
-    /// A migration of many keys, which a sweep cannot run.
-    static func notInSweeps(_ migration: AnyBulkMigration) -> MigrationError {
-        MigrationError(
-            .validationFailed,
-            "it moves many values, from '\(migration.source)' to '\(migration.destination)', which is "
-                + "not done in a sweep")
-    }
-
     /// What a result without success says.
     static func unsuccessful(_ result: MigrationResult) -> MigrationError {
         result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")

@@ -122,7 +122,8 @@ final class MigrationTransaction: StorageProviding {
         }
         if let known { return known }
         let entry = Entry(
-            key: key, resolved: resolved, stored: try await stored(resolved), planned: planned?.change(of: resolved))
+            key: key, resolved: resolved, stored: try await stored(resolved),
+            planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
             if let index = state.indices[target] { return state.entries[index] }
@@ -134,8 +135,6 @@ final class MigrationTransaction: StorageProviding {
 
     /// The bytes in the store, which have to be so still when the changes are made.
     private func stored(_ resolved: ResolvedKey) async throws(StorageError) -> Data? {
-        // A plan makes no changes.
-        guard planned == nil else { return try await router.stored(resolved) }
         if let refusal = resolved.refusal { throw refusal }
         let open = resolved.open
         return try await open.wait("reading '\(resolved.address)'") { [self] () throws(StorageError) in

@@ -14,6 +14,11 @@ extension Diagnosis {
         for (place, page) in survey.readable {
             for row in page.rows {
                 switch row.state {
+                case .published where row.bulk != nil:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            hint: "run: ld-host migrate resume", isProblem: true))
                 case .published:
                     findings.append(
                         Finding(

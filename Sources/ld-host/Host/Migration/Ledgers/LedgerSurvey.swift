@@ -95,6 +95,6 @@ struct LedgerSurvey: Sendable {
 extension StorageRouter {
     /// The ledgers of all stores, and of the destinations of all migrations that are known.
     func ledgers(_ snapshot: RouterSnapshot) async -> LedgerSurvey {
-        await LedgerSurvey(self, snapshot, destinations: migrationRegistry.migrations.map(\.destinationKey))
+        await LedgerSurvey(self, snapshot, destinations: migrationRegistry.known.map(\.destinationKey))
     }
 }

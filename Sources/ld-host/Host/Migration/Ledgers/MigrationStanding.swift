@@ -74,7 +74,7 @@ struct MigrationStanding {
 extension LedgerRow {
     /// Until when its images are kept.
     var keptUntil: Date? {
-        guard changes.contains(where: { $0.image != nil }) else { return nil }
+        guard bulk != nil || changes.contains(where: { $0.image != nil }) else { return nil }
         return expires.map { Date(timeIntervalSince1970: Double($0) / 1e9) }
     }
 
@@ -83,7 +83,7 @@ extension LedgerRow {
 
     var status: MigrationStatus.State {
         switch state {
-        case .published: .cleanupPending
+        case .published: bulk == nil ? .cleanupPending : .interrupted
         case .clean: .done
         case .unverified: .unverified
         case .rolledBack: .rolledBack

@@ -32,17 +32,23 @@ extension StorageRouter {
     ///
     /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
     public func rollbackMigration(_ id: String, of address: String? = nil) async throws {
-        try await inTurn(id, address) { try await MigrationRollback($0).run(id) }
+        try await inTurn(id, address, ofMany: { try await self.rollbackRange(id) }) {
+            try await MigrationRollback($0).run(id)
+        }
     }
 
     /// Makes a migration final by its id; see the other.
     ///
     /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
     public func confirmMigration(_ id: String, of address: String? = nil) async throws {
-        try await inTurn(id, address) { try await MigrationRollback($0).confirm(id) }
+        try await inTurn(id, address, ofMany: { try await self.confirmRange(id) }) {
+            try await MigrationRollback($0).confirm(id)
+        }
     }
 
-    private func inTurn(_ id: String, _ address: String?, _ body: (Ledger) async throws -> Void) async throws {
+    private func inTurn(
+        _ id: String, _ address: String?, ofMany: () async throws -> Void, _ body: (Ledger) async throws -> Void
+    ) async throws {
         let snapshot = try await snapshot()
         var wanted: String?
         if let address {
@@ -53,11 +59,15 @@ extension StorageRouter {
         let found = survey.readable.filter { found in
             found.page[id] != nil && wanted.map { $0.utf8.elementsEqual(found.place.address.utf8) } ?? true
         }
-        guard let only = found.first?.place else { throw Self.notRecorded(id, wanted, survey) }
+        guard let (only, page) = found.first else { throw Self.notRecorded(id, wanted, survey) }
         guard found.count == 1 else {
             let list = found.map { "'\($0.place.address)' in '\($0.place.open.name)'" }.joined(separator: ", ")
             throw MigrationError(
                 .validationFailed, "the migration '\(id)' has been run for \(list); say which is meant")
+        }
+        if page[id]?.bulk != nil {
+            try await loadPacks()
+            return try await ofMany()
         }
         try await MigrationTurns.shared.alone(in: only.open, snapshot.settings) {
             try await body(survey.ledger(of: only))

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 public import LocalDataAPI
 
 extension StorageRouter {
-    /// Finishes what was interrupted: batches that were decided, and what migrations that brought their data have left to be
-    /// removed. No migration is run, so that those are finished, too, that are not known any more.
+    /// Finishes what was interrupted: batches that were decided, moves of many values, and what migrations that brought their
+    /// data have left to be removed. Of those no code is run, so that they need not be known any more.
     public func resumeMigrations() async throws -> MigrationResumption {
         let (snapshot, before) = try await untouchedSnapshot { snapshot in
             (snapshot, try await MigrationNotes(snapshot).interruptedBatches())
@@ -15,13 +15,28 @@ extension StorageRouter {
         var entries: [MigrationResumption.Entry] = []
         for (place, page) in survey.readable {
             for row in page.rows where row.state == .published || row.state == .unverified {
-                entries.append(await resume(row.id, survey, place, snapshot))
+                entries.append(
+                    row.bulk == nil
+                        ? await resume(row.id, survey, place, snapshot) : await goOn(row.id, place.address))
             }
         }
         return MigrationResumption(
             batches: before.filter { !isWaiting.contains($0.id) }.map(\.subject), waiting: waiting.map(\.subject),
             entries: entries,
             failures: survey.allFailures.map(\.message))
+    }
+
+    private func goOn(_ id: String, _ destination: String) async -> MigrationResumption.Entry {
+        do {
+            guard case .bulk(let migration)? = try await knownMigrations().first(where: { $0.id == id }) else {
+                throw MigrationError(.unresolvedDependency, "it is not known here")
+            }
+            _ = try await migrate(migration, onConflict: nil)
+            return MigrationResumption.Entry(migration: id, destination: destination, isDone: true)
+        } catch {
+            return MigrationResumption.Entry(
+                migration: id, destination: destination, isDone: false, problem: "it cannot go on: \(error)")
+        }
     }
 
     private func resume(

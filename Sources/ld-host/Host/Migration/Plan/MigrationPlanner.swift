@@ -6,7 +6,7 @@ internal import LocalDataAPI
 struct MigrationPlanner: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
-    private let planned = PlannedChanges()
+    let planned = PlannedChanges()
 
     init(_ router: StorageRouter, _ snapshot: RouterSnapshot) {
         self.router = router
@@ -23,7 +23,7 @@ struct MigrationPlanner: Sendable {
                 try dependants.check(migration)
                 switch migration {
                 case .single(let migration): entry = try await self.entry(of: migration)
-                case .bulk(let migration): throw MigrationError.notInSweeps(migration)
+                case .bulk(let migration): entry = try await self.entry(of: migration)
                 }
             } catch {
                 dependants.fail(migration.id)
@@ -138,12 +138,12 @@ struct MigrationPlanner: Sendable {
 extension MigrationPlan.Entry {
     init(
         _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String,
-        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
+        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [], count: Int? = nil
     ) {
         self.init(
             migration: migration.id, revision: migration.revision, summary: migration.summary,
             pack: migration.pack.map { "\($0)" }, destination: migration.destination,
-            decision: decision, why: why, error: error, reads: reads, removes: removes)
+            decision: decision, why: why, error: error, reads: reads, removes: removes, count: count)
     }
 
     init(

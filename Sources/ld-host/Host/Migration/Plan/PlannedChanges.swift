@@ -18,6 +18,18 @@ final class PlannedChanges: Sendable {
     /// The ledger's page of a destination as it would be; `nil` if it is as it is.
     func page(of destination: ResolvedKey) -> LedgerPage? { state.withLock { $0.pages[destination.target] } }
 
+    /// The names in a place that would change, and whether each has a value then.
+    func changes(in place: StorageNamespace, of open: OpenStore) -> [String: Bool] {
+        let store = ObjectIdentifier(open)
+        return state.withLock { state in
+            var changes: [String: Bool] = [:]
+            for (target, value) in state.values where target.store == store && target.address.place == place {
+                changes[target.address.name] = value.change.isSet
+            }
+            return changes
+        }
+    }
+
     /// The version of the app whose data a changed value would be; `nil` if the store does not say it.
     func dataVersion(of resolved: ResolvedKey) -> String? {
         resolved.attributes == nil ? nil : state.withLock { $0.values[resolved.target]?.version }

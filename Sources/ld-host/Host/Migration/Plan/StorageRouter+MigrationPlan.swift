@@ -51,18 +51,23 @@ extension StorageRouter {
         var dependants = MigrationDependants(migrationRegistry)
         var entries: [MigrationReport.Entry] = []
         for (index, migration) in selection.migrations.enumerated() {
-            func tell(_ done: Int) {
+            let tell: @Sendable (Int, Int) -> Void = { done, total in
                 progress?(
-                    MigrationProgress(migration: migration.id, done: done, total: 1, index: index, count: count))
+                    MigrationProgress(
+                        migration: migration.id, done: done, total: total, index: index, count: count))
             }
             try Task.checkCancellation()
-            tell(0)
+            tell(0, 1)
             let entry: MigrationReport.Entry
             do {
                 try dependants.check(migration)
                 switch migration {
                 case .single(let migration): entry = await self.entry(of: migration, areDependenciesDone: true)
-                case .bulk(let migration): throw MigrationError.notInSweeps(migration)
+                case .bulk(let bulk):
+                    let result = try await migrate(
+                        bulk, onConflict: nil, areDependenciesDone: true, progress: tell)
+                    entry = MigrationReport.Entry(
+                        destination: migration.destinationDescriptor, migration: bulk.id, outcome: result.outcome)
                 }
             } catch {
                 entry = MigrationReport.Entry(migration, error)
@@ -72,7 +77,7 @@ extension StorageRouter {
                 snapshot.log(.error, "migration", error.message)
             }
             entries.append(entry)
-            tell(1)
+            tell(1, 1)
         }
         return MigrationReport(entries)
     }
