@@ -55,7 +55,7 @@ import Testing
         for (options, reason) in [
             (#"manifest: [{"id":"a","renmae":{}}]"#, "unknown member 'renmae'"),
             (#"file: "/nonexistent/manifest.json""#, "No such file"),
-            (#"manifest: [], file: "/nonexistent/manifest.json""#, "both given"), ("manifest: {}", "is an object"),
+            (#"manifest: [], file: "/nonexistent/manifest.json""#, "both given"),
             ("manifest: 3", "expected list"),
         ] {
             let home = try ManifestHome()
@@ -68,5 +68,14 @@ import Testing
             }.map { "\($0)" }
             #expect(message?.contains(reason) == true, "\(message ?? "")")
         }
+    }
+
+    @Test("an option that no component can have makes the configuration wrong as a whole")
+    func wrongConfiguration() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let router = try home.router(text("manifest: { id: 1 }"))
+        let error = await #expect(throws: StorageError.self) { try await router.text(at: "rows/a") }
+        #expect(error?.message.contains("option 'manifest' of migration pack 'ours' is an object") == true)
     }
 }

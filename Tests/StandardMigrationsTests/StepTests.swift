@@ -282,6 +282,35 @@ import Testing
         #expect(try await router.text(at: "rows/b") == "[1]")
     }
 
+    @Test("all keys of a prefix come to another place, and into the other format, and are put back by a rollback")
+    func prefixes() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let manifest = try Manifest(
+            text: #"""
+                [{"id":"x","move":{"from":"userDefaults/old.*","to":"rows/new.*"}},
+                 {"id":"y","reencode":{"from":{"prefix":"rows/new.","serializer":"json"},
+                                       "to":{"prefix":"fileSystem/p.","serializer":"plist"}},"after":["x"]}]
+                """#)
+        let router = try home.router()
+        for number in 0..<20 { try await router.put("[\(number)]", at: "userDefaults/old.\(number)") }
+        try await router.put("stays", at: "userDefaults/older")
+        for migration in manifest.bulkMigrations { try await router.registerMigration(migration) }
+        #expect(try await router.runMigration("y").migratedCount == 20)
+        #expect(try await router.runMigration("y").outcome == .nothingToDo)
+        for number in 0..<20 {
+            #expect(try await router.text(at: "userDefaults/old.\(number)") == nil)
+            #expect(try await router.text(at: "rows/new.\(number)") == nil)
+            let moved = StorageKey<[Int]>(
+                name: "p.\(number)", domain: .fileSystem(), security: .none, serializer: .plist, owner: "tests",
+                description: "moved")
+            #expect(try await router.get(moved) == [number])
+        }
+        #expect(try await router.text(at: "userDefaults/older") == "stays")
+        for id in ["y", "x"] { try await router.rollbackMigration(id) }
+        #expect(try await router.text(at: "userDefaults/old.7") == "[7]")
+    }
+
     @Test("steps for prefixes are bulk migrations")
     func ranges() throws {
         let manifest = try Manifest(
