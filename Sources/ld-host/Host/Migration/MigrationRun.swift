@@ -57,6 +57,9 @@ struct MigrationRun: Sendable {
                 "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
                     + "revision \(migration.revision); use a later version of the program")
         }
+        if row.state == .published, row.isLarge == true {
+            return try await LargeRun(ledger).resume(row, &page).map { MigrationResult(success: true, outcome: $0) }
+        }
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -97,6 +100,11 @@ struct MigrationRun: Sendable {
             throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
         }
         let (entries, views) = transaction.close()
+        if let move = LargeRun.Move(entries) {
+            let row = row(duration)
+            return try await LargeRun(ledger).run(move, row, keeping: policy != .takeSource, &page)
+                ? result.became(.migrated, duration) : result.became(.cleanupPending, duration)
+        }
         return try await publish(entries, views, result, duration, &page)
     }
 
@@ -111,20 +119,24 @@ struct MigrationRun: Sendable {
         }
     }
 
+    private func row(_ duration: Double) -> LedgerRow {
+        LedgerRow(
+            id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+    }
+
     private func publish(
         _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
         _ page: inout LedgerPage
     ) async throws -> MigrationResult {
-        var row = LedgerRow(
-            id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
-            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+        var row = row(duration)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
         var hasDestination = migration.effect == .removes
         for entry in entries {
             let isDestination = entry.resolved.address == destination.address
             switch entry.change {
-            case nil: if isDestination { hasDestination = entry.stored != nil }
+            case nil, .copy: if isDestination { hasDestination = entry.isStored }
             case .removal:
                 if isDestination { hasDestination = false }
                 if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }

@@ -4,19 +4,26 @@ internal import Synchronization
 
 /// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It runs
 /// no other migration, and keys need be in no catalog.
-final class MigrationTransaction: StorageProviding {
+final class MigrationTransaction: MovingTransaction {
     /// One value that the migration has looked at or changes.
     struct Entry: Sendable {
         enum Change: Sendable {
             case set(Data)
             case removal
+            /// What another entry's source has, which is large.
+            case copy(of: AnyStorageKey)
         }
 
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
         let stored: Data?
+        /// Whether there is a value, of which the bytes are too many to have been asked for.
+        var isLarge = false
         var change: Change?
+
+        /// Whether there is a value.
+        var isStored: Bool { isLarge || stored != nil }
 
         /// The hash of these bytes.
         var mark: UInt64? { stored.map { StableHash.of($0) } }
@@ -71,7 +78,11 @@ final class MigrationTransaction: StorageProviding {
         switch entry.change {
         case .set(let data): return data
         case .removal: return nil
+        case .copy(let source):
+            guard let original = try await loaded(source).stored else { return nil }
+            return try await router.opened(original, of: try await loaded(source).resolved)
         case nil:
+            let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
             return try await router.opened(stored, of: entry.resolved)
         }
@@ -80,17 +91,31 @@ final class MigrationTransaction: StorageProviding {
     /// - Throws: `deserializationFailed` if the destination's own serializer does not read the bytes again.
     func setData(_ data: Data, for key: AnyStorageKey) async throws {
         try key.check(data)
+        _ = try await loaded(key)
         try await change(key, to: .set(data))
     }
 
-    func remove(_ key: AnyStorageKey) async throws { try await change(key, to: .removal) }
+    func remove(_ key: AnyStorageKey) async throws {
+        _ = try await loaded(key)
+        try await change(key, to: .removal)
+    }
+
+    /// Only the first and only change of a transaction is such a move: a store puts one large value in place by itself.
+    func move(_ source: AnyStorageKey, to destination: AnyStorageKey) async throws -> Bool {
+        let (from, to) = (try await entry(for: source), try await entry(for: destination))
+        let isOnly = state.withLock { state in state.entries.allSatisfy { $0.change == nil } }
+        guard from.isLarge, isOnly, target(of: from.resolved) != target(of: to.resolved) else { return false }
+        try await change(source, to: .removal)
+        try await change(destination, to: .copy(of: source))
+        return true
+    }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         let entry = try await entry(for: key)
         switch entry.change {
-        case .set: return true
+        case .set, .copy: return true
         case .removal: return false
-        case nil: return entry.stored != nil
+        case nil: return entry.isStored
         }
     }
 
@@ -111,13 +136,38 @@ final class MigrationTransaction: StorageProviding {
             return state.indices[target].map { state.entries[$0] }
         }
         if let known { return known }
-        let entry = Entry(key: key, resolved: resolved, stored: try await stored(resolved))
+        let isLarge = try await isLarge(resolved)
+        let entry = Entry(
+            key: key, resolved: resolved, stored: isLarge ? nil : try await stored(resolved), isLarge: isLarge)
         return state.withLock { state in
             // Of two first looks at once, one counts.
             if let index = state.indices[target] { return state.entries[index] }
             state.indices[target] = state.entries.count
             state.entries.append(entry)
             return entry
+        }
+    }
+
+    /// The same with its bytes, whatever their number.
+    private func loaded(_ key: AnyStorageKey) async throws(StorageError) -> Entry {
+        let entry = try await entry(for: key)
+        guard entry.isLarge else { return entry }
+        let whole = Entry(
+            key: key, resolved: entry.resolved, stored: try await stored(entry.resolved), change: entry.change)
+        return state.withLock { state in
+            guard let index = state.indices[target(of: entry.resolved)], state.entries[index].isLarge else {
+                return whole
+            }
+            // A move of it stays one: it is put in place in pieces.
+            if state.entries[index].change == nil { state.entries[index] = whole }
+            return whole
+        }
+    }
+
+    private func isLarge(_ resolved: ResolvedKey) async throws(StorageError) -> Bool {
+        if let refusal = resolved.refusal { throw refusal }
+        return try await resolved.open.wait("looking at '\(resolved.address)'") { () throws(StorageError) in
+            try LargeMove.isLarge(resolved)
         }
     }
 
