@@ -12,6 +12,9 @@ let settings: [SwiftSetting] = [
 /// Each plugin is one folder, one target and one dynamic library of the same name.
 let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
+/// The migration packs, which are plugins of the same shape.
+let migrators = ["StandardMigrations"]
+
 /// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked only
 /// with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
@@ -24,6 +27,45 @@ let libraries = [
     "OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret", "SQLiteStore": "CSQLite",
 ]
 
+/// The system libraries, each in the folder of the plugin that wraps it.
+let systemLibraries: [Target] = [
+    .systemLibrary(
+        name: "COpenSSL", path: "Sources/Backends/OpenSSLCrypto/COpenSSL", pkgConfig: "libcrypto",
+        providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+        name: "CSodium", path: "Sources/Backends/SodiumCrypto/CSodium", pkgConfig: "libsodium",
+        providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+        name: "CSecret", path: "Sources/Backends/SecretService/CSecret", pkgConfig: "libsecret-1",
+        providers: [.apt(["libsecret-1-dev"])]),
+    .systemLibrary(
+        name: "CSQLite", path: "Sources/Backends/SQLiteStore/CSQLite", pkgConfig: "sqlite3",
+        providers: [.apt(["libsqlite3-dev"])]),
+]
+
+let backendTargets: [Target] = backends.map { plugin in
+    var dependencies: [Target.Dependency] = ["LocalDataAPI"]
+    let library = libraries[plugin]
+    if let library { dependencies.append(.byName(name: library)) }
+    if filekeepers.contains(plugin) { dependencies += ["DurableFiles", "CLinux"] }
+    return .target(
+        name: plugin,
+        dependencies: dependencies,
+        path: "Sources/Backends/\(plugin)",
+        exclude: library.map { [$0] } ?? [],
+        swiftSettings: settings)
+}
+
+let fuzzTargets: [Target] =
+    fuzzes
+    ? [
+        .executableTarget(
+            name: "envelope-fuzz",
+            dependencies: ["EnvelopeExercise"],
+            path: "Tests/Fuzz/Driver",
+            swiftSettings: settings)
+    ] : []
+
 let package = Package(
     name: "LocalData",
     products: [
@@ -31,7 +73,7 @@ let package = Package(
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
-    ] + backends.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+    ] + (backends + migrators).map { .library(name: $0, type: .dynamic, targets: [$0]) },
     targets: [
         .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
         .target(name: "CLinux", path: "Sources/LocalDataAPI/CLinux"),
@@ -65,6 +107,31 @@ let package = Package(
             name: "EnvelopeExercise",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
             path: "Tests/Fuzz/Exercise",
+            swiftSettings: settings),
+        .target(
+            name: "MigrationExercise",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Tests/Migrations/Exercise",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "migration-exercise",
+            dependencies: ["MigrationExercise", "LocalDataAPI"],
+            path: "Tests/Migrations/Program",
+            swiftSettings: settings),
+        .target(
+            name: "MigrationManifest",
+            dependencies: ["LocalDataAPI"],
+            path: "Sources/Migrators/StandardMigrations/Manifest",
+            swiftSettings: settings),
+        .target(
+            name: "StandardMigrations",
+            dependencies: ["LocalDataAPI", "MigrationManifest"],
+            path: "Sources/Migrators/StandardMigrations",
+            exclude: ["Manifest"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StandardMigrationsTests",
+            dependencies: ["MigrationManifest", "LocalDataHost", "LocalDataAPI"],
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
@@ -105,7 +172,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI", "CLinux"],
             exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(
@@ -113,38 +180,5 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Expected"],
             swiftSettings: settings),
-    ]
-        + [
-            .systemLibrary(
-                name: "COpenSSL", path: "Sources/Backends/OpenSSLCrypto/COpenSSL", pkgConfig: "libcrypto",
-                providers: [.apt(["libssl-dev"])]),
-            .systemLibrary(
-                name: "CSodium", path: "Sources/Backends/SodiumCrypto/CSodium", pkgConfig: "libsodium",
-                providers: [.apt(["libsodium-dev"])]),
-            .systemLibrary(
-                name: "CSecret", path: "Sources/Backends/SecretService/CSecret", pkgConfig: "libsecret-1",
-                providers: [.apt(["libsecret-1-dev"])]),
-            .systemLibrary(
-                name: "CSQLite", path: "Sources/Backends/SQLiteStore/CSQLite", pkgConfig: "sqlite3",
-                providers: [.apt(["libsqlite3-dev"])]),
-        ]
-        + backends.map { plugin in
-            let library = libraries[plugin]
-            return .target(
-                name: plugin,
-                dependencies: ["LocalDataAPI"]
-                    + (library.map { [.byName(name: $0)] } ?? [])
-                    + (filekeepers.contains(plugin) ? ["DurableFiles", "CLinux"] : []),
-                path: "Sources/Backends/\(plugin)",
-                exclude: library.map { [$0] } ?? [],
-                swiftSettings: settings)
-        }
-        + (fuzzes
-            ? [
-                .executableTarget(
-                    name: "envelope-fuzz",
-                    dependencies: ["EnvelopeExercise"],
-                    path: "Tests/Fuzz/Driver",
-                    swiftSettings: settings)
-            ] : [])
+    ] + systemLibraries + backendTargets + fuzzTargets
 )

@@ -44,7 +44,7 @@ struct PluginsNewTests {
 
     @Test(
         "says of kinds that have no table in the header yet that it cannot make them",
-        arguments: ["sync", "migration"])
+        arguments: ["sync"])
     func kinds(kind: String) throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -53,6 +53,17 @@ struct PluginsNewTests {
         #expect(outcome.errors.contains("a \(kind) plugin cannot be made yet"))
         #expect(outcome.errors.contains("hint: use --kind storage"))
         #expect(try workspace.names() == ["home"])
+    }
+
+    @Test("writes a package of its own for a migration pack, in both languages")
+    func migration() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MyPack", "--kind", "migration").status == 0)
+        #expect(try workspace.text("MyPack/Sources/MyPack/MyPackPlugin.swift").contains(".migrations(MyPack.self)"))
+        #expect(
+            try workspace.host("plugins", "new", "MyCPack", "--kind", "migration", "--language", "c").status == 0)
+        #expect(try workspace.text("MyCPack/mycpack.c").contains(#".id = TEXT("my-c-pack")"#))
     }
 
     @Test("writes a package of its own for a crypto plugin, in both languages")

@@ -16,9 +16,10 @@ struct WritingAPluginTests {
         let workspace = try Workspace()
         defer { workspace.remove() }
         var session = ConsoleSession(article: article)
-        // The second build is the one of the store with all that the article adds to it, the third the crypto provider.
+        // The second build is the one of the store with all that the article adds to it, the third the crypto provider,
+        // the fourth the migration pack.
         let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
-        try #require(builds.count == 3)
+        try #require(builds.count == 4)
         session.insert(
             "cp '\(Repository.root)/Tests/AuthoringTests/Samples/MyStore.swift' Sources/MyStore/", before: builds[1])
         try session.run(in: workspace, places: ["{home}": workspace.home, "{here}": workspace.path])
@@ -30,14 +31,16 @@ struct WritingAPluginTests {
         defer { workspace.remove() }
         #expect(try workspace.host("plugins", "new", "MyStore").status == 0)
         #expect(try workspace.host("plugins", "new", "MyCrypto", "--kind", "crypto").status == 0)
+        #expect(try workspace.host("plugins", "new", "MyPack", "--kind", "migration").status == 0)
         let sources = try [
             workspace.text("MyStore/Sources/MyStore/MyStore.swift"),
             workspace.text("MyStore/Sources/MyStore/MyStorePlugin.swift"),
             workspace.text("MyCrypto/Sources/MyCrypto/MyCrypto.swift"),
+            workspace.text("MyPack/Sources/MyPack/MyPack.swift"),
             Repository.text("Tests/AuthoringTests/Samples/MyStore.swift"),
         ]
         let blocks = Article.blocks(of: "swift", in: article)
-        #expect(blocks.count == 10)
+        #expect(blocks.count == 12)
         for block in blocks { #expect(sources.contains { $0.contains(block) }, "not compiled anywhere:\n\(block)") }
         let example = try Repository.text("Examples/CBackend/cbackend.c")
         for block in Article.blocks(of: "c", in: article) {

@@ -45,6 +45,11 @@ enum Built {
             "libCrypto.so", of: ["crypto/provider.c", "crypto/broken.c"], arguments: ["-lcrypto", "-lsodium"])
     }
 
+    /// Builds the migration pack of `PluginFixtures/pack.c` likewise.
+    static func pack() throws -> (folder: String, file: String) {
+        try library("libPack.so", of: ["pack.c"], arguments: ["-O1", "-pthread"])
+    }
+
     private static func library(
         _ name: String, of sources: [String], arguments: [String]
     ) throws -> (folder: String, file: String) {

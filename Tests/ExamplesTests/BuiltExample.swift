@@ -25,7 +25,10 @@ struct BuiltExample {
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Runs a program with a home of its own inside the folder, and the plugins beside the tests.
-    func run(_ program: String, _ arguments: String...) throws -> String {
+    func run(_ program: String, _ arguments: String...) throws -> String { try run(program, arguments) }
+
+    /// The same with the arguments in a list.
+    func run(_ program: String, _ arguments: [String]) throws -> String {
         let end = try ChildProcess(
             program, arguments: arguments,
             environment: [

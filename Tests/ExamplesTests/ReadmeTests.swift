@@ -18,13 +18,14 @@ struct ReadmeTests {
         for block in blocks { #expect(sources.contains(block), "not compiled anywhere:\n\(block)") }
     }
 
-    @Test("has a configuration sample that is valid")
+    @Test("has configuration samples that are valid")
     func configurationIsValid() throws {
-        let block = try #require(
-            Repository.text("README.md").split(separator: "```json5\n").dropFirst().first?.split(separator: "```").first
-        )
-        let configuration = try HostConfiguration(text: String(block), source: "README.md")
-        #expect(configuration.problems().isEmpty)
+        let blocks = try Repository.text("README.md").split(separator: "```json5\n").dropFirst()
+            .compactMap { $0.split(separator: "```", maxSplits: 1).first.map(String.init) }
+        #expect(blocks.count == 2)
+        for block in blocks {
+            #expect(try HostConfiguration(text: block, source: "README.md").problems().isEmpty)
+        }
     }
 
     @Test("promises a plugin in 25 lines, and the example has no more")

@@ -1,5 +1,5 @@
 extension ComponentOption.Value: Codable {
-    /// Reads a JSON string, number or truth value.
+    /// Reads a JSON string, number, truth value or array.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {
@@ -8,12 +8,14 @@ extension ComponentOption.Value: Codable {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
+        } else if let value = try? container.decode([AnyCodable].self) {
+            self = .list(value)
         } else {
             self = .string(try container.decode(String.self))
         }
     }
 
-    /// Writes a JSON string, number or truth value.
+    /// Writes a JSON string, number, truth value or array.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -21,6 +23,7 @@ extension ComponentOption.Value: Codable {
         case .integer(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
         case .boolean(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
         }
     }
 }

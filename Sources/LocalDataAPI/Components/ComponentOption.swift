@@ -13,6 +13,8 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         /// An absolute path; `~/` and `${data}`, `${cache}`, `${state}`, `${config}` at its start are filled in by the
         /// host.
         case path
+        /// A list of values of any kind.
+        case list
     }
 
     /// The default of an option.
@@ -25,6 +27,8 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         case number(Double)
         /// A truth value.
         case boolean(Bool)
+        /// A list. Its numbers are whole ones of 64 bits, or floating point ones.
+        case list([AnyCodable])
     }
 
     /// The option's name in a configuration.
@@ -85,5 +89,10 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         _ name: String, default value: Bool? = nil, required: Bool = false, help: String
     ) -> ComponentOption {
         ComponentOption(name, .boolean, value.map(Value.boolean), help, nil, required)
+    }
+
+    /// An option that takes a list.
+    public static func list(_ name: String, required: Bool = false, help: String) -> ComponentOption {
+        ComponentOption(name, .list, nil, help, nil, required)
     }
 }

@@ -46,11 +46,22 @@ public struct ComponentOptions: Sendable {
         return value
     }
 
+    /// The list of an option.
+    public func list(_ name: String) throws(StorageError) -> [AnyCodable] {
+        guard case .list(let value) = values[name] else { throw missing(name, "a list") }
+        return value
+    }
+
     /// Whether the option is there.
     public func contains(_ name: String) -> Bool { values[name] != nil }
 
     private func missing(_ name: String, _ expected: String) -> StorageError {
-        let found = values[name].map { "is \($0)" } ?? "is missing"
+        let found =
+            switch values[name] {
+            case nil: "is missing"
+            case .list: "is a list"
+            case let value?: "is \(value)"
+            }
         return StorageError(.invalidOptions, "option '\(name)' \(found); expected \(expected)")
     }
 }

@@ -1,8 +1,8 @@
-internal import CLocalData
+package import CLocalData
 
 /// Runs a component's code for a C caller and turns what it throws into a report.
 @inline(__always)
-func reporting(_ sink: UnsafePointer<ld_error_sink>?, _ body: () throws -> Int32) -> Int32 {
+package func reporting(_ sink: UnsafePointer<ld_error_sink>?, _ body: () throws -> Int32) -> Int32 {
     do {
         return try body()
     } catch is SinkStopped {
@@ -14,12 +14,20 @@ func reporting(_ sink: UnsafePointer<ld_error_sink>?, _ body: () throws -> Int32
 }
 
 /// Thrown inside an exported component when the caller's source gave up.
-struct SinkStopped: Error {}
+package struct SinkStopped: Error {
+    package init() {}
+}
 
 private func report(_ error: any Error, to sink: UnsafePointer<ld_error_sink>?) {
     guard let sink, let write = sink.pointee.report else { return }
-    let known = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+    let known: (code: Int32, message: String, hint: String) =
+        switch error {
+        case let error as StorageError: (error.code.rawValue, error.message, error.hint)
+        case let error as MigrationError: (error.code.number, error.message, error.underlying?.hint ?? "")
+        case is CancellationError: (StorageError.Code.cancelled.rawValue, "it was cancelled", "")
+        default: (StorageError.Code.unknown.rawValue, "\(error)", "")
+        }
     known.message.withBytes { message in
-        known.hint.withBytes { hint in write(sink.pointee.context, known.code.rawValue, message, hint) }
+        known.hint.withBytes { hint in write(sink.pointee.context, known.code, message, hint) }
     }
 }

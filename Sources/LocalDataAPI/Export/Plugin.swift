@@ -47,6 +47,19 @@ public enum Plugin {
                         open: openCrypto))
             }
         }
+
+        /// A migration pack.
+        public static func migrations<Pack: MigrationPack>(_ pack: Pack.Type) -> Component {
+            Component {
+                .immortal(
+                    ld_component(
+                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_MIGRATION,
+                        id: pack.component.id.immortalBytes(), summary: pack.component.summary.immortalBytes(),
+                        options: schema(pack.component.options),
+                        context: Unmanaged<AnyMigrationFactory>.passRetained(MigrationFactory<Pack>()).toOpaque(),
+                        open: openMigrations))
+            }
+        }
     }
 
     private struct Entry: @unchecked Sendable {

@@ -76,7 +76,7 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
 extension UnsafePointer<ld_sink> {
     /// Hands bytes to the caller; `false` asks to stop.
     @inline(__always)
-    func send(_ bytes: RawSpan) -> Bool {
+    package func send(_ bytes: RawSpan) -> Bool {
         bytes.withUnsafeBytes { buffer in
             pointee.write?(pointee.context, ld_bytes(data: buffer.baseAddress, count: buffer.count)) == 0
         }

@@ -18,6 +18,8 @@ public struct AnyBulkMigration: Sendable {
     public let conflictPolicy: MigrationConflictPolicy
     /// See ``BulkMigration/changesValues``.
     public let changesValues: Bool
+    /// The pack that it comes from; `nil` for one of the app's own. The loader of packs sets it.
+    package var pack: MigrationPackIdentity?
 
     private let conversion: @Sendable (Data, String) throws -> Data
 
@@ -32,6 +34,22 @@ public struct AnyBulkMigration: Sendable {
         conflictPolicy = migration.conflictPolicy
         changesValues = migration.changesValues
         conversion = { try migration.convert($0, named: $1) }
+    }
+
+    /// A migration that is no Swift type here.
+    package init(
+        _ description: MigrationDescription, source: MigrationRange, destination: MigrationRange, changesValues: Bool,
+        conversion: @escaping @Sendable (Data, String) throws -> Data
+    ) {
+        id = description.id
+        revision = description.revision
+        summary = description.summary
+        self.source = source
+        self.destination = destination
+        dependencies = description.dependencies
+        conflictPolicy = description.conflictPolicy
+        self.changesValues = changesValues
+        self.conversion = conversion
     }
 
     /// See ``BulkMigration/convert(_:named:)``.

@@ -16,6 +16,8 @@ public struct AnyStorageMigration: Sendable {
     public let effect: MigrationEffect
     /// See ``StorageMigration/summary``.
     public let summary: String
+    /// The pack that it comes from; `nil` for one of the app's own. The loader of packs sets it.
+    package var pack: MigrationPackIdentity?
 
     private let condition: @Sendable (any StorageProviding, MigrationContext) async throws -> Bool
     private let action: @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult
@@ -34,6 +36,26 @@ public struct AnyStorageMigration: Sendable {
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }
+    }
+
+    /// A migration that is no Swift type here.
+    package init(
+        _ description: MigrationDescription, destination: AnyStorageKey, sources: [AnyStorageKey],
+        condition: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Bool,
+        action: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult,
+        validation: @escaping @Sendable () throws(MigrationError) -> Void
+    ) {
+        destinationKey = destination
+        id = description.id
+        revision = description.revision
+        self.sources = sources
+        dependencies = description.dependencies
+        conflictPolicy = description.conflictPolicy
+        effect = description.effect
+        summary = description.summary
+        self.condition = condition
+        self.action = action
+        self.validation = validation
     }
 
     /// A migration to a key whose type is not known here.

@@ -1,4 +1,7 @@
-/// Runs another migration if an app before a given version wrote the data.
+/// Runs another migration if an app before a given version wrote the data: one step of several, of which those run, in the
+/// order of their registration or dependencies, that lie after the version of the data and not after that of the running app.
+/// Data of 1.0 under an app of 3.0 goes through the steps to 2.0 and to 3.0; under 2.0.0-beta.3 neither that to 2.0.0-rc.1 nor
+/// that to 2.0.0 is taken.
 ///
 /// What counts is the version that wrote the data, not the one that runs: it is recorded with every value whose store keeps
 /// attributes, and `migrations.dataVersion` in the configuration says it for data without.
@@ -32,9 +35,10 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
     /// The fallback's.
     public var summary: String { fallbackMigration.summary }
 
-    /// Whether the fallback has something to do, and an earlier version wrote its data.
+    /// Whether the fallback has something to do, an earlier version wrote its data, and the running app is not of an earlier
+    /// version itself; one that says no version counts as the latest.
     ///
-    /// - Throws: `conditionalMigrationFailed` if that version is not known, or no version.
+    /// - Throws: `conditionalMigrationFailed` if the version of the data is not known, or one of both is no version.
     public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
         try validate()
         guard try await fallbackMigration.shouldMigrate(using: router, context: context) else { return false }
@@ -50,14 +54,26 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
                 "the data for '\(destinationKey.domain)/\(destinationKey.name)' was written by version '\(text)', which "
                     + "is no semantic version such as 2.0.0")
         }
-        return version < minimum
+        guard version < minimum else { return false }
+        guard let text = context.appVersion else { return true }
+        guard let running = SemanticVersion(text) else {
+            throw MigrationError(
+                .conditionalMigrationFailed,
+                "the version of the running app, '\(text)', is no semantic version such as 2.0.0; say which it is: "
+                    + "ld-host config set app.version VERSION")
+        }
+        return minimum <= running
     }
 
-    /// Runs the fallback.
+    /// Runs the fallback. What it writes is data of the version that this is the step to, unless the fallback says another.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
-        try await fallbackMigration.migrate(using: router, context: context)
+        let result = try await fallbackMigration.migrate(using: router, context: context)
+        return MigrationResult(
+            success: result.success, migratedCount: result.migratedCount, errors: result.errors,
+            metadata: result.metadata.merging(["dataVersion": .init(.string(minAppVersion))]) { first, _ in first },
+            duration: result.duration, outcome: result.outcome)
     }
 
     /// Checks that the version is one, and that the fallback has the same destination and is right itself.

@@ -28,4 +28,6 @@ extension MigrationError {
     public static let newerRevision = MigrationError(.newerRevision)
     /// Migrations depend on each other in a circle, or on one that is not there.
     public static let unresolvedDependency = MigrationError(.unresolvedDependency)
+    /// A migration pack of the configuration cannot be used, or has changed without saying so.
+    public static let packUnavailable = MigrationError(.packUnavailable)
 }

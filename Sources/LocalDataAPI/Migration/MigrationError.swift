@@ -49,6 +49,8 @@ public struct MigrationError: Error, Sendable {
         public static let newerRevision = Code(rawValue: "later revision found")
         /// Migrations depend on each other in a circle, or on one that is not there.
         public static let unresolvedDependency = Code(rawValue: "unresolved dependency")
+        /// A migration pack of the configuration cannot be used, or has changed without saying so.
+        public static let packUnavailable = Code(rawValue: "migration pack unavailable")
     }
 
     /// Matches any `MigrationError` of the same code, so that `catch MigrationError.sourceDataNotFound` works.

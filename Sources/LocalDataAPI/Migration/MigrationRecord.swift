@@ -30,10 +30,12 @@ public struct MigrationRecord: Hashable, Sendable {
     public let duration: TimeInterval
     /// The version of the app that ran it, if it was known.
     public let appVersion: String?
+    /// The pack that it came from; `nil` for one of the app's own.
+    public let pack: MigrationPackIdentity?
 
     package init(
         id: String, revision: Int, state: State, sources: [String], destinations: [String], date: Date,
-        duration: TimeInterval, appVersion: String?
+        duration: TimeInterval, appVersion: String?, pack: MigrationPackIdentity? = nil
     ) {
         self.id = id
         self.revision = revision
@@ -43,5 +45,6 @@ public struct MigrationRecord: Hashable, Sendable {
         self.date = date
         self.duration = duration
         self.appVersion = appVersion
+        self.pack = pack
     }
 }

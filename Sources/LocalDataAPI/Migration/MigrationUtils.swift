@@ -15,7 +15,7 @@ public enum MigrationUtils {
         try validateCompatibility(from: source, to: destination, allowingOtherTypes: false)
     }
 
-    static func validateCompatibility(
+    package static func validateCompatibility(
         from source: StorageKeyDescriptor, to destination: StorageKeyDescriptor, allowingOtherTypes: Bool
     ) throws(MigrationError) {
         let (from, to) = ("'\(source.domain)/\(source.name)'", "'\(destination.domain)/\(destination.name)'")

@@ -1,3 +1,4 @@
+internal import LocalDataAPI
 internal import LocalDataHost
 
 /// The words behind a command, sorted into options and operands.

@@ -11,7 +11,7 @@ struct Command: Sendable {
         let help: String
     }
 
-    /// One or two words: `get`, `config set`.
+    /// One to three words: `get`, `config set`.
     let name: String
     /// What follows the name, e.g. `ADDRESS [VALUE]`.
     var operands = ""
@@ -37,8 +37,10 @@ struct Command: Sendable {
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
         .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
-        .reseal, .storeCopy, .storeForget, .pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew,
-        .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet, .configUnset, .configValidate,
+        .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateResume,
+        .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest,
+        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
+        .configUnset, .configValidate,
         .configPath, .audit, .doctor, .demo, .version, .help,
     ]
 }

@@ -1,3 +1,4 @@
+internal import LocalDataAPI
 internal import LocalDataHost
 
 /// A command line, taken apart.
@@ -24,9 +25,13 @@ struct Invocation {
             return
         }
         var found = Command.all.first { $0.name == first }
-        if let second = rest.first, let command = Command.all.first(where: { $0.name == "\(first) \(second)" }) {
+        var name = first
+        for (index, word) in rest.prefix(2).enumerated() {
+            name += " \(word)"
+            guard let command = Command.all.first(where: { $0.name == name }) else { continue }
             found = command
-            rest.removeFirst()
+            rest.removeFirst(index + 1)
+            break
         }
         guard let command = found else { throw Self.unknown(first, rest.first) }
         let arguments = try Arguments(leading + rest, options: command.options + Command.common)

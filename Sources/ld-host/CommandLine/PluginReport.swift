@@ -24,6 +24,7 @@ struct PluginReport: Encodable {
         case .integer(let number): "\(number)"
         case .number(let number): "\(number)"
         case .boolean(let value): "\(value)"
+        case .list(let elements): "a list of \(elements.count)"
         }
     }
 }

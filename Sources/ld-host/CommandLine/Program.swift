@@ -53,6 +53,9 @@ struct Program {
         } catch let error as UsageError {
             Output.complain(error.message, hint: error.hint)
             return ExitStatus.usage.code
+        } catch let error as MigrationError {
+            Output.complain(error.message, hint: error.underlying?.hint ?? "")
+            return ExitStatus.failure.code
         } catch {
             let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
             // Several problems of a configuration stand on lines of their own.

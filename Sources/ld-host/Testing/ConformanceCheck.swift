@@ -2,7 +2,8 @@ package import LocalDataAPI
 
 /// One promise of a component: an id, the sentence, when it applies, and how it is tried.
 package struct ConformanceCheck: Sendable {
-    /// Kebab words with the topic in front: `value.empty`, and `crypto.` before those of crypto providers.
+    /// Kebab words with the topic in front: `value.empty`, `crypto.` before those of crypto providers and `pack.` before those
+    /// of migration packs.
     package let id: String
     /// The promise, lower case, no final period.
     package let sentence: String
@@ -44,8 +45,24 @@ package struct ConformanceCheck: Sendable {
         }
     }
 
+    /// A promise of a migration pack.
+    init(
+        pack id: String, _ sentence: String, if requirements: ConformanceRequirement...,
+        body: @escaping @Sendable (PackUnderTest) throws -> Void
+    ) {
+        self.id = "pack.\(id)"
+        self.sentence = sentence
+        kind = .migration
+        self.requirements = requirements
+        attempt = { subject, folder in
+            let pack = try PackUnderTest(subject, folder: folder)
+            defer { pack.end() }
+            try body(pack)
+        }
+    }
+
     /// Every check, in the order of the report: the plain ones first, so that the first failure tells the most.
-    package static let all = stores + providers
+    package static let all = stores + providers + packs
 
     private static let stores =
         lifecycle + values + names + presence + boundary + threads + enumeration + attributes + streaming + batches
@@ -54,6 +71,8 @@ package struct ConformanceCheck: Sendable {
     private static let providers =
         cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations
         + cryptoRandom + cryptoAgreements + cryptoStreams + cryptoSecrets
+
+    private static let packs = packList + packRuns + packBoundary
 
     /// The checks for components of a kind.
     package static func all(for kind: ComponentKind) -> [ConformanceCheck] { all.filter { $0.kind == kind } }

@@ -19,7 +19,7 @@ package struct ConformanceSubject: Sendable {
             let kind = ComponentKind(rawValue: component.kind), Self.kinds.contains(kind)
         else {
             throw StorageError(
-                .componentNotFound, "plugin '\(image.path)' has no storage or crypto component '\(id)'")
+                .componentNotFound, "plugin '\(image.path)' has no storage, crypto or migration component '\(id)'")
         }
         self.image = image
         self.component = component
@@ -29,18 +29,33 @@ package struct ConformanceSubject: Sendable {
     }
 
     /// The kinds of components that there are checks for.
-    package static let kinds: Set<ComponentKind> = [.storage, .crypto]
+    package static let kinds: Set<ComponentKind> = [.storage, .crypto, .migration]
 
     /// What reports call it.
-    var noun: String { kind == .storage ? "store" : "provider" }
+    var noun: String {
+        switch kind {
+        case .storage: "store"
+        case .crypto: "provider"
+        case .migration: "pack"
+        case .sync: "transport"
+        }
+    }
 
     /// Opens it, with its folders below `folder`.
     func open(in folder: String) throws(StorageError) -> OpenComponent {
-        kind == .storage ? .store(try openStore(in: folder)) : .provider(try openProvider(in: folder))
+        switch kind {
+        case .crypto: .provider(try openProvider(in: folder))
+        case .migration: .pack(try openPack(in: folder))
+        case .storage, .sync: .store(try openStore(in: folder))
+        }
     }
 
     func openStore(in folder: String) throws(StorageError) -> LoadedStore {
         try image.openStore(component.id, options: options, folder: folder, log: log)
+    }
+
+    func openPack(in folder: String) throws(StorageError) -> LoadedPack {
+        try image.openPack(component.id, options: options, folder: folder, timeout: .seconds(60), log: log)
     }
 
     func openProvider(in folder: String) throws(StorageError) -> LoadedCrypto {

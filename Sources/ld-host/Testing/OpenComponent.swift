@@ -4,11 +4,13 @@ internal import LocalDataHost
 enum OpenComponent {
     case store(LoadedStore)
     case provider(LoadedCrypto)
+    case pack(LoadedPack)
 
     func close() {
         switch self {
         case .store(let store): store.close()
         case .provider(let provider): provider.close()
+        case .pack(let pack): pack.close()
         }
     }
 }

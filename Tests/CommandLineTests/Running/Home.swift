@@ -25,8 +25,8 @@ final class Home: Sendable {
 
     let path: String
 
-    init() throws {
-        var template = Array("/tmp/localdata-cli.XXXXXX".utf8CString)
+    init(in folder: String = "/tmp") throws {
+        var template = Array("\(folder)/localdata-cli.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp: \(errno)") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -17,6 +17,15 @@ import Testing
         #expect(options.contains("on") && !options.contains("absent") && !options.contains("other"))
     }
 
+    @Test("a list has values of any kind, as they were written")
+    func list() throws {
+        let options = try ComponentOptions(json: Data(#"{"list":[1,"x",null,{"a":[0.5,true]}],"none":[]}"#.utf8))
+        #expect(try options.list("list") == [1, "x", nil, ["a": [0.5, true]]])
+        #expect(try options.list("none") == [])
+        let error = try #require(throws: StorageError.self) { _ = try options.string("list") }
+        #expect(error.message == "option 'list' is a list; expected text")
+    }
+
     @Test("an option that is missing or of another kind is named, with what was expected")
     func mismatch() throws {
         let options = ComponentOptions(["text": .string("x"), "on": .boolean(true), "ratio": .number(0.5)])
@@ -27,6 +36,7 @@ import Testing
             ("ratio", "expected a whole number", { _ = try options.integer("ratio") }),
             ("on", "expected a number", { _ = try options.number("on") }),
             ("ratio", "expected true or false", { _ = try options.boolean("ratio") }),
+            ("text", "expected a list", { _ = try options.list("text") }),
         ]
         for (name, reason, call) in calls {
             let error = try #require(throws: StorageError.self) { try call() }
@@ -37,7 +47,7 @@ import Testing
 
     @Test(
         "what is no JSON object of plain values is refused",
-        arguments: ["", "[]", "null", "3", "{", #"{"a":[1]}"#, #"{"a":{}}"#])
+        arguments: ["", "[]", "null", "3", "{", #"{"a":{}}"#, #"{"a":[1}"#])
     func damaged(_ text: String) {
         #expect(throws: StorageError.invalidOptions) { try ComponentOptions(json: Data(text.utf8)) }
     }
@@ -48,6 +58,7 @@ import Testing
             .string("a", default: "x", allowed: ["x", "y"], help: "h"), .path("b", default: "${data}/x", help: "h"),
             .integer("c", default: 3, help: "h"), .number("d", default: 0.5, help: "h"),
             .boolean("e", default: false, help: "h"), .integer("f", required: true, help: "h"),
+            .list("g", help: "h"),
         ]
         let serializer = Serializer<[ComponentOption]>.json
         #expect(try serializer.decode(serializer.encode(options)) == options)

@@ -12,15 +12,16 @@ import Testing
 
     private static var folder: String { (try? FixtureBuilder.host).map { String($0.dropLast("/ld-host".count)) } ?? "" }
 
-    /// The plugins that the package builds: one for each folder of backends that has come to more than a placeholder.
-    static let plugins: [String] = {
-        let backends = "\(FixtureBuilder.repository)/Sources/Backends"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: backends)) ?? []
+    /// The plugins that the package builds: one for each folder of backends and migrators that has come to more than a
+    /// placeholder.
+    static let plugins: [String] = ["Backends", "Migrators"].flatMap { kind in
+        let kind = "\(FixtureBuilder.repository)/Sources/\(kind)"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: kind)) ?? []
         return names.sorted().filter { name in
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(backends)/\(name)")) ?? []
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(kind)/\(name)")) ?? []
             return files.contains { $0.hasSuffix(".swift") && $0 != "Placeholder.swift" }
         }.map { "lib\($0).so" }
-    }()
+    }
 
     private func run(_ program: String, _ arguments: String...) throws -> String {
         let end = try ChildProcess(
@@ -32,11 +33,13 @@ import Testing
     }
 
     @Test("there are plugins to look at")
-    func somethingToLookAt() { #expect(Self.plugins.contains("libMemoryStore.so")) }
+    func somethingToLookAt() {
+        #expect(Self.plugins.contains("libMemoryStore.so") && Self.plugins.contains("libStandardMigrations.so"))
+    }
 
     @Test(
         "neither the host nor a store of plain files needs a library that is another plugin's business",
-        arguments: ["ld-host", "libMemoryStore.so", "libFileStore.so"])
+        arguments: ["ld-host", "libMemoryStore.so", "libFileStore.so", "libStandardMigrations.so"])
     func needed(_ name: String) throws {
         let dynamic = try run("/usr/bin/readelf", "-dW", "\(Self.folder)/\(name)")
         let needed = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }

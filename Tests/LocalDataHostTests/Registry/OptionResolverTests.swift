@@ -12,6 +12,7 @@ import Testing
                 .string("mode", default: "fast", allowed: ["fast", "safe"], help: "how"),
                 .path("root", default: "${data}/x", help: "where"), .integer("count", required: true, help: "how many"),
                 .number("ratio", help: "how much"), .boolean("sync", default: true, help: "whether"),
+                .list("steps", help: "which"),
             ])
         let folders = HostSettings.Folders(data: "/d", cache: "/c", state: "/s", config: "/f")
         let store = HostSettings.Store(
@@ -28,6 +29,12 @@ import Testing
             resolved == [
                 "mode": .string("fast"), "root": .string("/d/x"), "count": .integer(3), "sync": .boolean(true),
             ])
+    }
+
+    @Test("a list comes through with what is in it")
+    func list() throws {
+        let steps: [AnyCodable] = [["id": "a", "to": [1, 0.5, nil, true]], "x"]
+        #expect(try resolve(["count": .integer(1), "steps": .list(steps)])["steps"] == .list(steps))
     }
 
     @Test(
@@ -48,6 +55,8 @@ import Testing
             ("root", .string(""), "no absolute path"), ("root", .string("/a\0b"), "no absolute path"),
             ("count", .string("3"), "expected integer"), ("count", .number(3.5), "expected integer"),
             ("ratio", .boolean(true), "expected number"), ("sync", .integer(1), "expected boolean"),
+            ("steps", .string("[]"), "expected list"),
+            ("mode", .list(["fast"]), "expected string"),
         ] as [(String, ComponentOption.Value, String)])
     func refuses(_ name: String, _ value: ComponentOption.Value, _ reason: String) throws {
         var options: [String: ComponentOption.Value] = ["count": .integer(1)]

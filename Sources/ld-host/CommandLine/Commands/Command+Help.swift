@@ -11,7 +11,7 @@ extension Command {
     }
 
     static let help = Command(
-        name: "help", operands: "[COMMAND]", count: 0...2, summary: "show help"
+        name: "help", operands: "[COMMAND]", count: 0...3, summary: "show help"
     ) { arguments, _ in
         guard !arguments.operands.isEmpty else {
             Output.line("usage: ld-host COMMAND [ARGUMENTS]\n")

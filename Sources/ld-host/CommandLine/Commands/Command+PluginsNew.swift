@@ -26,13 +26,23 @@ extension Command {
         switch arguments.value("--language") ?? "swift" {
         case "swift":
             let checkout = try arguments.value("--localdata").map(Checkout.init(at:)) ?? .running()
-            template = kind == .crypto ? .swiftCrypto(name, checkout: checkout) : .swiftStore(name, checkout: checkout)
+            template =
+                switch kind {
+                case .crypto: .swiftCrypto(name, checkout: checkout)
+                case .migration: .swiftMigration(name, checkout: checkout)
+                default: .swiftStore(name, checkout: checkout)
+                }
             next = "swift build && swift test"
         case "c":
             guard arguments.value("--localdata") == nil else {
                 throw UsageError("a plugin in C needs no --localdata: the header is part of its package")
             }
-            template = kind == .crypto ? .cCrypto(name) : .cStore(name)
+            template =
+                switch kind {
+                case .crypto: .cCrypto(name)
+                case .migration: .cMigration(name)
+                default: .cStore(name)
+                }
             next = "make && make test"
         case let other:
             throw UsageError(
@@ -51,12 +61,13 @@ extension Command {
         switch kind {
         case "storage": return .storage
         case "crypto": return .crypto
-        case "sync", "migration":
+        case "migration": return .migration
+        case "sync":
             throw StorageError(
                 .unsupported,
-                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has tables for storage and crypto only",
+                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has no table for it",
                 hint:
-                    "use --kind storage or --kind crypto, or wait for a version of LocalData whose header has a table "
+                    "use --kind storage, crypto or migration, or wait for a version of LocalData whose header has a table "
                     + "for \(kind)")
         default:
             throw UsageError(

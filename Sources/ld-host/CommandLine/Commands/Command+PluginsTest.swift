@@ -8,8 +8,8 @@ extension Command {
         name: "plugins test", operands: "FILE", count: 1...1,
         summary: "try every promise that a plugin's components make",
         details: """
-            Runs the conformance kit over each storage and each crypto component of FILE, in a child process with a
-            deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
+            Runs the conformance kit over each storage, crypto and migration component of FILE, in a child process with
+            a deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
             and the options given; folders that they name by ${data}, ${cache}, ${state} and ${config} are below a
             temporary one. What does not apply is skipped, with the reason. Exit status 0 means that nothing failed.
             """,
@@ -38,8 +38,8 @@ extension Command {
         guard !wanted.isEmpty else {
             throw StorageError(
                 .componentNotFound,
-                "plugin '\(file)' has no storage or crypto component\(named(arguments.value("--component")))",
-                hint: "there are checks for storage and crypto only; see: ld-host plugins inspect '\(file)'")
+                "plugin '\(file)' has no storage, crypto or migration component\(named(arguments.value("--component")))",
+                hint: "there are checks for storage, crypto and migration only; see: ld-host plugins inspect '\(file)'")
         }
         let all = try ConformanceCheck.all(for: Set(wanted.map(\.kind)), only: only.isEmpty ? nil : Set(only))
         var reports: [ConformanceReport] = []

@@ -13,6 +13,14 @@ extension PluginTemplate {
             makefile: EmbeddedText.cCryptoMakefile, ignored: EmbeddedText.cCryptoIgnored, readme: cCryptoReadme(name))
     }
 
+    /// A migration pack in C: the example of one under another name, and the header, which is all that it needs.
+    static func cMigration(_ name: PluginName) -> PluginTemplate {
+        c(
+            name, example: ("CMigration", "c-migration"), source: EmbeddedText.cMigration,
+            test: EmbeddedText.cMigrationTest, makefile: EmbeddedText.cMigrationMakefile,
+            ignored: EmbeddedText.cMigrationIgnored, readme: cMigrationReadme(name))
+    }
+
     private static func c(
         _ name: PluginName, example: (name: String, component: String), source: String, test: String, makefile: String,
         ignored: String, readme: String
@@ -50,6 +58,26 @@ extension PluginTemplate {
 
         It keeps values in memory, so a value is gone when the process that stored it ends: an app reads back what it
         wrote, two runs of `ld-host` do not.
+
+        """
+    }
+
+    private static func cMigrationReadme(_ name: PluginName) -> String {
+        """
+        # \(name.text)
+
+        A migration pack for LocalData in C. `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each
+        function owes to its caller. `test.c` is its own test.
+
+        ```sh
+        make                                          # lib\(name.text).so; nothing of Swift is in it
+        make test                                     # its own test, then every promise of a migration pack
+        ld-host plugins inspect ./lib\(name.text).so
+        export LOCALDATA_PLUGIN_PATH=$PWD             # where ld-host looks for plugins
+        ld-host config set migrations.packs.mine.component \(name.component)
+        ```
+
+        From then on a value that is missing is brought by the pack, if it can.
 
         """
     }

@@ -14,12 +14,19 @@ extension PluginTemplate {
         return PluginTemplate(files: package.files.merging(sodiumFiles) { $1 })
     }
 
+    /// A migration pack in Swift that depends on a checkout of LocalData.
+    static func swiftMigration(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+        swift(
+            name, checkout, component: "migrations", needsHost: true, source: swiftMigration(name),
+            test: swiftMigrationTest(name, hasKit: checkout.hasKit), readme: swiftMigrationReadme(name))
+    }
+
     private static func swift(
-        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil, source: String,
-        test: String, readme: String
+        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil,
+        needsHost: Bool = false, source: String, test: String, readme: String
     ) -> PluginTemplate {
         PluginTemplate(files: [
-            "Package.swift": swiftManifest(name, checkout, library),
+            "Package.swift": swiftManifest(name, checkout, library, testsHost: needsHost),
             "Sources/\(name.text)/\(name.text).swift": source,
             "Sources/\(name.text)/\(name.text)Plugin.swift": swiftEntry(name, component),
             "Tests/\(name.text)Tests/\(name.text)Tests.swift": test,
@@ -35,10 +42,13 @@ extension PluginTemplate {
         let debianPackage: String
     }
 
-    private static func swiftManifest(_ name: PluginName, _ checkout: Checkout, _ library: SystemLibrary?) -> String {
+    private static func swiftManifest(
+        _ name: PluginName, _ checkout: Checkout, _ library: SystemLibrary?, testsHost: Bool
+    ) -> String {
         let api = #".product(name: "LocalDataAPI", package: "LocalData")"#
         let kit = #".product(name: "LocalDataTesting", package: "LocalData")"#
-        let tested = [#""\#(name.text)""#, api] + (checkout.hasKit ? [kit] : [])
+        let host = #".product(name: "LocalDataHost", package: "LocalData")"#
+        let tested = [#""\#(name.text)""#, api] + (checkout.hasKit ? [kit] + (testsHost ? [host] : []) : [])
         let needed = [api] + (library.map { ["\"\($0.module)\""] } ?? [])
         let system = library.map {
             #".systemLibrary(name: "\#($0.module)", pkgConfig: "\#($0.pkgConfig)", providers: [.apt(["\#($0.debianPackage)"])])"#

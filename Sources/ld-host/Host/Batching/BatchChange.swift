@@ -21,11 +21,7 @@ struct BatchChange: Sendable {
         self.data = data
     }
 
-    var target: Target {
-        Target(
-            store: ObjectIdentifier(resolved.open), address: resolved.address,
-            directory: resolved.address.place.directory)
-    }
+    var target: Target { resolved.target }
 
     /// What the store is to do, once the value is sealed.
     func change(_ keys: BatchSeals.Keys) throws(StorageError) -> StorageChange<StoreHandle> {
@@ -41,5 +37,13 @@ struct BatchChange: Sendable {
                 data, under: try keys.key(of: layer), as: layer.style, attributes: resolved.attributes)
         }
         return data
+    }
+}
+
+extension ResolvedKey {
+    /// What a change of this value changes.
+    var target: BatchChange.Target {
+        BatchChange.Target(
+            store: ObjectIdentifier(open), address: address, directory: address.place.directory)
     }
 }

@@ -1,3 +1,5 @@
+internal import LocalDataAPI
+
 /// The names an operator makes up: of stores and of custom domains.
 package enum ConfigurationName {
     /// The domains every installation has.

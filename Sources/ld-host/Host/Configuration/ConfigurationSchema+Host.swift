@@ -88,6 +88,15 @@ extension ConfigurationSchema {
         ConfigurationRule(
             "migrations.grace", .integer(0...3650), default: .integer(7),
             "days for which what a migration replaced or removed is kept, to roll it back"),
+        ConfigurationRule("migrations.packs", .object, "the migration packs, by a name of your choice"),
+        ConfigurationRule("migrations.packs.<pack>", .object, "one pack: a component with its options"),
+        ConfigurationRule(
+            "migrations.packs.<pack>.component", .name, isRequired: true, "the id of the component that migrates"),
+        ConfigurationRule(
+            "migrations.packs.<pack>.options", .freeObject, default: .object([:]), "the component's own options"),
+        ConfigurationRule(
+            "migrations.packs.<pack>.timeout", .seconds(upTo: 86400), default: .double(300),
+            "how long one run of one of its migrations may take"),
         ConfigurationRule("device", .object, "the device the host runs on"),
         ConfigurationRule(
             "device.role", .choice(["all", "phone", "watch"]), default: .string("all"),

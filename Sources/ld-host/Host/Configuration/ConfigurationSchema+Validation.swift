@@ -1,3 +1,5 @@
+internal import LocalDataAPI
+
 extension ConfigurationSchema {
     /// Everything that is wrong with a document, in the order of the text.
     ///

@@ -31,7 +31,7 @@ extension HostConfiguration {
             dataVersion: try layered.string(at: ["migrations", "dataVersion"]),
             migrationGrace: try layered.integer(at: ["migrations", "grace"]).map { Int(clamping: $0) } ?? 7,
             role: try layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
-            logLevel: try logLevel())
+            logLevel: try logLevel(), packs: try packs())
     }
 
     private func folders() throws(StorageError) -> HostSettings.Folders {
@@ -78,20 +78,46 @@ extension HostConfiguration {
             throw StorageError(
                 .invalidConfiguration, "the store '\(name)' has no component", hint: "set stores.\(name).component")
         }
+        return Self.store(
+            name, component: component, origin: "\(origin)", options: try options(of: "store '\(name)'", at: path),
+            concurrency: try layered.integer(at: path + ["concurrency"]).map { Int(clamping: $0) },
+            timeout: try layered.double(at: path + ["timeout"]), sealing: try sealing(ofStore: name, folders))
+    }
+
+    private func options(
+        of what: String, at path: [String]
+    ) throws(StorageError) -> [String: ComponentOption.Value] {
         var options: [String: ComponentOption.Value] = [:]
         for key in try layered.keys(at: path + ["options"]) {
             guard let (value, origin) = layered.value(at: path + ["options", key]) else { continue }
             guard let option = value.option else {
                 throw StorageError(
-                    .invalidOptions, "\(origin): option '\(key)' of store '\(name)' is \(value.kind)",
-                    hint: "options are text, numbers, true or false")
+                    .invalidOptions, "\(origin): option '\(key)' of \(what) is \(value.kind)",
+                    hint: "options are text, numbers, true or false, or lists")
             }
             options[key] = option
         }
-        return Self.store(
-            name, component: component, origin: "\(origin)", options: options,
-            concurrency: try layered.integer(at: path + ["concurrency"]).map { Int(clamping: $0) },
-            timeout: try layered.double(at: path + ["timeout"]), sealing: try sealing(ofStore: name, folders))
+        return options
+    }
+
+    private func packs() throws(StorageError) -> [HostSettings.Pack] {
+        var packs: [HostSettings.Pack] = []
+        for name in try layered.keys(at: ["migrations", "packs"]).sorted() {
+            let path = ["migrations", "packs", name]
+            guard let component = try layered.string(at: path + ["component"]),
+                let origin = layered.value(at: path + ["component"])?.origin
+            else {
+                throw StorageError(
+                    .invalidConfiguration, "the migration pack '\(name)' has no component",
+                    hint: "set migrations.packs.\(name).component")
+            }
+            packs.append(
+                HostSettings.Pack(
+                    name: name, component: component,
+                    options: try options(of: "migration pack '\(name)'", at: path), origin: "\(origin)",
+                    timeout: .seconds(try layered.double(at: path + ["timeout"]) ?? 300)))
+        }
+        return packs
     }
 
     private static func store(
@@ -112,7 +138,8 @@ extension JSONValue {
         case .integer(let number): .integer(number)
         case .double(let number): .number(number)
         case .bool(let value): .boolean(value)
-        default: nil
+        case .array(let elements): .list(elements.map(\.anyCodable))
+        case .null, .object: nil
         }
     }
 }

@@ -13,4 +13,17 @@ extension JSONValue {
         case .dictionary(let values): self = .object(values.mapValues { JSONValue($0.content) })
         }
     }
+
+    /// The same value in the API's type.
+    package var anyCodable: AnyCodable {
+        switch self {
+        case .null: AnyCodable(.null)
+        case .bool(let value): AnyCodable(.bool(value))
+        case .integer(let value): AnyCodable(.int(value))
+        case .double(let value): AnyCodable(.double(value))
+        case .string(let value): AnyCodable(.string(value))
+        case .array(let values): AnyCodable(.array(values.map(\.anyCodable)))
+        case .object(let values): AnyCodable(.dictionary(values.mapValues(\.anyCodable)))
+        }
+    }
 }

@@ -1,24 +1,40 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The way of one store's calls to the I/O threads: at most `width` at a time, so that a store that hangs cannot take
-/// every thread, and with a deadline where a call may wait for others than the disk.
+/// The way of one component's calls to the threads that may wait: at most `width` at a time, so that a component that hangs
+/// cannot take every thread, and with a deadline where a call may wait for others than the disk.
 final class CallLane: Sendable {
     private struct State {
         var running = 0
         var waiting = WorkQueue<@Sendable () -> Void>()
     }
 
+    /// Which threads the calls are made on.
+    enum Threads: Sendable {
+        /// Those of ``IOExecutor``.
+        case pool
+        /// One of its own for each call, which may wait for the pool's.
+        case own
+    }
+
     private let width: Int
     private let timeout: Duration?
+    private let threads: Threads
+    private let advice: String
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - width: The most calls at a time, at least 1.
     ///   - timeout: How long a caller waits for a call, queueing included; `nil` for as long as it takes.
-    init(width: Int, timeout: Duration?) {
+    ///   - advice: What to do when a call did not end in time.
+    init(
+        width: Int, timeout: Duration?, threads: Threads = .pool,
+        advice: String = "see whether the store answers at all, or raise stores.<name>.timeout"
+    ) {
         self.width = max(1, width)
         self.timeout = timeout
+        self.threads = threads
+        self.advice = advice
     }
 
     /// Makes a call on an I/O thread and waits for it without holding the caller's thread.
@@ -55,7 +71,7 @@ final class CallLane: Sendable {
         case .timedOut:
             throw StorageError(
                 .timedOut, "\(what()) did not end within \(timeout); it was abandoned",
-                hint: "see whether the store answers at all, or raise stores.<name>.timeout")
+                hint: advice)
         case .cancelled: throw StorageError(.cancelled, "\(what()) was cancelled by its caller")
         }
     }
@@ -69,7 +85,23 @@ final class CallLane: Sendable {
             state.running += 1
             return true
         }
-        if starts { IOExecutor.shared.submit { self.runFirst(work) } }
+        if starts { start(work) }
+    }
+
+    private func start(_ work: @escaping @Sendable () -> Void) {
+        switch threads {
+        case .pool: IOExecutor.shared.submit { self.runFirst(work) }
+        case .own:
+            do throws(StorageError) {
+                try onOwnThread {
+                    IOExecutor.markThread()
+                    self.runFirst(work)
+                }
+            } catch {
+                // The pool waits until the system gives threads again.
+                IOExecutor.shared.submit { self.runFirst(work) }
+            }
+        }
     }
 
     private func runFirst(_ work: @Sendable () -> Void) {
@@ -79,7 +111,7 @@ final class CallLane: Sendable {
             if next == nil { state.running -= 1 }
             return next
         }
-        if let next { IOExecutor.shared.submit { self.runFirst(next) } }
+        if let next { start(next) }
     }
 }
 

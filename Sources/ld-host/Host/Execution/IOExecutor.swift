@@ -39,8 +39,11 @@ public final class IOExecutor: TaskExecutor, Sendable {
     /// Runs a call on one of the threads.
     package func submit(_ call: @escaping @Sendable () -> Void) { add(.call(call)) }
 
-    /// Whether the caller is on one of the pool's threads, and so may wait.
+    /// Whether the caller is on one of the pool's threads, or another that was made for that, and so may wait.
     package static var isCurrent: Bool { pthread_getspecific(marker) != nil }
+
+    /// Says that the calling thread may wait: one of the host's own that runs nothing but such calls.
+    static func markThread() { pthread_setspecific(marker, UnsafeRawPointer(bitPattern: 1)) }
 
     private func add(_ work: Work) {
         let (wake, start) = state.withLock { state in
@@ -75,7 +78,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
 
     /// A thread's life: takes work until there has been none for a while.
     fileprivate func runThread() {
-        pthread_setspecific(marker, UnsafeRawPointer(bitPattern: 1))
+        Self.markThread()
         ld_linux_name_thread("localdata-io")
         while true {
             runUntilEmpty()

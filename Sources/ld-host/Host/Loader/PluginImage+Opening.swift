@@ -32,6 +32,36 @@ extension PluginImage {
         return try openCrypto(id, options: complete, host: HostTable.shared(for: log))
     }
 
+    /// Opens a migration pack as a router does, with every folder that its options may name below one. May wait.
+    ///
+    /// - Throws: `invalidOptions` with every problem, and what the component reports.
+    package func openPack(
+        _ id: String, options: [String: ComponentOption.Value], folder: String, timeout: Duration,
+        log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedPack {
+        try openPack(
+            HostSettings.Pack(name: id, component: id, options: options, origin: "given", timeout: timeout),
+            folders: HostSettings.Folders(below: folder), log: log)
+    }
+
+    /// The same for a pack of a configuration.
+    func openPack(
+        _ pack: HostSettings.Pack, folders: HostSettings.Folders, log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedPack {
+        guard
+            let component = description.components.first(where: {
+                $0.id == pack.component && $0.kind == ComponentKind.migration.rawValue
+            })
+        else {
+            throw StorageError(
+                .componentNotFound, "plugin '\(path)' has no migration component '\(pack.component)'")
+        }
+        return try openPack(
+            pack.component, name: pack.name,
+            options: try OptionResolver(component: component, folders: folders).resolve(pack), timeout: pack.timeout,
+            host: HostTable.shared(for: log))
+    }
+
     private func complete(
         _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folders: HostSettings.Folders
     ) throws(StorageError) -> Data {

@@ -79,6 +79,26 @@ package final class PluginImage: Sendable {
         do throws(StorageError) { return try LoadedCrypto(table: table, component: id) } catch { throw named(error) }
     }
 
+    /// Opens a migration pack of one of the plugin's components. May wait.
+    func openPack(
+        _ id: String, name: String, options: Data, timeout: Duration, host: HostTable
+    ) throws(StorageError) -> LoadedPack {
+        let table = try open(id, .migration, options: options, host: host)
+        let identity = MigrationPackIdentity(
+            name: name, component: id, version: description.version, checksum: checksum(with: options))
+        do throws(StorageError) { return try LoadedPack(table: table, identity, timeout: timeout) } catch {
+            throw named(error)
+        }
+    }
+
+    /// Tells builds of the plugin, and options that a component is opened with, apart.
+    private func checksum(with options: Data) -> String {
+        StableHash.text([
+            StableHash.ofFile(path).map { String($0, radix: 16) } ?? description.version,
+            String(decoding: options, as: UTF8.self),
+        ])
+    }
+
     private func open(
         _ id: String, _ kind: ComponentKind, options: Data, host: HostTable
     ) throws(StorageError) -> UnsafeRawPointer? {

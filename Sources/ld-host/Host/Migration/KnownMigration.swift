@@ -21,6 +21,28 @@ extension KnownMigration: OrderedMigration {
         }
     }
 
+    /// The pack that it comes from.
+    var pack: MigrationPackIdentity? {
+        switch self {
+        case .single(let migration): migration.pack
+        case .bulk(let migration): migration.pack
+        }
+    }
+
+    var revision: Int {
+        switch self {
+        case .single(let migration): migration.revision
+        case .bulk(let migration): migration.revision
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .single(let migration): migration.summary
+        case .bulk(let migration): migration.summary
+        }
+    }
+
     /// Throws if it can never be right.
     func validate() throws(MigrationError) {
         switch self {
@@ -28,6 +50,16 @@ extension KnownMigration: OrderedMigration {
         case .bulk(let migration): try migration.validate()
         }
     }
+
+    /// The key that the data comes to; of many, one whose name stands for all of them.
+    var destinationKey: AnyStorageKey {
+        switch self {
+        case .single(let migration): migration.destinationKey
+        case .bulk(let migration): migration.destination.key("\(migration.destination.prefix)*")
+        }
+    }
+
+    var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
     /// Where the data comes to, for people.
     var destination: String {

@@ -6,20 +6,29 @@ internal import LocalDataAPI
 struct Ledger: Sendable {
     let router: StorageRouter
     let settings: HostSettings
-    let destination: ResolvedKey
+    /// The destination's, as text.
+    let address: String
     private let place: ResolvedKey
 
     init(_ router: StorageRouter, _ settings: HostSettings, of destination: ResolvedKey) throws(StorageError) {
         self.router = router
         self.settings = settings
-        self.destination = destination
-        place = try LedgerPlace.page(of: destination, settings)
+        address = "\(destination.address)"
+        place = try LedgerPlace.page(named: LedgerPlace.pageName(of: address), in: destination.open, settings)
+    }
+
+    /// The one of a page that was found in a store.
+    init(_ router: StorageRouter, _ settings: HostSettings, of address: String, at place: ResolvedKey) {
+        self.router = router
+        self.settings = settings
+        self.address = address
+        self.place = place
     }
 
     /// What it says. An empty page if nothing has been migrated there.
     func page() async throws(StorageError) -> LedgerPage {
-        guard let stored = try await router.stored(place) else { return LedgerPage(of: destination.address) }
-        return try LedgerPage(await router.opened(stored, of: place), of: destination.address)
+        guard let stored = try await router.stored(place) else { return LedgerPage(of: address) }
+        return try LedgerPage(await router.opened(stored, of: place), of: address)
     }
 
     /// Makes changes and says them, all or none.

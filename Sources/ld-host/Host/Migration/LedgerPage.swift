@@ -12,14 +12,14 @@ struct LedgerPage: Codable, Sendable {
     /// In the order of their first run.
     private(set) var rows: [LedgerRow] = []
 
-    init(of address: StorageAddress) {
+    init(of address: String) {
         form = Self.form
-        self.address = "\(address)"
+        self.address = address
     }
 
     /// - Throws: `corrupt` if the bytes are no page of this destination, `unsupported` if a later program wrote them:
     ///   what cannot be read is not a migration that never ran.
-    init(_ bytes: Data, of address: StorageAddress) throws(StorageError) {
+    init(_ bytes: Data, of address: String) throws(StorageError) {
         let page: LedgerPage
         do { page = try JSONDecoder().decode(LedgerPage.self, from: bytes) } catch {
             struct Form: Decodable { let form: Int }
@@ -28,16 +28,22 @@ struct LedgerPage: Codable, Sendable {
             }
             throw StorageError(
                 .corrupt, "the ledger of migrations to '\(address)' is damaged",
-                hint: "restore it from a backup, or remove it if nothing was migrated to that key")
+                hint: "restore it from a backup, or see: ld-host migrate ledger repair")
         }
         guard page.form <= Self.form else { throw Self.later(page.form, address) }
-        guard page.address == "\(address)" else {
+        guard page.address.utf8.elementsEqual(address.utf8) else {
             throw StorageError(.corrupt, "the ledger of migrations to '\(address)' is the one of '\(page.address)'")
         }
         self = page
     }
 
-    private static func later(_ form: Int, _ address: StorageAddress) -> StorageError {
+    /// The destination that bytes say they are the page of, if they say it.
+    static func address(in bytes: Data) -> String? {
+        struct Address: Decodable { let address: String }
+        return try? JSONDecoder().decode(Address.self, from: bytes).address
+    }
+
+    private static func later(_ form: Int, _ address: String) -> StorageError {
         StorageError(
             .unsupported, "the ledger of migrations to '\(address)' has form \(form), expected \(Self.form)",
             hint: "use the program that wrote it, or a later one")

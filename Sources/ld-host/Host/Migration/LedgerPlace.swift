@@ -4,24 +4,36 @@ internal import LocalDataAPI
 /// Where a store keeps the ledger and the images of what migrations replaced and removed. No app's value gets there: the
 /// domain cannot be configured.
 enum LedgerPlace {
-    private static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "migrations")
+    static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "migrations")
 
     /// Whether a place is this one.
     static func holds(_ place: StorageNamespace) -> Bool { place == namespace }
 
-    /// The page of a destination, in the destination's store and sealed as everything in it.
-    static func page(of destination: ResolvedKey, _ settings: HostSettings) throws(StorageError) -> ResolvedKey {
-        try page(of: destination.address, in: destination.open, settings)
+    /// What the names of pages begin with.
+    static let pagePrefix = "ledger "
+    /// What the names of images begin with.
+    static let imagePrefix = "image "
+
+    /// The name of a destination's page.
+    static func pageName(of address: String) -> String {
+        // Of a longer address, the page itself says which one it is.
+        pagePrefix
+            + (address.utf8.count <= 900
+                ? address : "\(String(address.unicodeScalars.prefix(200))) \(StableHash.text([address]))")
     }
 
-    /// The same for an address in a store.
+    /// The page of a destination, in its store.
     static func page(
         of destination: StorageAddress, in open: OpenStore, _ settings: HostSettings
     ) throws(StorageError) -> ResolvedKey {
-        let text = "\(destination)"
-        // Of a longer address, the page itself says which one it is.
-        let name = text.utf8.count <= 900 ? text : "\(text.prefix(200)) \(StableHash.text([text]))"
-        let address = StorageAddress(namespace, name: "ledger \(name)")
+        try page(named: pageName(of: "\(destination)"), in: open, settings)
+    }
+
+    /// A page, or what is kept of one, in the destination's store and sealed as everything in it.
+    static func page(
+        named name: String, in open: OpenStore, _ settings: HostSettings
+    ) throws(StorageError) -> ResolvedKey {
+        let address = StorageAddress(namespace, name: name)
         let layers = open.sealing.map { [$0.layer(for: address)] } ?? []
         return try resolved(
             address, in: open, layers,
@@ -42,7 +54,10 @@ enum LedgerPlace {
     }
 
     /// A name that no other image has.
-    static func imageName() -> String { "image \(IntentID.next())" }
+    static func imageName() -> String { "\(imagePrefix)\(IntentID.next())" }
+
+    /// A name for a page that cannot be read any more; no page is looked for there.
+    static func asideName() -> String { "damaged \(IntentID.next())" }
 
     private static func resolved(
         _ address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
@@ -55,6 +70,13 @@ enum LedgerPlace {
 }
 
 extension ResolvedKey {
+    /// The same value, as one that another version of the app has made; as the running one's for `nil`.
+    func writing(dataVersion: String?) throws(StorageError) -> ResolvedKey {
+        guard let dataVersion, var attributes else { return self }
+        attributes.appVersion = dataVersion
+        return try writing(attributes)
+    }
+
     /// The same value, with other attributes when it is written.
     func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
         ResolvedKey(

@@ -77,6 +77,8 @@ struct LedgerRow: Codable, Sendable {
     var expires: Int64?
     /// Whether one large value is moved: ``written`` is its destination, ``removed`` its source.
     var isLarge: Bool?
+    /// The pack that the migration came from; `nil` for one of the app's own.
+    var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.
     var bulk: BulkProgress?
 
@@ -93,6 +95,6 @@ struct LedgerRow: Codable, Sendable {
             sources: bulk.map { [$0.source] } ?? removed.map(\.address),
             destinations: bulk.map { [$0.destination] } ?? written.map(\.address),
             date: Date(timeIntervalSince1970: Double(committed) / 1e9),
-            duration: duration, appVersion: appVersion)
+            duration: duration, appVersion: appVersion, pack: pack)
     }
 }

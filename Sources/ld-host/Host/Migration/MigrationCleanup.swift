@@ -39,6 +39,7 @@ struct MigrationCleanup {
                 row.removed[index].isLeft = true
                 continue
             }
+            try await requireSettled(resolved, for: id, in: page)
             if let image = try await ledger.image(of: resolved, stored) {
                 changes.append(image.change)
                 row.removed[index].image = image.name
@@ -52,5 +53,20 @@ struct MigrationCleanup {
         guard try await ledger.commit(next, with: changes, views: Array(views.values)) else { return false }
         page = next
         return true
+    }
+
+    /// Of migrations that go on with what others brought, the later one removes last: without its data, the earlier one
+    /// would be taken for one that has not run, and would bring it again.
+    ///
+    /// - Throws: `busy` if a migration brought the value and what that one removes is still there.
+    func requireSettled(
+        _ resolved: ResolvedKey, for id: String, in page: LedgerPage
+    ) async throws(StorageError) {
+        let isOwn = "\(resolved.address)" == page.address
+        let there = isOwn ? page : try await Ledger(router, ledger.settings, of: resolved).page()
+        guard let row = there.rows.first(where: { $0.id != id && $0.state == .published }) else { return }
+        throw StorageError(
+            .busy, "'\(resolved.address)' was brought by the migration '\(row.id)', which is not cleaned up yet",
+            hint: "run that migration again")
     }
 }

@@ -5,6 +5,11 @@ internal import Synchronization
 final class MigrationRegistry: Sendable {
     private struct State {
         var known: [KnownMigration] = []
+        /// Those that were added, without those of packs.
+        var added: [KnownMigration] = []
+        var packs: [KnownMigration] = []
+        /// The snapshot whose packs these are.
+        var packsOwner: UInt?
         var running: [String: Task<MigrationResult, any Error>] = [:]
         var preferences: [String: AnyCodable] = [:]
     }
@@ -50,7 +55,33 @@ final class MigrationRegistry: Sendable {
     func add(_ added: [KnownMigration]) throws(MigrationError) {
         guard !added.isEmpty else { return }
         try state.withLock { state throws(MigrationError) in
-            state.known = try Self.join(state.known, added)
+            let all = try Self.join(state.added, added)
+            state.known = try Self.join(state.packs, all)
+            state.added = all
+        }
+    }
+
+    /// Whether the migrations of a snapshot's packs are not there yet.
+    func lacksPacks(of snapshot: UInt) -> Bool { state.withLock { $0.packsOwner != snapshot } }
+
+    /// Puts the migrations of packs before all others, in place of those of other packs; one that the app has added with
+    /// the same id and destination counts instead.
+    ///
+    /// - Throws: What is wrong with one of them, or with all together; then nothing has changed.
+    func setPacks(_ packs: [KnownMigration], of snapshot: UInt) throws(MigrationError) {
+        var names: [String: String] = [:]
+        for migration in packs {
+            let pack = migration.pack?.name ?? ""
+            guard let other = names.updateValue(pack, forKey: migration.id), other != pack else { continue }
+            throw MigrationError(
+                .packUnavailable,
+                "the migration '\(migration.id)' is in the packs '\(other)' and '\(pack)'; take one of them out of the "
+                    + "configuration")
+        }
+        try state.withLock { state throws(MigrationError) in
+            state.known = try Self.join(Self.join([], packs), state.added)
+            state.packs = packs
+            state.packsOwner = snapshot
         }
     }
 

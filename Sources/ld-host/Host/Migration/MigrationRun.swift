@@ -51,14 +51,13 @@ struct MigrationRun: Sendable {
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        guard row.revision <= migration.revision else {
-            throw MigrationError(
-                .newerRevision,
-                "revision \(row.revision) has brought the data of '\(destination.address)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
-        }
+        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
         if row.state == .published, row.isLarge == true {
-            return try await LargeRun(ledger).resume(row, &page).map { MigrationResult(success: true, outcome: $0) }
+            if let outcome = try await LargeRun(ledger).resume(row, &page) {
+                return MigrationResult(success: true, outcome: outcome)
+            }
+            try row.requireSamePack(as: migration)
+            return nil
         }
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
@@ -67,10 +66,15 @@ struct MigrationRun: Sendable {
             }
             return MigrationResult(success: true, outcome: .cleaned)
         }
-        guard row.state == .clean, row.revision == migration.revision else { return nil }
+        guard row.state == .clean, row.revision == migration.revision else {
+            try row.requireSamePack(as: migration)
+            return nil
+        }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
-            if try await router.exists(resolved) { return nil }
+            guard try await router.exists(resolved) else { continue }
+            try row.requireSamePack(as: migration)
+            return nil
         }
         if migration.effect == .removes, try await router.exists(destination) { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
@@ -85,44 +89,33 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if migration.effect == .brings, !changesInPlace, try await transaction.exists(migration.destinationKey) {
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
             case .takeSource: break
             case .fail:
-                throw MigrationError(
-                    .conflict, "'\(destination.address)' has a value, and there is data to migrate to it")
+                throw MigrationError.conflict(at: destination.address)
             }
         }
         let result = try await migration.migrate(using: transaction, context: context)
         let duration = (clock.now - start) / .seconds(1)
-        guard result.success else {
-            throw result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
-        }
+        guard result.success else { throw MigrationError.unsuccessful(result) }
         let (entries, views) = transaction.close()
         if let move = LargeRun.Move(entries) {
             let row = row(duration)
-            return try await LargeRun(ledger).run(move, row, keeping: policy != .takeSource, &page)
+            return try await LargeRun(ledger).run(move, row, result.dataVersion, keeping: policy != .takeSource, &page)
                 ? result.became(.migrated, duration) : result.became(.cleanupPending, duration)
         }
         return try await publish(entries, views, result, duration, &page)
     }
 
-    /// Whether the destination is one of the sources.
-    private var changesInPlace: Bool {
-        migration.sources.contains { source in
-            guard let place = source.place ?? (try? snapshot.settings.place(of: source.descriptor.domain)) else {
-                return false
-            }
-            return StorageAddress(place, name: source.descriptor.name) == destination.address
-                && place.directory == destination.address.place.directory
-        }
-    }
-
     private func row(_ duration: Double) -> LedgerRow {
         LedgerRow(
             id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
-            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry)
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
+            pack: migration.pack)
     }
 
     private func publish(
@@ -152,12 +145,13 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                changes.append(try await ledger.change(entry.resolved, to: data))
+                let target = try entry.resolved.writing(dataVersion: result.dataVersion)
+                changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))
             }
         }
-        try check(hasDestination)
+        try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
         changes += await ledger.droppingIfPossible(page[migration.id]).changes
         var next = page
@@ -169,20 +163,6 @@ struct MigrationRun: Sendable {
             return pending(error, result.became(.migrated, duration))
         }
         return result.became(.migrated, duration)
-    }
-
-    /// Throws if the migration has not had its effect.
-    private func check(_ hasDestination: Bool) throws(MigrationError) {
-        switch migration.effect {
-        case .brings:
-            guard !hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has written nothing to '\(destination.address)'")
-        case .removes:
-            guard hasDestination else { return }
-            throw MigrationError(
-                .validationFailed, "it reports success, and has not removed '\(destination.address)'")
-        }
     }
 
     /// Reads back what was written.

@@ -10,20 +10,30 @@ final class MigrationTransaction: MovingTransaction {
         enum Change: Sendable {
             case set(Data)
             case removal
-            /// What another entry's source has, which is large.
-            case copy(of: AnyStorageKey)
+            /// What another key has, which is large; its size in bytes.
+            case copy(of: AnyStorageKey, size: Int)
+
+            /// Whether there is a value then.
+            var isSet: Bool {
+                switch self {
+                case .set, .copy: true
+                case .removal: false
+                }
+            }
         }
 
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
         let stored: Data?
-        /// Whether there is a value, of which the bytes are too many to have been asked for.
-        var isLarge = false
+        /// The size of what is there, if its bytes are too many to have been asked for.
+        var largeSize: Int?
+        /// What migrations that are planned before this one would leave there.
+        var planned: Change?
         var change: Change?
 
         /// Whether there is a value.
-        var isStored: Bool { isLarge || stored != nil }
+        var isStored: Bool { largeSize != nil || stored != nil }
 
         /// The hash of these bytes.
         var mark: UInt64? { stored.map { StableHash.of($0) } }
@@ -37,9 +47,14 @@ final class MigrationTransaction: MovingTransaction {
     }
 
     private let router: StorageRouter
+    private let planned: PlannedChanges?
     private let state = Mutex(State())
 
-    init(_ router: StorageRouter) { self.router = router }
+    /// - Parameter planned: What is taken to be done already, if nothing is to be done at all.
+    init(_ router: StorageRouter, over planned: PlannedChanges? = nil) {
+        self.router = router
+        self.planned = planned
+    }
 
     /// What was looked at and changed, in the order of the first look, and what all of it follows from; from now on every
     /// call is refused.
@@ -75,10 +90,10 @@ final class MigrationTransaction: MovingTransaction {
 
     func data(for key: AnyStorageKey) async throws -> Data? {
         let entry = try await entry(for: key)
-        switch entry.change {
+        switch entry.change ?? entry.planned {
         case .set(let data): return data
         case .removal: return nil
-        case .copy(let source):
+        case .copy(let source, _):
             guard let original = try await loaded(source).stored else { return nil }
             return try await router.opened(original, of: try await loaded(source).resolved)
         case nil:
@@ -104,15 +119,17 @@ final class MigrationTransaction: MovingTransaction {
     func move(_ source: AnyStorageKey, to destination: AnyStorageKey) async throws -> Bool {
         let (from, to) = (try await entry(for: source), try await entry(for: destination))
         let isOnly = state.withLock { state in state.entries.allSatisfy { $0.change == nil } }
-        guard from.isLarge, isOnly, target(of: from.resolved) != target(of: to.resolved) else { return false }
+        guard let size = from.largeSize, from.planned == nil, isOnly, from.resolved.target != to.resolved.target else {
+            return false
+        }
         try await change(source, to: .removal)
-        try await change(destination, to: .copy(of: source))
+        try await change(destination, to: .copy(of: source, size: size))
         return true
     }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         let entry = try await entry(for: key)
-        switch entry.change {
+        switch entry.change ?? entry.planned {
         case .set, .copy: return true
         case .removal: return false
         case nil: return entry.isStored
@@ -120,7 +137,7 @@ final class MigrationTransaction: MovingTransaction {
     }
 
     private func change(_ key: AnyStorageKey, to change: Entry.Change) async throws(StorageError) {
-        let target = target(of: try await entry(for: key).resolved)
+        let target = try await entry(for: key).resolved.target
         try state.withLock { state throws(StorageError) in
             try Self.check(state, key)
             guard let index = state.indices[target] else { return }
@@ -130,15 +147,16 @@ final class MigrationTransaction: MovingTransaction {
 
     private func entry(for key: AnyStorageKey) async throws(StorageError) -> Entry {
         let resolved = try await router.resolveUnlisted(KeyReference(key))
-        let target = target(of: resolved)
+        let target = resolved.target
         let known = try state.withLock { state throws(StorageError) in
             try Self.check(state, key)
             return state.indices[target].map { state.entries[$0] }
         }
         if let known { return known }
-        let isLarge = try await isLarge(resolved)
+        let size = try await largeSize(of: resolved)
         let entry = Entry(
-            key: key, resolved: resolved, stored: isLarge ? nil : try await stored(resolved), isLarge: isLarge)
+            key: key, resolved: resolved, stored: size == nil ? try await stored(resolved) : nil, largeSize: size,
+            planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
             if let index = state.indices[target] { return state.entries[index] }
@@ -151,11 +169,12 @@ final class MigrationTransaction: MovingTransaction {
     /// The same with its bytes, whatever their number.
     private func loaded(_ key: AnyStorageKey) async throws(StorageError) -> Entry {
         let entry = try await entry(for: key)
-        guard entry.isLarge else { return entry }
+        guard entry.largeSize != nil else { return entry }
         let whole = Entry(
-            key: key, resolved: entry.resolved, stored: try await stored(entry.resolved), change: entry.change)
+            key: key, resolved: entry.resolved, stored: try await stored(entry.resolved), planned: entry.planned,
+            change: entry.change)
         return state.withLock { state in
-            guard let index = state.indices[target(of: entry.resolved)], state.entries[index].isLarge else {
+            guard let index = state.indices[entry.resolved.target], state.entries[index].largeSize != nil else {
                 return whole
             }
             // A move of it stays one: it is put in place in pieces.
@@ -164,10 +183,10 @@ final class MigrationTransaction: MovingTransaction {
         }
     }
 
-    private func isLarge(_ resolved: ResolvedKey) async throws(StorageError) -> Bool {
+    private func largeSize(of resolved: ResolvedKey) async throws(StorageError) -> Int? {
         if let refusal = resolved.refusal { throw refusal }
         return try await resolved.open.wait("looking at '\(resolved.address)'") { () throws(StorageError) in
-            try LargeMove.isLarge(resolved)
+            try LargeMove.largeSize(of: resolved)
         }
     }
 
@@ -184,12 +203,6 @@ final class MigrationTransaction: MovingTransaction {
             }
             return try view.read(resolved)
         }
-    }
-
-    private func target(of resolved: ResolvedKey) -> BatchChange.Target {
-        BatchChange.Target(
-            store: ObjectIdentifier(resolved.open), address: resolved.address,
-            directory: resolved.address.place.directory)
     }
 
     private static func check(_ state: borrowing State, _ key: AnyStorageKey) throws(StorageError) {

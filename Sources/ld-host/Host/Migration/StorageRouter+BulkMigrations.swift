@@ -52,17 +52,17 @@ extension StorageRouter {
         }
     }
 
-    /// Undoes a registered migration of many keys: its sources are put back, and what it wrote is removed or becomes what it
-    /// was. Chunks are undone one after the other; what is interrupted can be run again.
+    /// Undoes a migration of many keys: its sources are put back, and what it wrote is removed or becomes what it was. Chunks
+    /// are undone one after the other; what is interrupted can be run again.
     ///
     /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept: then
     ///   nothing is changed.
-    public func rollbackMigration(_ id: String) async throws {
+    func rollbackRange(_ id: String) async throws {
         try await inTurn(of: id) { try BulkRollback($0).run() }
     }
 
-    /// Makes a registered migration of many keys final: what it takes to undo it is kept no longer.
-    public func confirmMigration(_ id: String) async throws {
+    /// Makes a migration of many keys final: what it takes to undo it is kept no longer.
+    func confirmRange(_ id: String) async throws {
         try await inTurn(of: id) { try BulkRollback($0).confirm() }
     }
 
@@ -125,11 +125,11 @@ extension StorageRouter {
     /// Runs a migration after those that it depends on, once at a time.
     func migrate(
         _ migration: AnyBulkMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
-        progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+        areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
         do {
             try migration.validate()
-            try await runDependencies(of: .bulk(migration), path)
+            if !areDependenciesDone { try await runDependencies(of: .bulk(migration), path) }
             let ledger = try await bulkLedger(of: migration)
             let policy = onConflict ?? migration.conflictPolicy
             let others = migrationRegistry.bulkMigrations
@@ -149,7 +149,7 @@ extension StorageRouter {
         return try await onIOThread { () throws(StorageError) in try ledger.page().rows }
     }
 
-    private func bulkLedger(of migration: AnyBulkMigration) async throws(StorageError) -> BulkLedger {
+    func bulkLedger(of migration: AnyBulkMigration) async throws(StorageError) -> BulkLedger {
         let snapshot = try await snapshot()
         return try await onIOThread { () throws(StorageError) in
             BulkLedger(

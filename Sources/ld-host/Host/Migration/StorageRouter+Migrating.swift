@@ -7,6 +7,7 @@ extension StorageRouter {
 
     /// The migrations that bring data to a key: those that are registered for it, and its own at last.
     func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        try await loadPacks()
         let settings = try await snapshot().settings
         let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
         let own = key.migration
@@ -54,20 +55,18 @@ extension StorageRouter {
 
     /// Runs a migration after those that it depends on, once at a time.
     ///
+    /// - Parameter areDependenciesDone: Whether those have just been run.
     /// - Throws: `MigrationError` that names it.
     func migrate(
-        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = []
+        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false
     ) async throws -> MigrationResult {
         do {
             let snapshot = try await snapshot()
-            let key = migration.destinationDescriptor
-            guard key.availability.isAvailable(on: snapshot.settings.role) else {
-                let reason =
-                    "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
-                    + "'\(snapshot.settings.role.rawValue)'"
+            if let reason = Self.reasonToSkip(migration, snapshot.settings) {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
-            try await runDependencies(of: .single(migration), path)
+            if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
             let destination = try await resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
             return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
@@ -81,6 +80,14 @@ extension StorageRouter {
         } catch {
             throw MigrationError(of: migration.id, error)
         }
+    }
+
+    /// Why a migration is not for this device, if so.
+    static func reasonToSkip(_ migration: AnyStorageMigration, _ settings: HostSettings) -> String? {
+        let key = migration.destinationDescriptor
+        guard !key.availability.isAvailable(on: settings.role) else { return nil }
+        return "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
+            + "'\(settings.role.rawValue)'"
     }
 
     func runDependencies(of migration: KnownMigration, _ path: [String]) async throws {
@@ -100,21 +107,26 @@ extension StorageRouter {
     }
 
     /// What a migration may base its decision on.
+    ///
+    /// - Parameter planned: What is taken to be done already, for a plan.
     func migrationContext(
-        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings
+        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings,
+        over planned: PlannedChanges? = nil
     ) async throws -> MigrationContext {
         var rows = page.rows
         for id in migration.dependencies {
             switch migrationRegistry.known(id) {
             case .single(let dependency):
                 let resolved = try await resolve(KeyReference(dependency.destinationKey))
-                rows += try await Ledger(self, settings, of: resolved).page().rows
+                let ledger = try Ledger(self, settings, of: resolved)
+                let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
+                rows += page.rows
             case .bulk(let dependency): rows += try await self.rows(of: dependency)
             case nil: continue
             }
         }
         return MigrationContext(
-            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings),
+            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
             deviceInfo: DeviceInfo(role: settings.role),
             migrationHistory: Dictionary(
                 rows.filter { $0.state != .rolledBack }.map { ($0.id, $0.record.date) }, uniquingKeysWith: max),
@@ -123,14 +135,21 @@ extension StorageRouter {
 
     /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is not
     /// known.
-    private func dataVersion(of migration: AnyStorageMigration, _ settings: HostSettings) async throws -> String? {
+    private func dataVersion(
+        of migration: AnyStorageMigration, _ settings: HostSettings, _ planned: PlannedChanges?
+    ) async throws -> String? {
         var earliest: String?
         for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
             let resolved = try await resolveUnlisted(KeyReference(key))
-            guard try await exists(resolved) else { continue }
-            guard let version = try await attributes(of: resolved)?.appVersion ?? settings.dataVersion else {
-                return nil
+            let known: String?
+            if let change = planned?.change(of: resolved) {
+                guard change.isSet else { continue }
+                known = planned?.dataVersion(of: resolved)
+            } else {
+                guard try await exists(resolved) else { continue }
+                known = try await attributes(of: resolved)?.appVersion
             }
+            guard let version = known ?? settings.dataVersion else { return nil }
             // One that is no version has to come through, so that it is refused.
             guard let new = SemanticVersion(version) else { return version }
             if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }

@@ -93,15 +93,18 @@ extension StorageRouter {
         return MigrationReport(entries)
     }
 
-    private func entry(of migration: AnyStorageMigration) async -> MigrationReport.Entry {
+    /// Runs a migration, and says what became of it.
+    func entry(
+        of migration: AnyStorageMigration, areDependenciesDone: Bool = false
+    ) async -> MigrationReport.Entry {
         do {
-            let outcome = try await migrate(migration, onConflict: nil).outcome
+            let outcome = try await migrate(
+                migration, onConflict: nil, areDependenciesDone: areDependenciesDone
+            ).outcome
             return MigrationReport.Entry(
                 destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
         } catch {
-            return MigrationReport.Entry(
-                destination: migration.destinationDescriptor, migration: migration.id, outcome: .failed,
-                error: MigrationError(of: migration.id, error))
+            return MigrationReport.Entry(.single(migration), error)
         }
     }
 

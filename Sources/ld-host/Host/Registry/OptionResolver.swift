@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Turns the options of a configured store into what the component's `open` gets: checked against the component's own
+/// Turns the options of a configured store, provider or pack into what the component's `open` gets: checked against the component's own
 /// list, defaults filled in, folders in the place of their placeholders.
 struct OptionResolver {
     let component: PluginDescription.Component
@@ -9,16 +9,27 @@ struct OptionResolver {
 
     /// - Throws: `invalidOptions` with every problem: unknown, missing, of the wrong kind, or outside what is allowed.
     func resolve(_ store: HostSettings.Store) throws(StorageError) -> Data {
+        try resolve(store.options, of: "store '\(store.name)' (\(store.origin))")
+    }
+
+    /// The same for a pack.
+    func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> Data {
+        try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")
+    }
+
+    private func resolve(
+        _ options: [String: ComponentOption.Value], of what: String
+    ) throws(StorageError) -> Data {
         var problems: [String] = []
         var result: [String: ComponentOption.Value] = [:]
-        for name in store.options.keys.sorted() where !component.options.contains(where: { $0.name == name }) {
+        for name in options.keys.sorted() where !component.options.contains(where: { $0.name == name }) {
             let known = component.options.map(\.name).sorted()
             problems.append(
                 "unknown option '\(name)'"
                     + (known.isEmpty ? "; the component has none" : "; it has \(known.joined(separator: ", "))"))
         }
         for option in component.options {
-            guard let value = store.options[option.name] ?? option.default else {
+            guard let value = options[option.name] ?? option.default else {
                 if option.required { problems.append("option '\(option.name)' is missing: \(option.help)") }
                 continue
             }
@@ -30,7 +41,7 @@ struct OptionResolver {
         guard problems.isEmpty, let data = try? encoder.encode(result) else {
             throw StorageError(
                 .invalidOptions,
-                "store '\(store.name)' (\(store.origin)), component '\(component.id)': "
+                "\(what), component '\(component.id)': "
                     + problems.joined(separator: "; "),
                 hint: "run: ld-host plugins inspect \(component.id)")
         }
@@ -52,7 +63,7 @@ struct OptionResolver {
                 throw problem(option, "is '\(path)', which is no absolute path")
             }
             return .string(path)
-        case (.integer, .integer), (.number, .number), (.boolean, .boolean): return value
+        case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.list, .list): return value
         case (.number, .integer(let number)): return .number(Double(number))
         default: throw problem(option, "is of the wrong kind; expected \(option.type.rawValue)")
         }

@@ -14,13 +14,15 @@ final class RouterSnapshot: Sendable {
     /// The rings of keys with an encryption policy.
     let rings: MasterRings
     let providers: KeyMaterialProviders
+    /// The migration packs, opened when something may have to be migrated.
+    let packs: [PackSlot]
     private let opener: StoreOpener
     private let slots: [String: StoreSlot]
 
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
         log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
-        opener: StoreOpener, slots: [String: StoreSlot]
+        packs: [PackSlot], opener: StoreOpener, slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
@@ -30,6 +32,7 @@ final class RouterSnapshot: Sendable {
         self.crypto = crypto
         self.rings = rings
         self.providers = providers
+        self.packs = packs
         self.opener = opener
         self.slots = slots
     }

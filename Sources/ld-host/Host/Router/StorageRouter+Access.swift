@@ -13,7 +13,7 @@ extension StorageRouter {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)
         if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
-        if try await hasOlderData(key) {
+        if try await mayBringData(to: key) {
             // Whether or not it was this call that brought it.
             try await bringData(to: AnyStorageKey(key))
             if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
@@ -58,12 +58,6 @@ extension StorageRouter {
                 }
             }
         }
-    }
-
-    /// Whether there may be data that a migration brings.
-    private func hasOlderData<Value>(_ key: StorageKey<Value>) async throws(StorageError) -> Bool {
-        if key.hasMigration || !migrationRegistry.isEmpty { return true }
-        return try await mayBeElsewhere(key.owner, key.name)
     }
 
     private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws

@@ -29,7 +29,9 @@ package enum Diagnosis {
             for domain in snapshot.settings.routes.keys.sorted() {
                 findings.append(await store(for: domain, router, snapshot))
             }
-            return findings + (await damage(in: snapshot)) + (await security(of: router, snapshot))
+            for slot in snapshot.packs { findings.append(await pack(slot)) }
+            return findings + (await damage(in: snapshot)) + (await migrations(of: router, snapshot))
+                + (await security(of: router, snapshot))
         } catch {
             return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
         }
@@ -74,6 +76,20 @@ package enum Diagnosis {
                 isProblem: !hint.isEmpty)
         } catch {
             return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+        }
+    }
+
+    private static func pack(_ slot: PackSlot) async -> Finding {
+        do throws(StorageError) {
+            let (pack, count) = try await onIOThread { () throws(StorageError) in
+                let pack = try slot.openIfNeeded()
+                return (pack.identity, pack.list.count)
+            }
+            return Finding(
+                "the migration pack '\(pack.name)' is '\(pack.component)' \(pack.version), named in "
+                    + "\(slot.settings.origin), with \(count) \(count == 1 ? "migration" : "migrations")")
+        } catch {
+            return Finding("migrations", error)
         }
     }
 

@@ -35,7 +35,8 @@ extension StorageRouter {
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
-            rings: rings, providers: providers, opener: opener, slots: slots)
+            rings: rings, providers: providers, packs: packs(of: settings, registry: registry, log: log, in: &state),
+            opener: opener, slots: slots)
     }
 
     /// The configuration with what was set in code.
@@ -70,6 +71,18 @@ extension StorageRouter {
             cacheFolder: settings.folders.cache, linked: state.linked)
         state.registries[signature] = registry
         return registry
+    }
+
+    /// The migration packs; one that is open stays open as long as it is configured alike.
+    private static func packs(
+        of settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
+    ) -> [PackSlot] {
+        settings.packs.map { pack in
+            if let (slot, known) = state.packs[pack], known === registry { return slot }
+            let slot = PackSlot(pack, registry: registry, folders: settings.folders, log: log)
+            state.packs[pack] = (slot, registry)
+            return slot
+        }
     }
 
     /// The crypto provider; the one that is open stays open as long as it is the same component.

@@ -30,6 +30,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var encryption = EncryptionConfiguration()
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
+        var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// Those of all snapshots, which are never freed either.
@@ -73,6 +74,20 @@ public final class StorageRouter: StorageProviding, Sendable {
             self.recover(snapshot)
             return snapshot
         }
+    }
+
+    /// Makes a snapshot for who is to change nothing, not even to go on with what was interrupted: that is left to who uses
+    /// the router next.
+    func untouchedSnapshot<Result>(
+        _ body: (RouterSnapshot) async throws -> Result
+    ) async throws -> Result {
+        if let snapshot = published { return try await body(snapshot) }
+        let snapshot = try await onIOThread { () throws(StorageError) in
+            if let snapshot = self.published { return snapshot }
+            return try self.publish { _ throws(StorageError) in }
+        }
+        defer { _ = current.compareExchange(expected: snapshot.id, desired: 0, ordering: .acquiringAndReleasing) }
+        return try await body(snapshot)
     }
 
     private var published: RouterSnapshot? {

@@ -27,6 +27,20 @@ enum StableHash {
         for byte in piece { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
+    /// The hash of a file's bytes, taken by eights; `nil` if it cannot be read.
+    static func ofFile(_ path: String) -> UInt64? {
+        guard let data = try? Data(contentsOf: URL(filePath: path), options: .mappedIfSafe) else { return nil }
+        return data.withUnsafeBytes { bytes in
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(bytes.count)
+            for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
+                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x100_0000_01B3
+                hash ^= hash >> 32
+            }
+            for byte in bytes.suffix(bytes.count & 7) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            return hash
+        }
+    }
+
     /// The same as text.
     static func text(_ words: [String]) -> String { String(of(words), radix: 16) }
 }

@@ -33,6 +33,20 @@ package struct HostSettings: Sendable {
         }
     }
 
+    /// A migration pack that the configuration names.
+    package struct Pack: Hashable, Sendable {
+        /// The pack's name.
+        package let name: String
+        /// The component that it is.
+        package let component: String
+        /// The options as configured.
+        package let options: [String: ComponentOption.Value]
+        /// Where the component was named.
+        package let origin: String
+        /// The deadline of one run of one of its migrations.
+        package let timeout: Duration
+    }
+
     /// Which store serves a domain.
     package struct Route: Hashable, Sendable {
         package let store: Store
@@ -73,6 +87,8 @@ package struct HostSettings: Sendable {
     package var migrationGrace: Int
     package var role: DeviceRole
     package var logLevel: StorageLogLevel?
+    /// The migration packs, in order of their names.
+    package var packs: [Pack] = []
 
     /// The folders that placeholders in options stand for.
     package struct Folders: Hashable, Sendable {

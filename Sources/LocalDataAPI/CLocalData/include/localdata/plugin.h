@@ -116,6 +116,22 @@ typedef int32_t ld_error_code;
 #define LD_ERROR_NO_SPACE 46
 #define LD_ERROR_DURABILITY_UNKNOWN 47
 #define LD_ERROR_CANNOT_OPEN 48
+/* One number per MigrationError code; migration packs report these, too. */
+#define LD_ERROR_MIGRATION_VALIDATION 64
+#define LD_ERROR_MIGRATION_TRANSFORMATION 65
+#define LD_ERROR_MIGRATION_STORAGE 66
+#define LD_ERROR_MIGRATION_CONDITION 67
+#define LD_ERROR_MIGRATION_IN_PROGRESS 68
+#define LD_ERROR_MIGRATION_SOURCE_NOT_FOUND 69
+#define LD_ERROR_MIGRATION_INCOMPATIBLE_TYPES 70
+#define LD_ERROR_MIGRATION_AGGREGATION 71
+#define LD_ERROR_MIGRATION_DECODING 72
+#define LD_ERROR_MIGRATION_NO_PATH 73
+#define LD_ERROR_MIGRATION_FINAL_TYPE 74
+#define LD_ERROR_MIGRATION_CONFLICT 75
+#define LD_ERROR_MIGRATION_NEWER_REVISION 76
+#define LD_ERROR_MIGRATION_DEPENDENCY 77
+#define LD_ERROR_MIGRATION_PACK 78
 
 /* Takes the report of a failure. `message` names what failed and on which object, `hint` what to do next (may be
  * empty). Both are borrowed for the call. Never waits. */
@@ -168,8 +184,8 @@ typedef struct LD_SENDABLE ld_host_log_r1 {
 typedef int32_t ld_kind;
 #define LD_KIND_STORAGE 1
 #define LD_KIND_CRYPTO 2
-#define LD_KIND_SYNC 3      /* its table arrives with the first sync transport */
-#define LD_KIND_MIGRATION 4 /* its table arrives with the first migration pack */
+#define LD_KIND_SYNC 3 /* its table arrives with the first sync transport */
+#define LD_KIND_MIGRATION 4
 
 /* One thing that a plugin offers. All members stay valid until the process ends. */
 typedef struct LD_SENDABLE ld_component_r1 {
@@ -178,13 +194,13 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_bytes id;      /* lower case letters, digits, '-' and '.', at most 64 bytes: "file", "org.example.cloud" */
     ld_bytes summary; /* one line for people */
     /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}, where
-     * type is "string", "integer", "number", "boolean" or "path". A host refuses what is not listed before `open`.
-     * Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
+     * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array). A host refuses what is not
+     * listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
-     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO. Called once per
-     * configured store or provider. May wait. */
+     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO, a const
+     * ld_migration_pack * for LD_KIND_MIGRATION. Called once per configured store, provider or pack. May wait. */
     ld_status(LD_SENDABLE *open)(
         void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error);
 } ld_component;
@@ -505,6 +521,120 @@ typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
     /* Ends a stream without a result. Never fails. */
     void(LD_SENDABLE *cancel)(void *self, void *stream);
 } ld_crypto_incremental;
+
+/* ---------------------------------------------------------------- migrations ------------------------------------ */
+
+/*
+ * A key, as a migration names it. The host keeps serializer and security with what it writes: two keys of one address
+ * that differ in them are two ways to read one value, and only the right one gives it.
+ */
+typedef struct ld_migration_key_r1 {
+    uint32_t size;
+    ld_bytes address;    /* "keychain:com.example/token": domain[:scope]/name, where a scope has %2F for / and %25 for % */
+    ld_bytes serializer; /* "json", "plist", "data" or "custom"; empty: "data" */
+    /* How the value is protected, as JSON: "none" (with its quotes), {"cipher":"AES-256-GCM"},
+     * {"cipher":"ChaCha20-Poly1305"} or {"accessibility":"whenUnlocked"}; empty: the domain's own way. */
+    ld_bytes security;
+} ld_migration_key;
+
+/*
+ * What a migration reads and writes: the stores as they are, with the migration's own changes on top, which nobody else
+ * sees. Nothing takes effect before `migrate` has returned a result with success; what `should_migrate` writes never does.
+ *
+ * It belongs to one call, and to the thread that the call was made on: from another thread, or once the call has returned,
+ * every function is refused with LD_ERROR_UNSUPPORTED. When the call is cancelled, all but `is_cancelled` are refused with
+ * LD_ERROR_CANCELLED. All may wait. `size` is what the host knows.
+ */
+typedef struct LD_SENDABLE ld_migration_transaction_r1 {
+    uint32_t size;
+    uint32_t reserved; /* 0 */
+    void *context;     /* handed to every function */
+    uint64_t call;     /* what `cancel` names the call by; no two calls of a process have the same */
+    /* Writes the whole value, opened if it is sealed, to the sink in exactly one call, or returns LD_ABSENT. */
+    ld_status(LD_SENDABLE *get)(
+        void *context, const ld_migration_key *key, const ld_sink *sink, const ld_error_sink *error);
+    /* LD_OK if there is a value, even an empty one; LD_ABSENT if not. */
+    ld_status(LD_SENDABLE *exists)(void *context, const ld_migration_key *key, const ld_error_sink *error);
+    /* Stages a value. One of a "json" or "plist" key that is no such document is refused with
+     * LD_ERROR_DESERIALIZATION. */
+    ld_status(LD_SENDABLE *set)(
+        void *context, const ld_migration_key *key, ld_bytes value, const ld_error_sink *error);
+    /* Stages a removal; LD_OK also if there is no value. */
+    ld_status(LD_SENDABLE *remove)(void *context, const ld_migration_key *key, const ld_error_sink *error);
+    /* 1 once the host has given the call up, 0 before. Never waits. */
+    int32_t(LD_SENDABLE *is_cancelled)(void *context);
+} ld_migration_transaction;
+
+/*
+ * An open migration pack. A migration is called by its index in the list; what it does is known by its id and revision,
+ * so an id never changes its meaning, and a change of what is done is a new revision.
+ *
+ * The list is a JSON array of at most 1024 objects and 1 MiB:
+ *
+ *     id              required; what the ledger knows the migration by: 1 to 4096 bytes, no control characters
+ *     revision        a whole number from 1 on; 1 if not given
+ *     summary         one line for people; empty if not given
+ *     effect          "brings" data to its destination, or "removes" what is there; "brings" if not given
+ *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security": ...}
+ *                     as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",
+ *                     "description", "availability" ("all", "phoneOnly", "watchOnly")
+ *     sources         keys that data comes from, as far as they are known beforehand; none if not given
+ *     dependencies    ids of migrations that run before this one, of this pack or others; none if not given
+ *     conflictPolicy  if the destination has a value: "keepDestination", "takeSource" or "fail"; the first if not given
+ *     bulk            of a bulk migration, in place of destination and sources: {"source": range, "destination": range,
+ *                     "converts": truth}, where a range is {"domain": "userDefaults:suite", "prefix": ...,
+ *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with
+ *                     the prefix. Names keep what follows it; with "converts" (false if not given) `convert` makes
+ *                     the new bytes.
+ *
+ * `should_migrate` and `migrate` are called on threads of the host's that may wait, many at once for different
+ * migrations; the others never wait for anything but the processor. `should_migrate` and `migrate` are required unless all
+ * migrations are bulk migrations, `convert` if one of them converts; what else is NULL is not offered.
+ */
+typedef struct LD_SENDABLE ld_migration_pack_r1 {
+    uint32_t size;
+    uint32_t reserved;   /* 0 */
+    ld_bytes migrations; /* the list; the same bytes as long as the pack is open */
+    void *self;          /* handed to every function */
+
+    /* Whether there is something to do: LD_OK if so, LD_ABSENT if not. Writes nothing. `context` is a JSON object:
+     *
+     *     appVersion   the version of the running app; left out if nobody said it
+     *     dataVersion  the version of the app that wrote the data; left out if it is not known
+     *     device       {"platform", "role", "systemVersion", "model"}
+     *     system       {"availableDiskSpace", "availableMemory"}, in bytes
+     *     history      when which migration was committed: {id: seconds since 1970 UTC}
+     *     preferences  {name: any value}
+     */
+    ld_status(LD_SENDABLE *should_migrate)(
+        void *self, size_t migration, const ld_migration_transaction *transaction, ld_bytes context,
+        const ld_error_sink *error);
+    /* Does it, and writes a JSON object to the sink in exactly one call: {"success": truth, "migratedCount": how many
+     * values came to their destination, "errors": [{"code": a number of an ld_error_code, "message": ..., "hint": ...}],
+     * "metadata": {...}}; without success the first error is what the host throws. An error may have
+     * "underlying": {"code", "message", "hint"}. All but success may be left out. LD_FAILED with a report is the same as
+     * no success with one error. It may be run again, also after it was stopped at any point. */
+    ld_status(LD_SENDABLE *migrate)(
+        void *self, size_t migration, const ld_migration_transaction *transaction, ld_bytes context,
+        const ld_sink *result, const ld_error_sink *error);
+    /* Fails if the migration can never be right: asked when it is registered, and before it runs. NULL: the host checks
+     * that no source is better protected than the destination. */
+    ld_status(LD_SENDABLE *validate)(void *self, size_t migration, const ld_error_sink *error);
+    /* Writes the new bytes of one value of a bulk migration to the sink in exactly one call. `name` is what the value is
+     * called at its source, prefix and all. */
+    ld_status(LD_SENDABLE *convert)(
+        void *self, size_t migration, ld_bytes name, ld_bytes value, const ld_sink *sink, const ld_error_sink *error);
+    /* Asks a call of `should_migrate` or `migrate` to return soon, with LD_ERROR_CANCELLED: the host does not wait for
+     * it any more, and throws away what it returns. Called from any thread; nothing if no such call runs. */
+    void(LD_SENDABLE *cancel)(void *self, uint64_t call);
+    /* An optional ability by id, or NULL. There is none yet. */
+    const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
+    /* Ends the pack: as ld_store's. */
+    void(LD_SENDABLE *close)(void *self);
+} ld_migration_pack;
+
+/* The part of ld_migration_pack that every revision has; a smaller `size` is refused. */
+#define LD_MIGRATION_PACK_REQUIRED_SIZE offsetof(ld_migration_pack, extension)
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,7 @@ struct BulkChunk {
     func move(_ names: ArraySlice<String>, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Int {
         if let name = names.first, !migration.changesValues {
             let source = try ledger.source.key(name)
-            if try LargeMove.isLarge(source) {
+            if try LargeMove.largeSize(of: source) != nil {
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
                     name, given: given, attributes: attributes(given, false), policy: policy, &row, &page)

@@ -33,8 +33,8 @@ struct BulkLedger: Sendable {
     /// What is said of the destination.
     func page() throws(StorageError) -> LedgerPage {
         let place = try place()
-        guard let stored = try place.readStored() else { return LedgerPage(of: address) }
-        return try LedgerPage(place.opening(stored), of: address)
+        guard let stored = try place.readStored() else { return LedgerPage(of: "\(address)") }
+        return try LedgerPage(place.opening(stored), of: "\(address)")
     }
 
     /// The change that says a page.
@@ -76,6 +76,7 @@ struct BulkLedger: Sendable {
     }
 
     private func place() throws(StorageError) -> ResolvedKey {
-        try LedgerPlace.page(of: address, in: destination.open, snapshot.settings)
+        try LedgerPlace.page(
+            named: LedgerPlace.pageName(of: "\(address)"), in: destination.open, snapshot.settings)
     }
 }

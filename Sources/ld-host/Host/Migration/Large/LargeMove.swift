@@ -10,12 +10,14 @@ struct LargeMove: Sendable {
     let source: SealedValue
     let destination: SealedValue
 
-    /// Whether a value is so large that it is not to be in memory as a whole, as far as the store tells.
-    static func isLarge(_ key: ResolvedKey) throws(StorageError) -> Bool {
-        guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return false }
-        return try key.open.repeating { () throws(StorageError) in
-            (try key.store.attributes(of: key.handle)?.size ?? 0) > least
+    /// The size of a stored value that is so large that it is not to be in memory as a whole, as far as the store tells; `nil`
+    /// for any other.
+    static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
+        guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return nil }
+        let size = try key.open.repeating { () throws(StorageError) in
+            try key.store.attributes(of: key.handle)?.size ?? 0
         }
+        return size > least ? Int(clamping: size) : nil
     }
 
     /// Copies the value. It takes its place as a whole, unless `attributes` or `check` throw before.

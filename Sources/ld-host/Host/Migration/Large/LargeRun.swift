@@ -33,7 +33,7 @@ struct LargeRun: Sendable {
     ///
     /// - Returns: Whether the source is removed.
     func run(
-        _ move: Move, _ given: LedgerRow, keeping isKept: Bool, _ page: inout LedgerPage
+        _ move: Move, _ given: LedgerRow, _ dataVersion: String?, keeping isKept: Bool, _ page: inout LedgerPage
     ) async throws -> Bool {
         var row = given
         row.isLarge = true
@@ -52,12 +52,12 @@ struct LargeRun: Sendable {
         row.removed = [removed]
         page[row.id] = row
         try await ledger.commit(page, with: changes)
-        let attributes = destination.attributes
+        let attributes = try destination.writing(dataVersion: dataVersion).attributes
         let replaces = written.before != nil
         try await onIOThread { () throws(StorageError) in
             try values.copy(attributes: attributes, keeping: isKept && !replaces)
         }
-        return try await finish(row, values, source.open, &page)
+        return await finishIfPossible(row, values, source, &page)
     }
 
     /// Goes on with a row that was interrupted.
@@ -71,14 +71,32 @@ struct LargeRun: Sendable {
             (try source.store.exists(source.handle), try values.destination.storedDigest())
         }
         if isThere, now == before { return nil }
-        return try await finish(row, values, source.open, &page) ? .cleaned : .cleanupPending
+        return await finishIfPossible(row, values, source, &page) ? .cleaned : .cleanupPending
+    }
+
+    /// The same as ``finish(_:_:_:_:)``; what keeps it from being done is logged, and tried again by the next run.
+    private func finishIfPossible(
+        _ row: LedgerRow, _ values: LargeMove, _ source: ResolvedKey, _ page: inout LedgerPage
+    ) async -> Bool {
+        do {
+            try await finish(row, values, source, &page)
+            return true
+        } catch {
+            let message = (error as? StorageError)?.message ?? "\(error)"
+            _ = try? await router.snapshot().log(
+                .warning, "migration",
+                "'\(row.id)' has brought its data, and what it removes is still there: \(message)")
+            return false
+        }
     }
 
     /// Compares, removes the source, and says so.
     private func finish(
-        _ given: LedgerRow, _ values: LargeMove, _ open: OpenStore, _ page: inout LedgerPage
-    ) async throws -> Bool {
+        _ given: LedgerRow, _ values: LargeMove, _ source: ResolvedKey, _ page: inout LedgerPage
+    ) async throws {
         var row = given
+        try await MigrationCleanup(ledger).requireSettled(source, for: row.id, in: page)
+        let open = source.open
         let (isDone, after) = try await onIOThread { () throws(StorageError) in
             var isDone = try !values.source.store.exists(values.source.handle)
             for _ in 0..<Self.attempts where !isDone { isDone = try values.removeSource(in: open) }
@@ -91,7 +109,6 @@ struct LargeRun: Sendable {
         row.expires = ledger.expiry
         page[row.id] = row
         try await ledger.commit(page)
-        return true
     }
 
     /// Puts the value back, and what it replaced.
@@ -100,9 +117,13 @@ struct LargeRun: Sendable {
         let (source, destination) = try await keys(row)
         let values = try await values(destination, source)
         let (written, isLeft) = (row.written[0], row.removed[0].isLeft == true)
+        var image: ResolvedKey?
+        if let name = written.image { image = try LedgerPlace.image(name, of: destination, nil) }
+        let replaced: SealedValue? = if let image { try await router.sealedValue(of: image) } else { nil }
         let isUnchanged = try await onIOThread { () throws(StorageError) in
             // It may have been put back by a run that was interrupted.
             if !isLeft, try source.store.exists(source.handle) {
+                if let replaced, try replaced.isEqual(to: values.source) { return true }
                 guard try values.source.isEqual(to: values.destination) else { return false }
             }
             return try values.source.storedDigest() == written.after
@@ -122,10 +143,10 @@ struct LargeRun: Sendable {
             }
         }
         var changes: [BatchChange] = []
-        if let name = written.image {
-            let image = try await router.sealedValue(of: try LedgerPlace.image(name, of: destination, nil))
+        if let image, let replaced {
+            let attributes = destination.attributes == nil ? nil : try await router.attributes(of: image)?.kept
             try await onIOThread { () throws(StorageError) in
-                try image.copy(to: values.source, attributes: destination.attributes)
+                try replaced.copy(to: values.source, attributes: attributes)
             }
         } else {
             changes.append(try await ledger.change(destination, to: nil))

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     /// The checks that fail if no component opens at all.
-    static let openings: Set<String> = [opening, "crypto.\(cryptoOpening)"]
+    static let openings: Set<String> = [opening, "crypto.\(cryptoOpening)", "pack.\(packOpening)"]
 
     private static let opening = "lifecycle.open"
 

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "SecureStorageSample",
+    dependencies: [.package(name: "LocalData", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "SecureStorageSample",
+            dependencies: [
+                .product(name: "LocalDataAPI", package: "LocalData"),
+                .product(name: "LocalDataHost", package: "LocalData"),
+            ])
+    ]
+)

@@ -1,0 +1,17 @@
+import LocalDataAPI
+
+/// Makes one value of three settings. One that was never set has its default.
+struct AggregatedSettingsMigration: AggregatingMigration {
+    let destinationKey: StorageKey<UnifiedSettings> = .settings
+    let sourceKeys: [AnyStorageKey] = [
+        .key(StorageKey.notificationsSetting), .key(StorageKey.backupSetting), .key(StorageKey.themeSetting),
+    ]
+
+    func aggregate(_ sources: MigrationSources) async throws -> UnifiedSettings {
+        var settings = UnifiedSettings()
+        if let value = try sources.value(of: .notificationsSetting) { settings.notifications = value }
+        if let value = try sources.value(of: .backupSetting) { settings.autoBackup = value }
+        if let value = try sources.value(of: .themeSetting) { settings.theme = value }
+        return settings
+    }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import Synchronization
+
+/// Runs asynchronous code on the thread that waits for it: how a C function, which is done when it returns, calls Swift's
+/// asynchronous functions without a thread of Swift's own pool. The thread has to be one that may wait.
+package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
+    // The semaphore lives at a fixed address for as long as this object, and its functions are thread-safe.
+
+    private enum Work {
+        case job(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
+    private struct State {
+        var queue: [Work] = []
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let thread = pthread_self()
+
+    private init() {
+        semaphore.initialize(to: sem_t())
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    /// Runs `body` here and returns when it has.
+    ///
+    /// - Parameter started: Gets the executor and what cancels the body's task, before the body runs.
+    package static func run<Value: Sendable>(
+        started: (CallerThreadExecutor, _ cancel: @escaping @Sendable () -> Void) -> Void = { _, _ in },
+        _ body: @escaping @Sendable (CallerThreadExecutor) async throws -> Value
+    ) throws -> Value {
+        let executor = CallerThreadExecutor()
+        let outcome = Outcome<Value>()
+        let task = Task(executorPreference: executor) {
+            do { outcome.set(.success(try await body(executor))) } catch { outcome.set(.failure(error)) }
+            executor.end()
+        }
+        started(executor) { task.cancel() }
+        executor.work()
+        return try outcome.get()
+    }
+
+    /// Whether this is its thread, and what it runs is not over.
+    package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 && !state.withLock { $0.isOver } }
+
+    /// Takes a task's job. One that comes when all is over, say of a task that nobody waited for, goes to Swift's pool.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !add(.job(job)) { globalConcurrentExecutor.enqueue(job) }
+    }
+
+    /// Makes a call on its thread; `false` if what it runs is over.
+    package func submit(_ call: @escaping @Sendable () -> Void) -> Bool { add(.call(call)) }
+
+    private func add(_ work: Work) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isOver else { return false }
+            state.queue.append(work)
+            return true
+        }
+        if isTaken { sem_post(semaphore) }
+        return isTaken
+    }
+
+    private func end() {
+        state.withLock { $0.isOver = true }
+        sem_post(semaphore)
+    }
+
+    private func work() {
+        while true {
+            let (queue, isOver) = state.withLock { state in
+                defer { state.queue.removeAll(keepingCapacity: true) }
+                return (state.queue, state.isOver)
+            }
+            for work in queue {
+                switch work {
+                case .job(let job):
+                    // What became ready together with the end is nobody's to wait for.
+                    if isOver {
+                        globalConcurrentExecutor.enqueue(job)
+                    } else {
+                        job.runSynchronously(on: asUnownedTaskExecutor())
+                    }
+                case .call(let call): call()
+                }
+            }
+            if isOver { return }
+            guard queue.isEmpty else { continue }
+            while sem_wait(semaphore) != 0 && errno == EINTR {}
+        }
+    }
+}
+
+/// What a task ended with.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
+
+    func get() throws -> Value {
+        guard let result = result.withLock({ $0 }) else {
+            throw StorageError(.unknown, "asynchronous code ended without a result")
+        }
+        return try result.get()
+    }
+}

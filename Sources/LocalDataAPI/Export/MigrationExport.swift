@@ -1,0 +1,66 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import Synchronization
+
+/// A migration pack of some Swift type, as the C functions of its table see it.
+final class MigrationExport: Sendable {
+    private let migrations: [AnyStorageMigration]
+    private let bulk: [AnyBulkMigration]
+    private let list: Data
+    /// What cancels the calls that run.
+    private let running = Mutex<[UInt64: @Sendable () -> Void]>([:])
+
+    init(_ pack: some MigrationPack) throws(StorageError) {
+        migrations = pack.migrations
+        bulk = pack.bulkMigrations
+        list = try MigrationDescription.json(migrations, bulk)
+    }
+
+    /// The table of this pack; it keeps the pack until `close`.
+    var table: UnsafePointer<ld_migration_pack> {
+        .immortal(
+            ld_migration_pack(
+                size: UInt32(MemoryLayout<ld_migration_pack>.size), reserved: 0, migrations: list.immortalBytes(),
+                self: Unmanaged.passRetained(self).toOpaque(), should_migrate: packShouldMigrate,
+                migrate: packMigrate, validate: packValidate, convert: packConvert, cancel: packCancel,
+                extension: packExtension, close: packClose))
+    }
+
+    func migration(_ index: Int) throws -> AnyStorageMigration {
+        guard migrations.indices.contains(index) else { throw missing(index) }
+        return migrations[index]
+    }
+
+    func validate(_ index: Int) throws {
+        if migrations.indices.contains(index) { return try migrations[index].validate() }
+        try bulkMigration(index).validate()
+    }
+
+    func bulkMigration(_ index: Int) throws -> AnyBulkMigration {
+        let position = index - migrations.count
+        guard bulk.indices.contains(position) else { throw missing(index) }
+        return bulk[position]
+    }
+
+    private func missing(_ index: Int) -> StorageError {
+        StorageError(.unsupported, "the pack has no such migration at \(index)")
+    }
+
+    /// Runs a migration's code on this thread, with the host's transaction.
+    func run<Value: Sendable>(
+        _ transaction: UnsafePointer<ld_migration_transaction>?, _ context: ld_bytes,
+        _ body: @escaping @Sendable (PackTransaction, MigrationContext) async throws -> Value
+    ) throws -> Value {
+        let table = try PackTransaction.table(transaction)
+        let context = try MigrationContext(boundary: Data(context.buffer))
+        defer { running.withLock { $0[table.call] = nil } }
+        return try CallerThreadExecutor.run { _, cancel in
+            running.withLock { $0[table.call] = cancel }
+        } _: { executor in
+            try await body(PackTransaction(table, executor), context)
+        }
+    }
+
+    /// Cancels the task of a call, if it runs.
+    func cancel(_ call: UInt64) { running.withLock { $0[call] }?() }
+}

@@ -1,0 +1,172 @@
+package import FoundationEssentials
+
+/// A migration as the list of its pack has it; see `ld_migration_pack` in the C header.
+package struct MigrationDescription: Sendable {
+    /// Between which ranges a bulk migration moves values.
+    package struct Bulk: Sendable {
+        package let source: MigrationRange
+        package let destination: MigrationRange
+        package let converts: Bool
+    }
+
+    package let id: String
+    package let revision: Int
+    package let summary: String
+    package let effect: MigrationEffect
+    /// `nil` for a bulk migration.
+    package let destination: AnyStorageKey?
+    package let sources: [AnyStorageKey]
+    package let dependencies: [String]
+    package let conflictPolicy: MigrationConflictPolicy
+    /// `nil` for a migration of one key.
+    package let bulk: Bulk?
+
+    /// The most bytes of a list, and migrations in it.
+    private static let longestList = 1 << 20
+    private static let mostMigrations = 1024
+    /// The most bytes of an id: two addresses and words between them.
+    private static let longestID = 4096
+}
+
+extension MigrationDescription {
+    /// Reads a pack's list.
+    ///
+    /// - Throws: `pluginRefused` naming the migration and the member that is not as it should be.
+    package static func list(_ json: Data) throws(StorageError) -> [MigrationDescription] {
+        guard json.count <= longestList else {
+            throw refused("has \(json.count) bytes; expected at most \(longestList)")
+        }
+        let forms: [Form]
+        do { forms = try JSONCoding.decode([Form].self, from: json) } catch {
+            throw refused("is not as expected: \(CodingFailure(error))")
+        }
+        guard forms.count <= mostMigrations else {
+            throw refused("has \(forms.count) migrations; expected at most \(mostMigrations)")
+        }
+        var known: Set<String> = []
+        var list: [MigrationDescription] = []
+        for (index, form) in forms.enumerated() {
+            func refused(_ what: String) -> StorageError { Self.refused("has at [\(index)] \(what)") }
+            guard isUsable(form.id) else {
+                throw refused(
+                    "an id that is not usable; expected 1 to \(longestID) bytes without control characters")
+            }
+            guard known.insert(form.id).inserted else { throw refused("the id '\(form.id)' for the second time") }
+            guard form.revision ?? 1 >= 1 else {
+                throw refused("the migration '\(form.id)' with the revision \(form.revision ?? 1); expected 1 or more")
+            }
+            if let unusable = (form.dependencies ?? []).first(where: { !isUsable($0) || $0 == form.id }) {
+                throw refused(
+                    "the migration '\(form.id)' with the dependency '\(unusable)', which is itself or no id")
+            }
+            do throws(StorageError) { list.append(try form.description()) } catch {
+                throw refused("the migration '\(form.id)', of which \(error.message)")
+            }
+        }
+        return list
+    }
+
+    /// The list of a pack, in the order of its migrations and then of its bulk migrations.
+    package static func json(
+        _ migrations: [AnyStorageMigration], _ bulk: [AnyBulkMigration]
+    ) throws(StorageError) -> Data {
+        let forms = migrations.map { Form($0) } + bulk.map { Form($0) }
+        do { return try JSONCoding.encode(forms) } catch {
+            throw StorageError(
+                .serializationFailed, "the list of the migrations has no form as JSON: \(CodingFailure(error))")
+        }
+    }
+
+    private static func isUsable(_ id: String) -> Bool {
+        (1...longestID).contains(id.utf8.count)
+            && id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    private static func refused(_ what: String) -> StorageError {
+        StorageError(
+            .pluginRefused, "its list of migrations \(what)", hint: "see ld_migration_pack in the header")
+    }
+}
+
+/// One element of the list.
+private struct Form: Codable {
+    struct Range: Codable {
+        let domain: String
+        var prefix: String?
+        var serializer: SerializerFormat?
+        var security: SecurityPolicy?
+
+        init(_ range: MigrationRange) {
+            domain = "\(range.domain)"
+            prefix = range.prefix
+            serializer = range.serializer
+            security = range.security
+        }
+
+        func range() throws(StorageError) -> MigrationRange {
+            let parts = try StorageAddress.parts(of: domain)
+            guard parts.name == nil else {
+                throw StorageError(.invalidAddress, "the range '\(domain)' has a name; expected domain[:scope]")
+            }
+            return MigrationRange(
+                domain: try StorageDomain(name: parts.domain, scope: parts.scope), prefix: prefix ?? "",
+                security: security, serializer: serializer ?? .data)
+        }
+    }
+
+    struct Bulk: Codable {
+        let source: Range
+        let destination: Range
+        var converts: Bool?
+    }
+
+    let id: String
+    var revision: Int?
+    var summary: String?
+    var effect: MigrationEffect?
+    var destination: MigrationKeyForm?
+    var sources: [MigrationKeyForm]?
+    var dependencies: [String]?
+    var conflictPolicy: MigrationConflictPolicy?
+    var bulk: Bulk?
+
+    init(_ migration: AnyStorageMigration) {
+        id = migration.id
+        revision = migration.revision
+        summary = migration.summary
+        effect = migration.effect
+        destination = MigrationKeyForm(migration.destinationDescriptor)
+        sources = migration.sources.map { MigrationKeyForm($0.descriptor) }
+        dependencies = migration.dependencies
+        conflictPolicy = migration.conflictPolicy
+    }
+
+    init(_ migration: AnyBulkMigration) {
+        id = migration.id
+        revision = migration.revision
+        summary = migration.summary
+        dependencies = migration.dependencies
+        conflictPolicy = migration.conflictPolicy
+        bulk = Bulk(
+            source: Range(migration.source), destination: Range(migration.destination),
+            converts: migration.changesValues)
+    }
+
+    func description() throws(StorageError) -> MigrationDescription {
+        guard (destination == nil) != (bulk == nil) else {
+            throw StorageError(
+                .invalidAddress, "it is not clear where it brings data; expected either 'destination' or 'bulk'")
+        }
+        var keys: [AnyStorageKey] = []
+        for source in sources ?? [] { keys.append(try source.key()) }
+        return MigrationDescription(
+            id: id, revision: revision ?? 1, summary: summary ?? "", effect: effect ?? .brings,
+            destination: try destination.map { (form) throws(StorageError) in try form.key() }, sources: keys,
+            dependencies: dependencies ?? [], conflictPolicy: conflictPolicy ?? .keepDestination,
+            bulk: try bulk.map { (form) throws(StorageError) in
+                MigrationDescription.Bulk(
+                    source: try form.source.range(), destination: try form.destination.range(),
+                    converts: form.converts ?? false)
+            })
+    }
+}

@@ -1,0 +1,28 @@
+/// How far a sweep of migrations is.
+public struct MigrationProgress: Codable, Hashable, Sendable {
+    /// See ``StorageMigration/id``.
+    public let migration: String
+    /// How many values of this migration are done.
+    public let done: Int
+    /// How many values this migration has, as far as it is known yet.
+    public let total: Int
+    /// Which migration of the sweep this is, from 0.
+    public let index: Int
+    /// How many migrations the sweep has.
+    public let count: Int
+
+    package init(migration: String, done: Int, total: Int, index: Int, count: Int) {
+        self.migration = migration
+        self.done = done
+        self.total = total
+        self.index = index
+        self.count = count
+    }
+
+    /// How much of the whole sweep is done, from 0 to 1; each migration counts alike, however many values it has.
+    public var fraction: Double {
+        guard count > 0 else { return 1 }
+        let own = total > 0 ? Double(min(done, total)) / Double(total) : 0
+        return (Double(index) + own) / Double(count)
+    }
+}

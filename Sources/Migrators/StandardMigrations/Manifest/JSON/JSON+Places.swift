@@ -1,0 +1,98 @@
+extension JSON {
+    /// The value at a place, `nil` if there is none.
+    func value(at pointer: JSONPointer) -> JSON? {
+        var value = self
+        for token in pointer.tokens {
+            switch value {
+            case .object(let object):
+                guard let member = object[token] else { return nil }
+                value = member
+            case .array(let elements):
+                guard let index = JSONPointer.index(token, count: elements.count) else { return nil }
+                value = elements[index]
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    /// Takes the value at a place away; fine if there is none. The whole becomes null.
+    mutating func remove(at pointer: JSONPointer) {
+        guard let last = pointer.tokens.last else { return self = .null }
+        change(pointer.tokens.dropLast()[...]) { parent in
+            switch parent {
+            case .object(var object):
+                object[last] = nil
+                parent = .object(object)
+            case .array(var elements):
+                guard let index = JSONPointer.index(last, count: elements.count) else { return }
+                elements.remove(at: index)
+                parent = .array(elements)
+            default: return
+            }
+        }
+    }
+
+    /// Puts a value at a place, in place of what is there. In a list it becomes the element of that number, and those from
+    /// there on move up. Objects that are not there on the way are made.
+    ///
+    /// - Throws: `PlaceFault` if what is on the way is neither, or the list has no such place.
+    mutating func insert(_ value: JSON, at pointer: JSONPointer) throws(PlaceFault) {
+        try insert(value, pointer.tokens[...], JSONPointer(tokens: []))
+    }
+
+    private mutating func change(_ path: ArraySlice<String>, _ body: (inout JSON) -> Void) {
+        guard let first = path.first else { return body(&self) }
+        switch self {
+        case .object(var object):
+            guard var member = object[first] else { return }
+            member.change(path.dropFirst(), body)
+            object[first] = member
+            self = .object(object)
+        case .array(var elements):
+            guard let index = JSONPointer.index(first, count: elements.count) else { return }
+            elements[index].change(path.dropFirst(), body)
+            self = .array(elements)
+        default: return
+        }
+    }
+
+    private mutating func insert(
+        _ value: JSON, _ path: ArraySlice<String>, _ place: JSONPointer
+    ) throws(PlaceFault) {
+        guard let first = path.first else { return self = value }
+        let rest = path.dropFirst()
+        switch self {
+        case .object(var object):
+            var member = object[first] ?? .object(JSONObject())
+            try member.insert(value, rest, place.appending(first))
+            object[first] = member
+            self = .object(object)
+        case .array(var elements):
+            if rest.isEmpty {
+                guard let index = first == "-" ? elements.count : JSONPointer.index(first, count: elements.count + 1)
+                else {
+                    throw PlaceFault(
+                        place: place, message: "is a list of \(elements.count), and has no place '\(first)'")
+                }
+                elements.insert(value, at: index)
+            } else {
+                guard let index = JSONPointer.index(first, count: elements.count) else {
+                    throw PlaceFault(place: place, message: "is a list of \(elements.count), and has no '\(first)'")
+                }
+                try elements[index].insert(value, rest, place.appending(first))
+            }
+            self = .array(elements)
+        default: throw PlaceFault(place: place, message: "is \(kind), expected an object or a list")
+        }
+    }
+}
+
+/// What is wrong at a place of a value. It quotes no value.
+struct PlaceFault: Error {
+    let place: JSONPointer
+    let message: String
+
+    /// The place and the message; the whole value has no pointer of its own.
+    var text: String { place.tokens.isEmpty ? "the value \(message)" : "'\(place)' \(message)" }
+}

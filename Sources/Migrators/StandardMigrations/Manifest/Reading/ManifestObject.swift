@@ -1,0 +1,79 @@
+internal import LocalDataAPI
+
+/// An object of a manifest, whose members are all known by name.
+struct ManifestObject: Sendable {
+    let place: ManifestPlace
+    private let object: JSONObject
+
+    /// - Throws: `invalidOptions` if the value is no object, or has a member that nobody knows, with the name that was
+    ///   probably meant.
+    init(_ value: JSON, at place: ManifestPlace, members known: [String]) throws(StorageError) {
+        guard case .object(let object) = value else { throw place.expected("an object", value) }
+        self.place = place
+        self.object = object
+        for member in object.members where !known.contains(member.name) {
+            let nearest = EditDistance.nearest(to: member.name, in: known, within: max(2, member.name.count / 3))
+            throw place.error(
+                "unknown member \(ManifestPlace.quoted(member.name))",
+                hint: nearest.map { "did you mean '\($0)'?" } ?? "possible are \(known.joined(separator: ", "))")
+        }
+    }
+
+    /// Whether a member is there.
+    func has(_ name: String) -> Bool { object[name] != nil }
+
+    /// A member, if it is there.
+    func value(_ name: String) -> JSON? { object[name] }
+
+    /// A member that has to be there.
+    func required(_ name: String, _ expected: String) throws(StorageError) -> JSON {
+        guard let value = object[name] else {
+            throw place.error("'\(name)' is missing; expected \(expected)")
+        }
+        return value
+    }
+
+    /// A text that is not empty.
+    func text(_ name: String, _ expected: String) throws(StorageError) -> String {
+        let value = try required(name, expected)
+        guard case .string(let text) = value, !text.isEmpty else { throw place.member(name).expected(expected, value) }
+        return text
+    }
+
+    /// A truth value; `false` if it is not there.
+    func flag(_ name: String) throws(StorageError) -> Bool {
+        switch object[name] {
+        case nil: return false
+        case .bool(let value): return value
+        case let value?: throw place.member(name).expected("true or false", value)
+        }
+    }
+
+    /// A list; empty if it is not there.
+    func list(_ name: String, _ expected: String) throws(StorageError) -> [JSON] {
+        switch object[name] {
+        case nil: return []
+        case .array(let elements): return elements
+        case let value?: throw place.member(name).expected(expected, value)
+        }
+    }
+
+    /// One of a few words; `nil` if it is not there.
+    func choice(_ name: String, _ words: [String]) throws(StorageError) -> String? {
+        guard let value = object[name] else { return nil }
+        guard case .string(let text) = value, words.contains(text) else {
+            throw place.member(name).expected("one of \(words.joined(separator: ", "))", value)
+        }
+        return text
+    }
+
+    /// A place in a value that is not the whole value.
+    func pointer(_ name: String) throws(StorageError) -> JSONPointer {
+        let expected = "a JSON pointer such as /profile/name"
+        let value = try required(name, expected)
+        guard case .string(let text) = value, let pointer = JSONPointer(text), !pointer.tokens.isEmpty else {
+            throw place.member(name).expected(expected, value, hint: "write ~0 for ~ and ~1 for / inside a name")
+        }
+        return pointer
+    }
+}

@@ -1,0 +1,100 @@
+internal import LocalDataAPI
+
+extension Step {
+    private static let kinds = ["rename", "move", "prefix", "remove", "default", "reencode", "map", "aggregate"]
+    private static let members = ["id", "revision", "after", "onConflict", "when"]
+
+    /// Reads a step.
+    ///
+    /// - Parameter number: Which one of the manifest, from 1.
+    init(_ value: JSON, number: Int) throws(StorageError) {
+        let unnamed = ManifestPlace(step: "step \(number)")
+        let named = try ManifestObject(value, at: unnamed, members: Self.members + Self.kinds)
+        let id = try Self.id(named)
+        let object = try ManifestObject(
+            value, at: ManifestPlace(step: "step \(ManifestPlace.quoted(id))"), members: Self.members + Self.kinds)
+        let kinds = Self.kinds.filter { object.has($0) }
+        guard let kind = kinds.first, kinds.count == 1, let content = object.value(kind) else {
+            throw object.place.error(
+                kinds.isEmpty ? "says nothing to do" : "says several things to do: \(kinds.joined(separator: ", "))",
+                hint: "write exactly one of \(Self.kinds.joined(separator: ", "))")
+        }
+        let reader = StepReader(place: object.place.member(kind))
+        let work = try reader.work(kind, content)
+        self.init(
+            id: id, revision: try Self.revision(object), after: try Self.after(object),
+            conflictPolicy: try Self.conflictPolicy(object, kind, work),
+            condition: try Self.condition(object, kind, work), work: work)
+    }
+
+    private static func id(_ object: ManifestObject) throws(StorageError) -> String {
+        let id = try object.text("id", "a name for the step that never changes")
+        guard id.utf8.count <= 256, !id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw object.place.member("id").error("expected at most 256 bytes on one line")
+        }
+        return id
+    }
+
+    private static func revision(_ object: ManifestObject) throws(StorageError) -> Int {
+        guard let value = object.value("revision") else { return 1 }
+        guard case .number(let text) = value, let revision = Int32(text), revision > 0 else {
+            throw object.place.member("revision").expected("a whole number from 1 on", value)
+        }
+        return Int(revision)
+    }
+
+    private static func after(_ object: ManifestObject) throws(StorageError) -> [String] {
+        var ids: [String] = []
+        for element in try object.list("after", "a list of ids of steps") {
+            guard case .string(let id) = element else {
+                throw object.place.member("after").expected("ids of steps", element)
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private static func conflictPolicy(
+        _ object: ManifestObject, _ kind: String, _ work: Work
+    ) throws(StorageError) -> MigrationConflictPolicy {
+        let word = try object.choice("onConflict", MigrationConflictPolicy.allCases.map(\.rawValue))
+        guard let policy = word.flatMap({ MigrationConflictPolicy(rawValue: $0) }) else { return .keepDestination }
+        guard case .keys(let action) = work, action.sources.isEmpty else { return policy }
+        throw object.place.member("onConflict").error(
+            "a '\(kind)' like this brings nothing that could conflict with what is there; leave it out")
+    }
+
+    private static func condition(
+        _ object: ManifestObject, _ kind: String, _ work: Work
+    ) throws(StorageError) -> StepCondition {
+        var condition = StepCondition()
+        if let value = object.value("when") {
+            let place = object.place.member("when")
+            guard case .keys(let action) = work else {
+                throw place.error(
+                    "a step for a prefix has no condition, as its values may be of several versions; leave it out")
+            }
+            let versions = try ManifestObject(value, at: place, members: ["dataVersion", "appVersion"])
+            if let text = versions.value("dataVersion") {
+                guard !(action is DefaultValue) else {
+                    throw place.error("there is no data whose version could be asked for; use 'appVersion'")
+                }
+                condition.dataVersion = try VersionCondition(text, at: place.member("dataVersion"))
+            }
+            if let text = versions.value("appVersion") {
+                condition.appVersion = try VersionCondition(text, at: place.member("appVersion"))
+            }
+            guard condition.dataVersion != nil || condition.appVersion != nil else {
+                throw place.error("says no version; expected 'dataVersion' or 'appVersion'")
+            }
+        }
+        // A value that the app of today wrote looks as one that is still to be changed.
+        if case .keys(let action) = work, action is FieldMapping, action.changesInPlace, condition.dataVersion == nil {
+            throw object.place.error(
+                "changes a value in place, and does not say which versions of the app wrote it the old way",
+                hint: "write \"when\": { \"dataVersion\": \"<VERSION\" }, or give 'map' another key in 'to'")
+        }
+        return condition
+    }
+}

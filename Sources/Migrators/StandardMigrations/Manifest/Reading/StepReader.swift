@@ -1,0 +1,137 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Reads what a step does.
+struct StepReader: Sendable {
+    let place: ManifestPlace
+
+    func work(_ kind: String, _ value: JSON) throws(StorageError) -> Step.Work {
+        switch kind {
+        case "rename": return .keys(try rename(value))
+        case "move": return try move(value)
+        case "prefix": return try prefix(value)
+        case "remove": return .keys(KeyRemoval(destination: try ManifestKey(value, .key, at: place)))
+        case "default": return .keys(try defaultValue(value))
+        case "reencode": return try reencode(value)
+        case "map": return .keys(try map(value))
+        default: return .keys(try aggregate(value))
+        }
+    }
+
+    private func key(
+        _ object: ManifestObject, _ name: String, _ form: ManifestKey.Form = .key
+    ) throws(StorageError) -> ManifestKey {
+        try ManifestKey(try object.required(name, form.expected), form, at: place.member(name))
+    }
+
+    private func rename(_ value: JSON) throws(StorageError) -> KeyMove {
+        let object = try ManifestObject(value, at: place, members: ["from", "to"])
+        let (from, to) = try same(try key(object, "from"), try key(object, "to"))
+        guard from.domain == to.domain else {
+            throw place.error(
+                "'\(from.domain)' and '\(to.domain)' are two places; a rename stays in one",
+                hint: "write 'move' instead")
+        }
+        return KeyMove(source: from, destination: to)
+    }
+
+    private func move(_ value: JSON) throws(StorageError) -> Step.Work {
+        let object = try ManifestObject(value, at: place, members: ["from", "to"])
+        let from = try key(object, "from", .keyOrPrefix)
+        let to = try destination(object, of: from)
+        let (source, destination) = try same(from, to)
+        guard source.domain != destination.domain else {
+            throw place.error(
+                "both are in '\(source.domain)'", hint: "write '\(from.isPrefix ? "prefix" : "rename")' instead")
+        }
+        return source.isPrefix
+            ? .range(from: source, to: destination, nil)
+            : .keys(KeyMove(source: source, destination: destination))
+    }
+
+    /// A place alone stands for the same name in it.
+    private func destination(_ object: ManifestObject, of from: ManifestKey) throws(StorageError) -> ManifestKey {
+        if case .string(let text) = object.value("to"), !text.contains("/"), !text.isEmpty {
+            return try ManifestKey(
+                .string("\(text)/\(from.name)\(from.isPrefix ? "*" : "")"), .keyOrPrefix, at: place.member("to"))
+        }
+        return try key(object, "to", .keyOrPrefix)
+    }
+
+    private func prefix(_ value: JSON) throws(StorageError) -> Step.Work {
+        let object = try ManifestObject(value, at: place, members: ["from", "to"])
+        let (from, to) = try same(try key(object, "from", .keyOrPrefix), try key(object, "to", .keyOrPrefix))
+        guard from.isPrefix else { throw place.error("'\(from.text)' is a key", hint: "write 'rename' instead") }
+        guard from.domain == to.domain else {
+            throw place.error("'\(from.domain)' and '\(to.domain)' are two places", hint: "write 'move' instead")
+        }
+        guard !from.overlaps(to) else {
+            throw place.error(
+                "'\(from.text)' and '\(to.text)' have names in common, so what has been moved would be moved again",
+                hint: "choose a prefix that is no part of the other")
+        }
+        return .range(from: from, to: to, nil)
+    }
+
+    /// Both ends of a move of values as they are: two keys that differ, or two prefixes, in one format.
+    private func same(
+        _ from: ManifestKey, _ to: ManifestKey
+    ) throws(StorageError) -> (from: ManifestKey, to: ManifestKey) {
+        try check(from, to)
+        let (from, to) = (from.serialized(to.serializer), to.serialized(from.serializer))
+        guard from.serializer == to.serializer else {
+            throw place.error("the serializers differ, and the bytes would stay as they are", hint: "write 'reencode'")
+        }
+        return (from, to)
+    }
+
+    private func check(_ from: ManifestKey, _ to: ManifestKey) throws(StorageError) {
+        guard from.isPrefix == to.isPrefix else {
+            throw place.error("'\(from.text)' and '\(to.text)': expected two keys or two prefixes")
+        }
+        guard !from.isSame(as: to) else { throw place.error("'\(from.text)' would be moved to itself") }
+    }
+
+    /// A value that changes in place is read and written in one way.
+    func checkSecurity(_ from: ManifestKey, _ to: ManifestKey) throws(StorageError) {
+        guard from.isSame(as: to), from.security != to.security else { return }
+        throw place.error("'\(from.text)' has another 'security' in 'from' than in 'to'; in place both are the same")
+    }
+
+    private func defaultValue(_ value: JSON) throws(StorageError) -> DefaultValue {
+        let object = try ManifestObject(value, at: place, members: ["key", "value"])
+        let destination = try key(object, "key").serialized(.json)
+        let constant = try object.required("value", "the value")
+        guard let format = destination.serializer.flatMap({ ValueFormat($0) }) else {
+            guard case .string(let text) = constant else {
+                throw place.member("value").expected("a text, whose bytes are the value", constant)
+            }
+            return DefaultValue(destination: destination, data: Data(text.utf8))
+        }
+        do throws(MigrationError) {
+            return DefaultValue(destination: destination, data: try format.write(constant, at: destination.text))
+        } catch { throw place.member("value").error(error.message) }
+    }
+
+    private func reencode(_ value: JSON) throws(StorageError) -> Step.Work {
+        let object = try ManifestObject(value, at: place, members: ["from", "to"])
+        let from = try key(object, "from", .keyOrPrefix)
+        let to = try key(object, "to", .keyOrPrefix)
+        guard let old = from.serializer.flatMap({ ValueFormat($0) }),
+            let new = to.serializer.flatMap({ ValueFormat($0) }), old != new
+        else {
+            throw place.error(
+                "expected a 'serializer' in 'from' and another one in 'to'",
+                hint: "write { \"address\": ..., \"serializer\": \"plist\" }, and \"json\" in the other")
+        }
+        try checkSecurity(from, to)
+        let reencoding = Reencoding(source: from, destination: to, from: old, to: new)
+        guard from.isPrefix || to.isPrefix else { return .keys(reencoding) }
+        try check(from, to)
+        guard !from.overlaps(to) else {
+            throw place.error(
+                "the values of a prefix cannot be written anew in place", hint: "give 'to' another prefix")
+        }
+        return .range(from: from, to: to, reencoding)
+    }
+}

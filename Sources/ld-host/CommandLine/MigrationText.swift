@@ -1,0 +1,114 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// Plans, reports and states of migrations for people.
+enum MigrationText {
+    static func print(_ plan: MigrationPlan) {
+        for note in plan.notes { Output.remark("ld-host: note: \(Printable(note))") }
+        for entry in plan.entries {
+            Output.line("\(name(of: entry.decision))  \(Printable(entry.migration))")
+            if !entry.summary.isEmpty { Output.line("  \(Printable(entry.summary))") }
+            if let pack = entry.pack { Output.line("  of the pack \(Printable(pack))") }
+            Output.line("  why: \(Printable(entry.why))")
+            if let count = entry.count { Output.line("  moves \(count) value\(count == 1 ? "" : "s")") }
+            show("reads", entry.reads)
+            show("writes", entry.writes)
+            show("removes", entry.removes)
+        }
+        if plan.entries.isEmpty { remarkOnNone() }
+    }
+
+    private static func show(_ verb: String, _ values: [MigrationPlan.Value]) {
+        for value in values {
+            Output.line("  \(verb) \(Printable(value.address)) (\(value.size) byte\(value.size == 1 ? "" : "s"))")
+        }
+    }
+
+    private static func name(of decision: MigrationPlan.Decision) -> String {
+        switch decision {
+        case .run: "run"
+        case .cleanup: "clean up"
+        case .nothingToDo: "nothing to do"
+        case .destinationKept: "destination kept"
+        case .skipped: "skip"
+        case .refused: "refuse"
+        }
+    }
+
+    static func print(_ report: MigrationReport) {
+        for entry in report.entries {
+            Output.line("\(Printable(entry.migration ?? "")): \(Printable("\(entry.outcome)"))")
+        }
+        for failure in report.failures {
+            guard let error = failure.error else { continue }
+            let hint = error.underlying?.hint ?? ""
+            Output.complain(error.message, hint: hint)
+        }
+        if report.entries.isEmpty { remarkOnNone() }
+    }
+
+    static func print(_ migrations: [MigrationStatus]) {
+        for status in migrations {
+            let revision = (status.recordedRevision ?? status.revision).map { $0 == 1 ? "" : " (revision \($0))" } ?? ""
+            Output.line("\(Printable(status.migration))\(revision): \(name(of: status.state))")
+            if !status.summary.isEmpty { Output.line("  \(Printable(status.summary))") }
+            Output.line("  destination: \(Printable(status.destination))")
+            if let pack = status.pack { Output.line("  pack: \(Printable(pack))") }
+            if let date = status.committed { Output.line("  run: \(UTCTime.text(date))") }
+            if let date = status.keptUntil { Output.line("  can be rolled back until \(UTCTime.text(date))") }
+            for address in status.left { Output.line("  left, as it was changed: \(Printable(address))") }
+            if let problem = status.problem { Output.line("  problem: \(Printable(problem))") }
+        }
+        if migrations.isEmpty { remarkOnNone() }
+    }
+
+    private static func name(of state: MigrationStatus.State) -> String {
+        switch state {
+        case .notRun: "not run"
+        case .cleanupPending: "data brought, sources not yet removed"
+        case .interrupted: "interrupted, and goes on with the next run"
+        case .done: "done"
+        case .unverified: "what it wrote did not read back; sources not removed"
+        case .rolledBack: "rolled back"
+        case .unreadable: "unknown, as the ledger cannot be read"
+        }
+    }
+
+    static func print(_ records: [MigrationRecord]) {
+        var table = Table()
+        for record in records {
+            table.add(
+                UTCTime.text(record.date), "\(Printable(record.id))", "revision \(record.revision)",
+                record.state.rawValue, "\(Printable(record.destinations.joined(separator: " ")))")
+        }
+        table.print()
+        if records.isEmpty { Output.remark("ld-host: nothing has been migrated") }
+    }
+
+    static func print(_ resumption: MigrationResumption) {
+        for batch in resumption.batches { Output.line("completed: \(Printable(batch))") }
+        for batch in resumption.waiting { Output.line("still interrupted: \(Printable(batch)); see: ld-host doctor") }
+        for entry in resumption.entries {
+            Output.line("\(Printable(entry.migration)): \(Printable(entry.problem ?? "finished"))")
+        }
+        for failure in resumption.failures { Output.remark("ld-host: \(Printable(failure))") }
+        if resumption.isComplete, resumption.batches.isEmpty, resumption.entries.isEmpty {
+            Output.remark("ld-host: nothing was interrupted")
+        }
+    }
+
+    /// Says what keeps ledgers from being read.
+    static func complain(_ failures: [StorageError]) {
+        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+    }
+
+    private static func remarkOnNone() {
+        Output.remark("ld-host: no migration is known; the configuration names the packs: migrations.packs")
+    }
+}
+
+extension UTCTime {
+    /// The same of a date.
+    static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970 * 1e9)) }
+}

@@ -1,0 +1,174 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// One call of a pack's migration, and the transaction that it is lent: the host's side of `ld_migration_transaction`.
+final class PackCall: Sendable {
+    private struct State {
+        var thread: pthread_t?
+        var isCancelled = false
+        var keys: [KeyBytes: AnyStorageKey] = [:]
+    }
+
+    /// What a key is known again by, as the pack spells it.
+    private struct KeyBytes: Hashable {
+        let address: Data
+        let serializer: Data
+        let security: Data
+
+        init(_ key: ld_migration_key) {
+            address = Data(key.address.buffer)
+            serializer = Data(key.serializer.buffer)
+            security = Data(key.security.buffer)
+        }
+    }
+
+    /// What the pack is told that the call is.
+    let number: UInt64
+    private let provider: any StorageProviding
+    private let known: [AnyStorageKey]
+    private let state = Mutex(State())
+
+    private static let count = Atomic<UInt64>(0)
+    /// Those that run. A transaction is found by its number, so that one that a pack keeps leads nowhere.
+    private static let running = Mutex<[UInt64: PackCall]>([:])
+
+    /// - Parameter known: The keys of the migration's description: of what it names, more is known than it says in a call.
+    init(_ provider: any StorageProviding, known: [AnyStorageKey]) {
+        number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        self.provider = provider
+        self.known = known
+    }
+
+    /// Lends the transaction for the time of `body`, to this thread.
+    func run<Value>(
+        _ body: (UnsafePointer<ld_migration_transaction>) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        state.withLock { $0.thread = pthread_self() }
+        Self.running.withLock { $0[number] = self }
+        defer { Self.running.withLock { $0[number] = nil } }
+        var table = ld_migration_transaction(
+            size: UInt32(MemoryLayout<ld_migration_transaction>.size), reserved: 0,
+            context: UnsafeMutableRawPointer(bitPattern: UInt(number)), call: number, get: transactionGet,
+            exists: transactionExists, set: transactionSet, remove: transactionRemove,
+            is_cancelled: transactionIsCancelled)
+        return try withUnsafePointer(to: &table, body)
+    }
+
+    /// Refuses whatever the pack still asks for.
+    func cancel() { state.withLock { $0.isCancelled = true } }
+
+    fileprivate static func isCancelled(_ context: UnsafeMutableRawPointer?) -> Bool {
+        find(context)?.state.withLock { $0.isCancelled } ?? true
+    }
+
+    private static func find(_ context: UnsafeMutableRawPointer?) -> PackCall? {
+        running.withLock { $0[UInt64(UInt(bitPattern: context))] }
+    }
+
+    /// The call of a transaction, if it may be used here and now, and the key that is meant.
+    fileprivate static func use(
+        _ context: UnsafeMutableRawPointer?, _ key: UnsafePointer<ld_migration_key>?
+    ) throws -> (call: PackCall, key: AnyStorageKey) {
+        guard let call = find(context) else {
+            throw StorageError(
+                .unsupported, "a transaction was used by a migration that is over",
+                hint: "use it until the call that got it returns")
+        }
+        guard let key, key.pointee.size >= UInt32(MemoryLayout<ld_migration_key>.size) else {
+            throw StorageError(.unsupported, "a transaction was called without a key")
+        }
+        return (call, try call.key(key.pointee))
+    }
+
+    private func key(_ key: ld_migration_key) throws(StorageError) -> AnyStorageKey {
+        try state.withLock { state throws(StorageError) in
+            guard let thread = state.thread, pthread_equal(thread, pthread_self()) != 0 else {
+                throw StorageError(
+                    .unsupported,
+                    "a transaction was used on another thread than the one that its migration was called on",
+                    hint: "use it on that thread alone")
+            }
+            guard !state.isCancelled else {
+                throw StorageError(.cancelled, "the migration was given up: it took too long, or nobody waits for it")
+            }
+            let bytes = KeyBytes(key)
+            if let key = state.keys[bytes] { return key }
+            let named = try AnyStorageKey(key)
+            let found = known.first { $0.descriptor.isAlike(named.descriptor) } ?? named
+            if state.keys.count < Self.mostKeys { state.keys[bytes] = found }
+            return found
+        }
+    }
+
+    /// How many keys are remembered.
+    private static let mostKeys = 1024
+
+    /// Does what the pack asks for, and waits for it here.
+    fileprivate func wait<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageProviding) async throws -> Value
+    ) throws -> Value {
+        let provider = provider
+        return try CallerThreadExecutor.run { _ in try await body(provider) }
+    }
+}
+
+extension StorageKeyDescriptor {
+    /// Whether both are the same way to the same value.
+    fileprivate func isAlike(_ other: StorageKeyDescriptor) -> Bool {
+        domain == other.domain && name.utf8.elementsEqual(other.name.utf8) && serializer == other.serializer
+            && security == other.security
+    }
+}
+
+private func transactionGet(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, sink: UnsafePointer<ld_sink>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
+        guard let data = try call.wait({ try await $0.data(for: key) }) else { return LD_ABSENT }
+        return sink.send(data.bytes) ? LD_OK : LD_STOPPED
+    }
+}
+
+private func transactionExists(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        return try call.wait { try await $0.exists(key) } ? LD_OK : LD_ABSENT
+    }
+}
+
+private func transactionSet(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, value: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        guard value.count == 0 || value.data != nil, value.count <= Int.max else {
+            throw StorageError(.unsupported, "set was called without a value")
+        }
+        let data = Data(value.buffer)
+        try call.wait { try await $0.setData(data, for: key) }
+        return LD_OK
+    }
+}
+
+private func transactionRemove(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        try call.wait { try await $0.remove(key) }
+        return LD_OK
+    }
+}
+
+private func transactionIsCancelled(context: UnsafeMutableRawPointer?) -> Int32 {
+    PackCall.isCancelled(context) ? 1 : 0
+}

@@ -1,0 +1,175 @@
+internal import FoundationEssentials
+public import LocalDataAPI
+
+/// Tells damaged pages of the ledgers from sound ones, and puts them aside. Nothing is invented: what a damaged page said is
+/// not guessed, and is kept.
+struct LedgerRepair: Sendable {
+    let router: StorageRouter
+    let snapshot: RouterSnapshot
+    let survey: LedgerSurvey
+
+    /// Looks at every page, and puts the damaged ones aside if that is wanted.
+    func report(puttingAside: Bool) async -> LedgerReport {
+        var pages: [LedgerReport.Page] = []
+        for found in survey.pages {
+            switch found.content {
+            case .success(let page): pages.append(await sound(found, page))
+            case .failure(let error) where await isDamaged(found, error):
+                pages.append(await damaged(found, error, puttingAside: puttingAside))
+            case .failure(let error):
+                let hint = error.hint.isEmpty ? [] : ["to do: \(error.hint)"]
+                pages.append(entry(found, .unreadable, [error.message] + hint))
+            }
+        }
+        return LedgerReport(pages: pages, failures: survey.failures.map(\.message))
+    }
+
+    private func entry(
+        _ found: LedgerSurvey.Page, _ state: LedgerReport.State, _ remarks: [String], rows: Int = 0
+    ) -> LedgerReport.Page {
+        LedgerReport.Page(
+            store: found.open.name, destination: found.address, state: state, rows: rows, remarks: remarks)
+    }
+
+    /// Compares what a page says with what is there.
+    private func sound(_ found: LedgerSurvey.Page, _ page: LedgerPage) async -> LedgerReport.Page {
+        var remarks: [String] = []
+        for row in page.rows {
+            for change in row.changes {
+                do throws(StorageError) {
+                    let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+                    if row.state != .rolledBack, row.written.contains(where: { $0.address == change.address }),
+                        try await !router.exists(resolved)
+                    {
+                        remarks.append("'\(change.address)', which '\(row.id)' wrote, is not stored any more")
+                    }
+                    guard let name = change.image else { continue }
+                    if try await !router.exists(try LedgerPlace.image(name, of: resolved, nil)) {
+                        remarks.append(
+                            "what was at '\(change.address)' before '\(row.id)' is not kept any more, so that cannot be "
+                                + "rolled back")
+                    }
+                } catch {
+                    remarks.append("'\(change.address)' cannot be looked at: \(error.message)")
+                }
+            }
+        }
+        return entry(found, .sound, remarks, rows: page.rows.count)
+    }
+
+    /// Whether the bytes are wrong, and not just not to be read here.
+    private func isDamaged(_ found: LedgerSurvey.Page, _ error: StorageError) async -> Bool {
+        switch error.code {
+        case .corrupt: return true
+        case .cannotOpen:
+            // A key that is missing or disabled says nothing about the bytes.
+            guard let ring = found.open.sealing?.ring, let stored = try? await router.stored(found.place) else {
+                return false
+            }
+            let header = stored.withUnsafeBytes { bytes in
+                Result { () throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) }
+            }
+            switch header {
+            case .failure(.version): return false
+            case .failure: return true
+            case .success(let header):
+                let state = try? await onIOThread { () throws(StorageError) in try ring.state() }
+                guard let key = state?[header.keyID] else { return false }
+                return key.use != .disabled
+            }
+        default: return false
+        }
+    }
+
+    private func damaged(
+        _ found: LedgerSurvey.Page, _ error: StorageError, puttingAside: Bool
+    ) async -> LedgerReport.Page {
+        let facts = [error.message] + (await self.facts(of: found))
+        guard puttingAside else {
+            return entry(
+                found, .damaged,
+                facts + ["to be done: the page is put aside, as it is, and its migrations count as not run"])
+        }
+        do {
+            let name = try await putAside(found)
+            return entry(
+                found, .putAside,
+                facts + ["the page is kept as '\(name)', and its migrations count as not run"])
+        } catch {
+            let reason = (error as? StorageError)?.message ?? "\(error)"
+            return entry(found, .damaged, facts + ["the page cannot be put aside: \(reason)"])
+        }
+    }
+
+    /// What is at the destination and at the sources of the migrations that are known to lead there.
+    private func facts(of found: LedgerSurvey.Page) async -> [String] {
+        var facts: [String] = []
+        for migration in router.migrationRegistry.migrations {
+            let key = migration.destinationDescriptor
+            guard let place = try? snapshot.settings.place(of: key.domain),
+                "\(StorageAddress(place, name: key.name))".utf8.elementsEqual(found.address.utf8)
+            else { continue }
+            let sources = await present(migration.sources)
+            let destination = await present([migration.destinationKey])
+            facts.append(
+                "'\(migration.id)': the destination has \(destination.isEmpty ? "no value" : "a value")"
+                    + (migration.sources.isEmpty
+                        ? ""
+                        : sources.isEmpty
+                            ? ", and none of its sources has one, as after a run"
+                            : ", and there is data at \(sources.joined(separator: ", "))"))
+        }
+        return facts
+    }
+
+    private func present(_ keys: [AnyStorageKey]) async -> [String] {
+        var present: [String] = []
+        for key in keys {
+            guard let resolved = try? await router.resolveUnlisted(KeyReference(key)),
+                (try? await router.exists(resolved)) == true
+            else { continue }
+            present.append("'\(resolved.address)'")
+        }
+        return present
+    }
+
+    /// Moves the bytes of a page to a name that no page has, in the same store.
+    ///
+    /// - Returns: The name.
+    private func putAside(_ found: LedgerSurvey.Page) async throws -> String {
+        try await MigrationTurns.shared.alone(in: found.open, snapshot.settings) {
+            guard let stored = try await router.stored(found.place) else {
+                throw StorageError(.notFound, "the page is gone")
+            }
+            var bytes = stored
+            do throws(StorageError) {
+                bytes = try await router.opened(stored, of: found.place)
+                // Somebody may have mended it meanwhile.
+                guard (try? LedgerPage(bytes, of: found.address)) == nil else {
+                    throw StorageError(.busy, "it can be read now")
+                }
+            } catch {
+                guard error.code == .cannotOpen else { throw error }
+            }
+            let name = LedgerPlace.asideName()
+            let place = try LedgerPlace.page(named: name, in: found.open, snapshot.settings)
+            let ledger = survey.ledger(of: found)
+            try await router.apply([
+                try await ledger.change(place, to: bytes), try await ledger.change(found.place, to: nil),
+            ])
+            return name
+        }
+    }
+}
+
+extension StorageRouter {
+    /// Looks at every page of the ledgers of all stores.
+    ///
+    /// - Parameter puttingAside: Whether damaged pages are put aside: each is kept as it is, in the same store under another
+    ///   name, and its migrations count as not run. What they brought stays where it is.
+    public func checkLedgers(puttingAside: Bool = false) async throws -> LedgerReport {
+        let snapshot = try await snapshot()
+        let survey = await ledgers(snapshot)
+        return await LedgerRepair(router: self, snapshot: snapshot, survey: survey).report(puttingAside: puttingAside)
+    }
+}

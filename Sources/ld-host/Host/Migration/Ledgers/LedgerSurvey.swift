@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The pages of the ledgers in all stores, as they are. Touches nothing.
+struct LedgerSurvey: Sendable {
+    /// A page that was found.
+    struct Page: Sendable {
+        let open: OpenStore
+        /// Where it is kept.
+        let place: ResolvedKey
+        /// The destination that it is of, as far as it can be told.
+        let address: String
+        /// What it says, or why that cannot be read.
+        let content: Result<LedgerPage, StorageError>
+    }
+
+    /// Ordered by their stores and names.
+    private(set) var pages: [Page] = []
+    /// What keeps the pages of a store from being found.
+    private(set) var failures: [StorageError] = []
+    /// The names of the images in each store that lists them.
+    private(set) var images: [ObjectIdentifier: Set<String>] = [:]
+
+    private let router: StorageRouter
+    private let snapshot: RouterSnapshot
+
+    /// Looks at every store of the configuration.
+    ///
+    /// - Parameter destinations: The keys whose pages are looked for in stores that list nothing.
+    init(_ router: StorageRouter, _ snapshot: RouterSnapshot, destinations: [AnyStorageKey]) async {
+        self.router = router
+        self.snapshot = snapshot
+        for slot in snapshot.stores {
+            do throws(StorageError) {
+                let open = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
+                if open.store.abilities.enumeration != nil {
+                    try await list(open)
+                } else {
+                    for key in destinations { try await look(for: key, in: open) }
+                }
+            } catch {
+                failures.append(error)
+            }
+        }
+    }
+
+    /// The pages that can be read.
+    var readable: [(place: Page, page: LedgerPage)] {
+        pages.compactMap { found in (try? found.content.get()).map { (found, $0) } }
+    }
+
+    /// The ledger of a page.
+    func ledger(of page: Page) -> Ledger { Ledger(router, snapshot.settings, of: page.address, at: page.place) }
+
+    private mutating func list(_ open: OpenStore) async throws(StorageError) {
+        let names: [String] = try await open.write("listing the ledger in '\(open.name)'") {
+            (store) throws(StorageError) in
+            var names: [String] = []
+            try store.forEachName(in: LedgerPlace.namespace) {
+                names.append($0)
+                return true
+            }
+            return names
+        }
+        images[ObjectIdentifier(open)] = Set(names.filter { $0.hasPrefix(LedgerPlace.imagePrefix) })
+        for name in names where name.hasPrefix(LedgerPlace.pagePrefix) { try await add(name, in: open) }
+    }
+
+    private mutating func look(for key: AnyStorageKey, in open: OpenStore) async throws(StorageError) {
+        guard let place = try? snapshot.settings.place(of: key.descriptor.domain),
+            snapshot.settings.routes[place.domain]?.store.name == open.name
+        else { return }
+        let name = LedgerPlace.pageName(of: "\(StorageAddress(place, name: key.descriptor.name))")
+        guard !pages.contains(where: { $0.open === open && $0.place.address.name == name }) else { return }
+        try await add(name, in: open)
+    }
+
+    private mutating func add(_ name: String, in open: OpenStore) async throws(StorageError) {
+        let place = try LedgerPlace.page(named: name, in: open, snapshot.settings)
+        var address = String(name.dropFirst(LedgerPlace.pagePrefix.count))
+        let content: Result<LedgerPage, StorageError>
+        do throws(StorageError) {
+            guard let stored = try await router.stored(place) else { return }
+            let bytes = try await router.opened(stored, of: place)
+            // Of a long address the name says only the beginning.
+            if let said = LedgerPage.address(in: bytes), LedgerPlace.pageName(of: said) == name { address = said }
+            content = .success(try LedgerPage(bytes, of: address))
+        } catch {
+            content = .failure(error)
+        }
+        pages.append(Page(open: open, place: place, address: address, content: content))
+    }
+}
+
+extension StorageRouter {
+    /// The ledgers of all stores, and of the destinations of all migrations that are known.
+    func ledgers(_ snapshot: RouterSnapshot) async -> LedgerSurvey {
+        await LedgerSurvey(self, snapshot, destinations: migrationRegistry.known.map(\.destinationKey))
+    }
+}

@@ -1,0 +1,45 @@
+internal import LocalDataAPI
+internal import Synchronization
+
+/// A configured migration pack that is opened when it is first needed, once, and then stays open.
+final class PackSlot: Sendable {
+    let settings: HostSettings.Pack
+    private let open: @Sendable () throws(StorageError) -> LoadedPack
+    private let opened = Mutex<LoadedPack?>(nil)
+
+    init(
+        _ pack: HostSettings.Pack, registry: PluginRegistry, folders: HostSettings.Folders,
+        log: any StorageLogHandler
+    ) {
+        settings = pack
+        open = { () throws(StorageError) in
+            let image = try registry.plugin(offering: pack.component, kind: .migration)
+            log(.debug, "router", "opening migration pack '\(pack.name)' of \(image.path)")
+            return try image.openPack(pack, folders: folders, log: log)
+        }
+    }
+
+    /// The open pack, if it has been needed before.
+    var current: LoadedPack? { opened.withLock { $0 } }
+
+    /// Opens the pack if it is not open. May wait; a failure is not remembered.
+    ///
+    /// - Throws: What keeps it from being opened, naming the pack.
+    func openIfNeeded() throws(StorageError) -> LoadedPack {
+        try opened.withLock { opened throws(StorageError) in
+            if let pack = opened { return pack }
+            do throws(StorageError) {
+                let pack = try open()
+                opened = pack
+                return pack
+            } catch {
+                throw StorageError(
+                    error.code,
+                    "the migration pack '\(settings.name)' (\(settings.origin)) cannot be used: \(error.message)",
+                    hint: error.hint.isEmpty
+                        ? "mend it, or take it out with: ld-host config unset migrations.packs.\(settings.name)"
+                        : error.hint)
+            }
+        }
+    }
+}

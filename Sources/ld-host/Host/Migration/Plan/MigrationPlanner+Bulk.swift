@@ -1,0 +1,84 @@
+internal import LocalDataAPI
+
+extension MigrationPlanner {
+    /// What a migration of many keys would move: how many, and not which. No value is read or converted, and what comes after
+    /// it sees the values where they are now.
+    func entry(of migration: AnyBulkMigration) async throws -> MigrationPlan.Entry {
+        try migration.validate()
+        let ledger = try await router.bulkLedger(of: migration)
+        let row = try await onIOThread { () throws(StorageError) in try ledger.page()[migration.id] }
+        try row?.requireNoLater(than: migration.revision, at: "\(migration.destination)")
+        let others = router.migrationRegistry.bulkMigrations
+        let after = row?.state == .published && row?.revision == migration.revision ? row?.bulk?.after : nil
+        let counts = try await onIOThread { () throws(StorageError) in
+            Result { try BulkCount(ledger: ledger, planned: planned).run(besides: others, after: after) }
+        }.get()
+        let (moved, kept) = (counts.moved, counts.kept)
+        let rest = kept == 0 ? "" : "; \(kept) stay, as their destination has a value"
+        switch (moved, kept) {
+        case (1..., _):
+            return MigrationPlan.Entry(
+                .bulk(migration), .run,
+                because: "\(moved) value\(moved == 1 ? " goes" : "s go") from '\(migration.source)' to "
+                    + "'\(migration.destination)'\(rest)", count: moved)
+        case (_, _) where row?.bulk?.isOpen == true:
+            return MigrationPlan.Entry(
+                .bulk(migration), .cleanup, because: "a run was interrupted before it removed what it had moved last",
+                count: 0)
+        case (_, 1...):
+            return MigrationPlan.Entry(
+                .bulk(migration), .destinationKept,
+                because: "each of \(kept) values has one at its destination, which stays, and so do the sources",
+                count: 0)
+        default:
+            return MigrationPlan.Entry(
+                .bulk(migration), .nothingToDo, because: "there is nothing at '\(migration.source)'", count: 0)
+        }
+    }
+}
+
+/// Counts what a migration of many keys would move. Calls may wait.
+private struct BulkCount {
+    let ledger: BulkLedger
+    let planned: PlannedChanges
+    private(set) var moved = 0
+    private(set) var kept = 0
+
+    init(ledger: BulkLedger, planned: PlannedChanges) {
+        self.ledger = ledger
+        self.planned = planned
+    }
+
+    /// - Parameter after: Where an interrupted run goes on.
+    func run(besides others: [AnyBulkMigration], after: String?) throws -> BulkCount {
+        let policy = ledger.migration.conflictPolicy
+        _ = try BulkCheck(ledger: ledger, policy: policy, others: others).run()
+        var failure: (any Error)?
+        var changed = planned.changes(in: ledger.source.namespace, of: ledger.source.open)
+        var count = self
+        try ledger.source.forEachName(after: after) { name in
+            if changed.removeValue(forKey: name) == false { return true }
+            do { try count.add(name, policy) } catch {
+                failure = error
+                return false
+            }
+            return true
+        }
+        if let failure { throw failure }
+        // What earlier migrations would put there.
+        for (name, isSet) in changed where isSet && ledger.migration.source.contains(name) {
+            try count.add(name, policy)
+        }
+        return count
+    }
+
+    private mutating func add(_ name: String, _ policy: MigrationConflictPolicy) throws {
+        guard policy == .keepDestination else {
+            moved += 1
+            return
+        }
+        let key = try ledger.destination.key(ledger.migration.destinationName(of: name))
+        let isThere = if let change = planned.change(of: key) { change.isSet } else { try key.readStored() != nil }
+        if isThere { kept += 1 } else { moved += 1 }
+    }
+}

@@ -1,0 +1,165 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Finds out what migrations would do, one after the other, by letting them run on transactions that are never published.
+/// Each sees what those before it would leave behind.
+struct MigrationPlanner: Sendable {
+    let router: StorageRouter
+    let snapshot: RouterSnapshot
+    let planned = PlannedChanges()
+
+    init(_ router: StorageRouter, _ snapshot: RouterSnapshot) {
+        self.router = router
+        self.snapshot = snapshot
+    }
+
+    /// One entry for each, in their order.
+    func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
+        var dependants = MigrationDependants(router.migrationRegistry)
+        var entries: [MigrationPlan.Entry] = []
+        for migration in migrations {
+            let entry: MigrationPlan.Entry
+            do {
+                try dependants.check(migration)
+                switch migration {
+                case .single(let migration): entry = try await self.entry(of: migration)
+                case .bulk(let migration): entry = try await self.entry(of: migration)
+                }
+            } catch {
+                dependants.fail(migration.id)
+                let error = MigrationError(of: migration.id, error)
+                entry = MigrationPlan.Entry(
+                    migration, .refused, because: error.message, error: error.code.rawValue)
+            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    private func entry(of migration: AnyStorageMigration) async throws -> MigrationPlan.Entry {
+        if let reason = StorageRouter.reasonToSkip(migration, snapshot.settings) {
+            return MigrationPlan.Entry(migration, .skipped, because: reason)
+        }
+        let destination = try await router.resolve(KeyReference(migration.destinationKey))
+        try migration.validate()
+        let ledger = try Ledger(router, snapshot.settings, of: destination)
+        let page: LedgerPage = if let page = planned.page(of: destination) { page } else { try await ledger.page() }
+        if let row = page[migration.id], let entry = try await goOn(with: row, migration, ledger) { return entry }
+        return try await attempt(migration, to: destination, page)
+    }
+
+    /// What an earlier run leaves to do; `nil` if the migration is to be run.
+    private func goOn(
+        with row: LedgerRow, _ migration: AnyStorageMigration, _ ledger: Ledger
+    ) async throws -> MigrationPlan.Entry? {
+        try row.requireNoLater(than: migration.revision, at: ledger.address)
+        let done = UTCTime.text(row.committed)
+        if row.state == .published, try await MigrationCleanup(ledger).isPublished(row) {
+            var removes: [MigrationPlan.Value] = []
+            for change in row.removed {
+                let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+                guard let stored = try await router.stored(resolved), StableHash.of(stored) == change.before else {
+                    continue
+                }
+                planned.make(.removal, to: resolved)
+                removes.append(MigrationPlan.Value(address: change.address, size: stored.count))
+            }
+            return MigrationPlan.Entry(
+                migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
+                removes: removes)
+        }
+        guard row.state == .clean, row.revision == migration.revision else {
+            try row.requireSamePack(as: migration)
+            return nil
+        }
+        for source in migration.sources where try await exists(source) {
+            try row.requireSamePack(as: migration)
+            return nil
+        }
+        if migration.effect == .removes, try await exists(migration.destinationKey) { return nil }
+        return MigrationPlan.Entry(
+            migration, .nothingToDo, because: "it was done on \(done), and none of its sources has data since")
+    }
+
+    private func exists(_ key: AnyStorageKey) async throws -> Bool {
+        let resolved = try await router.resolveUnlisted(KeyReference(key))
+        if let change = planned.change(of: resolved) { return change.isSet }
+        return try await router.exists(resolved)
+    }
+
+    private func attempt(
+        _ migration: AnyStorageMigration, to destination: ResolvedKey, _ page: LedgerPage
+    ) async throws -> MigrationPlan.Entry {
+        let transaction = MigrationTransaction(router, over: planned)
+        let context = try await router.migrationContext(for: migration, page, snapshot.settings, over: planned)
+        guard try await migration.shouldMigrate(using: transaction, context: context) else {
+            return MigrationPlan.Entry(
+                migration, .nothingToDo, because: "it says that there is nothing to migrate",
+                reads: PlannedWork(transaction.close().entries).reads)
+        }
+        transaction.discardChanges()
+        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+            try await transaction.exists(migration.destinationKey)
+        {
+            switch migration.conflictPolicy {
+            case .keepDestination:
+                return MigrationPlan.Entry(
+                    migration, .destinationKept,
+                    because: "'\(destination.address)' has a value, which stays, and so do the sources",
+                    reads: PlannedWork(transaction.close().entries).reads)
+            case .takeSource: break
+            case .fail: throw MigrationError.conflict(at: destination.address)
+            }
+        }
+        let result = try await migration.migrate(using: transaction, context: context)
+        guard result.success else { throw MigrationError.unsuccessful(result) }
+        let entries = transaction.close().entries
+        var work = PlannedWork(entries)
+        for entry in entries { try await work.add(entry, router) }
+        let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
+        try migration.requireEffect(hasDestination, at: destination.address)
+        guard !work.changes.isEmpty else {
+            return MigrationPlan.Entry(
+                migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
+        }
+        for (resolved, change) in work.changes {
+            planned.make(change, to: resolved, dataVersion: result.dataVersion)
+        }
+        var next = page
+        next[migration.id] = LedgerRow(
+            id: migration.id, revision: migration.revision, state: .clean, written: [], removed: [],
+            committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil,
+            pack: migration.pack)
+        planned.write(next, of: destination)
+        return MigrationPlan.Entry(migration, .run, because: work.reason(destination.address), work)
+    }
+}
+
+extension MigrationPlan.Entry {
+    init(
+        _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String,
+        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [], count: Int? = nil
+    ) {
+        self.init(
+            migration: migration.id, revision: migration.revision, summary: migration.summary,
+            pack: migration.pack.map { "\($0)" }, destination: migration.destination,
+            decision: decision, why: why, error: error, reads: reads, removes: removes, count: count)
+    }
+
+    init(
+        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String,
+        reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
+    ) {
+        self.init(.single(migration), decision, because: why, reads: reads, removes: removes)
+    }
+
+    init(
+        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String, _ work: PlannedWork
+    ) {
+        let key = migration.destinationDescriptor
+        self.init(
+            migration: migration.id, revision: migration.revision, summary: migration.summary,
+            pack: migration.pack.map { "\($0)" }, destination: "\(key.domain)/\(key.name)",
+            decision: decision, why: why, reads: work.reads, writes: work.writes, removes: work.removes)
+    }
+}

@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What one migration would read and change, from what its transaction holds.
+struct PlannedWork {
+    private(set) var reads: [MigrationPlan.Value]
+    private(set) var writes: [MigrationPlan.Value] = []
+    private(set) var removes: [MigrationPlan.Value] = []
+    private(set) var changes: [(resolved: ResolvedKey, change: MigrationTransaction.Entry.Change)] = []
+    private let presence: [StorageAddress: Bool]
+
+    init(_ entries: [MigrationTransaction.Entry]) {
+        reads = entries.compactMap { entry in entry.sizeBefore.map { entry.value(size: $0) } }
+        presence = Dictionary(
+            entries.map { ($0.resolved.address, $0.change.map(\.isSet) ?? ($0.sizeBefore != nil)) },
+            uniquingKeysWith: { $1 })
+    }
+
+    /// Whether a value would be at an address; `nil` if nobody looked there.
+    func hasValue(at address: StorageAddress) -> Bool? { presence[address] }
+
+    /// Takes one change, unless it changes nothing.
+    mutating func add(_ entry: MigrationTransaction.Entry, _ router: StorageRouter) async throws(StorageError) {
+        switch entry.change {
+        case nil: return
+        case .removal:
+            guard let size = entry.sizeBefore else { return }
+            removes.append(entry.value(size: size))
+        case .set(let data):
+            if try await entry.dataBefore(router) == data { return }
+            writes.append(entry.value(size: data.count))
+        case .copy(_, let size): writes.append(entry.value(size: size))
+        }
+        if let change = entry.change { changes.append((entry.resolved, change)) }
+    }
+
+    /// In a sentence.
+    func reason(_ destination: StorageAddress) -> String {
+        let targets = writes.map { "'\($0.address)'" }.joined(separator: ", ")
+        let sources = removes.map { "'\($0.address)'" }.joined(separator: ", ")
+        switch (writes.isEmpty, removes.isEmpty) {
+        case (false, false): return "data goes to \(targets), and \(sources) is removed after that"
+        case (false, true): return "data goes to \(targets)"
+        default: return "\(sources) is removed"
+        }
+    }
+}
+
+extension MigrationTransaction.Entry {
+    /// The size of what would be there before the migration, in bytes; `nil` for nothing.
+    fileprivate var sizeBefore: Int? {
+        switch planned {
+        case .set(let data): data.count
+        case .copy(_, let size): size
+        case .removal: nil
+        case nil: stored?.count ?? largeSize
+        }
+    }
+
+    fileprivate func dataBefore(_ router: StorageRouter) async throws(StorageError) -> Data? {
+        switch planned {
+        case .set(let data): return data
+        // Nothing is like a value that is too large to be looked at.
+        case .removal, .copy: return nil
+        case nil:
+            guard let stored else { return nil }
+            return try await router.opened(stored, of: resolved)
+        }
+    }
+
+    fileprivate func value(size: Int) -> MigrationPlan.Value {
+        let key = key.descriptor
+        return MigrationPlan.Value(address: "\(key.domain)/\(key.name)", size: size)
+    }
+}

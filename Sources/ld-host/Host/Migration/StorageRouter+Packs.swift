@@ -1,0 +1,57 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+/// The migrations of the configured packs.
+extension StorageRouter {
+    /// Whether a key that has no value may get one by a migration. Opens no pack.
+    func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
+        if key.hasMigration || !migrationRegistry.isEmpty { return true }
+        if try await !snapshot().packs.isEmpty { return true }
+        return try await mayBeElsewhere(key.owner, key.name)
+    }
+
+    /// Opens the packs of the configuration and registers their migrations, unless that is done.
+    ///
+    /// - Throws: `packUnavailable` naming the pack that is missing, damaged or refused: without it nobody can tell whether
+    ///   there is older data.
+    func loadPacks() async throws {
+        let snapshot = try await snapshot()
+        guard migrationRegistry.lacksPacks(of: snapshot.id) else { return }
+        var migrations: [KnownMigration] = []
+        if !snapshot.packs.isEmpty {
+            do throws(StorageError) {
+                migrations = try await onIOThread { () throws(StorageError) in
+                    var migrations: [KnownMigration] = []
+                    for slot in snapshot.packs { migrations += try slot.openIfNeeded().known() }
+                    return migrations
+                }
+            } catch {
+                throw MigrationError(.packUnavailable, error.description, underlying: error)
+            }
+        }
+        try migrationRegistry.setPacks(migrations, of: snapshot.id)
+    }
+
+    /// Every migration that is registered or in a pack.
+    ///
+    /// - Throws: What ``loadPacks()`` throws.
+    func knownMigrations() async throws -> [KnownMigration] {
+        try await loadPacks()
+        return migrationRegistry.known
+    }
+
+    /// The packs of the configuration, opened.
+    ///
+    /// - Throws: `packUnavailable` naming the first that is missing, damaged or refused.
+    package func migrationPacks() async throws -> [MigrationPackIdentity] {
+        try await loadPacks()
+        return try await snapshot().packs.compactMap { $0.current?.identity }
+    }
+}
+
+extension LoadedPack {
+    /// Its migrations, in its own order.
+    fileprivate func known() throws(StorageError) -> [KnownMigration] {
+        try migrations().map { KnownMigration.single($0) } + bulkMigrations().map { KnownMigration.bulk($0) }
+    }
+}

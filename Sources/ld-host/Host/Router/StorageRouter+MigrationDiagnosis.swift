@@ -1,0 +1,41 @@
+internal import LocalDataAPI
+
+/// What migrations have left to be done, and ledgers that cannot be read.
+extension Diagnosis {
+    static func migrations(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
+        let survey = await router.ledgers(snapshot)
+        // A store that cannot be opened is told of elsewhere.
+        var findings: [Finding] = survey.pages.compactMap { found in
+            guard case .failure(let error) = found.content else { return nil }
+            return Finding(
+                "migrations to '\(found.address)' are not run: \(error.message)",
+                hint: "see: ld-host migrate ledger repair", isProblem: true)
+        }
+        for (place, page) in survey.readable {
+            for row in page.rows {
+                switch row.state {
+                case .published where row.bulk != nil:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            hint: "run: ld-host migrate resume", isProblem: true))
+                case .published:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' has brought its data to '\(place.address)', and what it removes is "
+                                + "still there",
+                            hint: "run: ld-host migrate resume", isProblem: true))
+                case .unverified:
+                    findings.append(
+                        Finding(
+                            "what the migration '\(row.id)' wrote to '\(place.address)' did not read back; the sources are "
+                                + "as they were",
+                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
+                    )
+                case .clean, .rolledBack: break
+                }
+            }
+        }
+        return findings
+    }
+}

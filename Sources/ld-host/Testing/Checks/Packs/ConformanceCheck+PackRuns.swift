@@ -1,0 +1,104 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    static let packRuns: [ConformanceCheck] = [
+        ConformanceCheck(pack: "condition.reads", "a condition changes nothing", if: .migrations) { pack in
+            try pack.forEachRun { index, values in
+                let run = try pack.condition(index, .init(values: values))
+                try expect(
+                    run.transaction.staged.isEmpty,
+                    "should_migrate of \(pack.name(index)) changed \(run.transaction.staged.keys.sorted())")
+            }
+        },
+        ConformanceCheck(pack: "condition.repeats", "a condition is the same for the same values", if: .migrations) {
+            pack in
+            try pack.forEachRun { index, values in
+                let runs = try (0..<3).map { _ in try pack.condition(index, .init(values: values)) }
+                try expect(
+                    runs.allSatisfy { $0.isAlike(runs[0]) },
+                    "should_migrate of \(pack.name(index)) returned \(runs.map(\.status)) for the same values")
+            }
+        },
+        ConformanceCheck(
+            pack: "run.effect", "a run with success has written its destination, or removed it", if: .migrations
+        ) { pack in
+            try pack.forEachRun { index, values in
+                let description = pack.pack.list[index]
+                guard let address = description.destination?.address,
+                    try pack.condition(index, .init(values: values)).status == LD_OK
+                else { return }
+                let run = try pack.migrate(index, .init(values: values))
+                guard run.succeeded else { return }
+                let isThere = (run.transaction.staged[address] ?? values[address]) != nil
+                try expect(
+                    isThere == (description.effect == .brings),
+                    "\(pack.name(index)) reports success, and '\(address)' \(isThere ? "is still there" : "is not there")"
+                )
+            }
+        },
+        ConformanceCheck(
+            pack: "run.repeats", "run anew over the same values, after a run that was thrown away, it does the same",
+            if: .migrations
+        ) { pack in
+            try pack.forEachRun { index, values in
+                let runs = try (0..<3).map { _ in try pack.migrate(index, .init(values: values)) }
+                try expect(
+                    runs.allSatisfy { $0.isAlike(runs[0]) },
+                    "three runs of \(pack.name(index)) over the same values are not alike (status \(runs.map(\.status)))"
+                )
+            }
+        },
+        ConformanceCheck(pack: "run.result", "a run ends with a result or with a failure", if: .migrations) { pack in
+            try pack.forEachRun { index, values in
+                let run = try pack.migrate(index, .init(values: values))
+                switch run.status {
+                case LD_OK:
+                    try expect(
+                        run.result != nil,
+                        "\(pack.name(index)) wrote \(run.written.count) results, or none that is as the header has it")
+                case LD_FAILED:
+                    try expect(run.written.isEmpty, "\(pack.name(index)) failed, and wrote a result")
+                default: throw ConformanceFailure("migrate of \(pack.name(index)) returned \(run.status)")
+                }
+            }
+        },
+        ConformanceCheck(
+            pack: "run.failures", "when the host refuses what it asks for, it does not report success", if: .migrations
+        ) { pack in
+            try pack.forEachRun { index, values in
+                let plain = try pack.migrate(index, .init(values: values))
+                // What a failure of a read means is the migration's to decide; a write that failed is not done.
+                for call in 0..<min(plain.transaction.calls, 200) {
+                    let run = try pack.migrate(index, .init(values: values, failingCall: call))
+                    try expect(
+                        !run.succeeded || run.transaction.staged == plain.transaction.staged,
+                        "\(pack.name(index)) reports success although call \(call + 1) of its transaction failed")
+                }
+            }
+        },
+        ConformanceCheck(pack: "run.cancelled", "what the host has given up does not succeed", if: .migrations) {
+            pack in
+            // A call that does not run may be cancelled all the same.
+            pack.pack.table.cancel?(pack.pack.table.`self`, 0)
+            pack.pack.table.cancel?(pack.pack.table.`self`, .max)
+            try pack.forEachRun { index, values in
+                let plain = try pack.migrate(index, .init(values: values))
+                guard plain.transaction.calls > 0 else { return }
+                let run = try pack.migrate(index, .init(values: values, isCancelled: true))
+                try expect(!run.succeeded, "\(pack.name(index)) reports success although it was cancelled")
+            }
+        },
+    ]
+}
+
+extension PackUnderTest {
+    /// Hands over each migration of one key, once without any value and once with one for each source.
+    func forEachRun(_ body: (Int, [String: Data]) throws -> Void) throws {
+        for index in migrations {
+            for values in [[:], values(for: index)] { try body(index, values) }
+        }
+    }
+}

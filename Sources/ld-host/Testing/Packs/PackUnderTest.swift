@@ -1,0 +1,124 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+internal import Synchronization
+
+/// The pack of one check: opened for it, and closed when the check is over.
+final class PackUnderTest: Sendable {
+    /// What came of a call of a migration.
+    struct Run: Sendable {
+        let status: Int32
+        let reports: [StorageError]
+        let written: [Data]
+        let transaction: RecordedTransaction.State
+
+        /// The result, if one was written and is one.
+        var result: MigrationResult? {
+            guard status == LD_OK, written.count == 1, let data = written.first else { return nil }
+            return try? MigrationResult(boundary: data)
+        }
+
+        var succeeded: Bool { result?.success == true }
+
+        /// Whether another run did the same.
+        func isAlike(_ other: Run) -> Bool {
+            status == other.status && reports == other.reports && written == other.written
+                && transaction.staged == other.transaction.staged
+        }
+    }
+
+    let subject: ConformanceSubject
+    let pack: LoadedPack
+    private let folder: String
+    /// A pack may keep a transaction, wrong as that is.
+    private let transactions = Mutex<[RecordedTransaction]>([])
+
+    init(_ subject: ConformanceSubject, folder: String) throws(StorageError) {
+        self.subject = subject
+        self.folder = folder
+        pack = try subject.openPack(in: folder)
+    }
+
+    /// Opens another one with the same options; whoever asks for it ends it.
+    func another() throws(StorageError) -> PackUnderTest { try PackUnderTest(subject, folder: folder) }
+
+    func end() { pack.close() }
+
+    /// The indices of the migrations of one key each.
+    var migrations: [Int] { pack.list.indices.filter { pack.list[$0].bulk == nil } }
+
+    /// The indices of the bulk migrations that convert.
+    var converting: [Int] { pack.list.indices.filter { pack.list[$0].bulk?.converts == true } }
+
+    /// A migration's name for messages.
+    func name(_ index: Int) -> String {
+        pack.list.indices.contains(index) ? "'\(pack.list[index].id)'" : "the migration at \(index)"
+    }
+
+    /// Values for a migration's sources, or what it removes, as far as their types are told.
+    func values(for index: Int) -> [String: Data] {
+        let description = pack.list[index]
+        let keys =
+            description.sources + (description.effect == .removes ? [description.destination].compactMap(\.self) : [])
+        return Dictionary(keys.map { ($0.address, PackValue.sample(of: $0.descriptor)) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Asks whether there is something to do.
+    func condition(_ index: Int, _ conduct: RecordedTransaction.Conduct) throws -> Run {
+        try run(conduct) { table, transaction, context, _, error in
+            table.should_migrate?(table.`self`, index, transaction, context, error)
+        }
+    }
+
+    /// Does it.
+    func migrate(_ index: Int, _ conduct: RecordedTransaction.Conduct) throws -> Run {
+        try run(conduct) { table, transaction, context, sink, error in
+            table.migrate?(table.`self`, index, transaction, context, sink, error)
+        }
+    }
+
+    /// Converts a value.
+    func convert(_ index: Int, _ value: Data) -> Observation {
+        Observation { sink, error in
+            "a name".withBytes { name in
+                value.withUnsafeBytes { value in
+                    pack.table.convert?(pack.table.`self`, index, name, ld_bytes(value), sink, error) ?? LD_FAILED
+                }
+            }
+        }
+    }
+
+    private func run(
+        _ conduct: RecordedTransaction.Conduct,
+        _ call: (
+            ld_migration_pack, UnsafePointer<ld_migration_transaction>, ld_bytes, UnsafePointer<ld_sink>,
+            UnsafePointer<ld_error_sink>
+        ) -> Int32?
+    ) throws -> Run {
+        let transaction = RecordedTransaction(conduct)
+        transactions.withLock { $0.append(transaction) }
+        let context = try Self.context.boundary()
+        if conduct.isCancelled { pack.table.cancel?(pack.table.`self`, transaction.number) }
+        let observed = context.withUnsafeBytes { context in
+            transaction.lend { table in
+                Observation { sink, error in call(pack.table, table, ld_bytes(context), sink, error) ?? LD_FAILED }
+            }
+        }
+        return Run(
+            status: observed.status, reports: observed.reports, written: observed.pieces,
+            transaction: transaction.record)
+    }
+
+    /// Calls that came to a transaction that was over.
+    var callsAfterTheEnd: Int {
+        transactions.withLock { $0.reduce(0) { $0 + $1.record.callsAfterTheEnd } }
+    }
+
+    /// The same for every call, so that what differs is the pack's doing.
+    private static let context = MigrationContext(
+        appVersion: "2.0.0", dataVersion: "1.0.0",
+        deviceInfo: DeviceInfo(platform: .linux, role: .all, systemVersion: "6.1", model: "x86_64"),
+        systemInfo: SystemInfo(availableDiskSpace: 1 << 40, availableMemory: 1 << 32),
+        userPreferences: ["theme": "dark"])
+}

@@ -1,0 +1,137 @@
+internal import CLocalData
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import LocalDataHost
+internal import Synchronization
+
+/// The host's part of a migration: values in memory, what a pack does with them, and where it breaks the rules. One that a
+/// pack keeps must stay alive.
+final class RecordedTransaction: Sendable {
+    /// How a transaction behaves.
+    struct Conduct: Sendable {
+        var values: [String: Data] = [:]
+        /// The call that fails with `noSpace`, counted from 0.
+        var failingCall: Int?
+        /// Whether the host has given the migration up.
+        var isCancelled = false
+        /// Told of each call by its number, from 0, before it is done; may wait for others.
+        var meeting: (@Sendable (Int) -> Void)?
+    }
+
+    struct State: Sendable {
+        /// Every value that is set, and `nil` for every one that is removed.
+        var staged: [String: Data?] = [:]
+        var calls = 0
+        var callsFromOtherThreads = 0
+        var callsAfterTheEnd = 0
+        fileprivate var isOver = false
+    }
+
+    let number: UInt64
+    let conduct: Conduct
+    private let state = Mutex(State())
+    private let thread = pthread_self()
+    private static let count = Atomic<UInt64>(0)
+
+    init(_ conduct: Conduct) {
+        self.conduct = conduct
+        number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    /// What was done so far.
+    var record: State { state.withLock { $0 } }
+
+    /// Lends the table for the time of `body`.
+    func lend<Value>(_ body: (UnsafePointer<ld_migration_transaction>) -> Value) -> Value {
+        var table = ld_migration_transaction(
+            size: UInt32(MemoryLayout<ld_migration_transaction>.size), reserved: 0,
+            context: Unmanaged.passUnretained(self).toOpaque(), call: number, get: recordGet, exists: recordExists,
+            set: recordSet, remove: recordRemove, is_cancelled: recordIsCancelled)
+        defer { state.withLock { $0.isOver = true } }
+        return body(&table)
+    }
+
+    fileprivate static func of(_ context: UnsafeMutableRawPointer?) -> RecordedTransaction? {
+        context.map { Unmanaged<RecordedTransaction>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Counts a call, and says what it is about.
+    fileprivate func address(_ key: UnsafePointer<ld_migration_key>?) throws -> String {
+        let call = try state.withLock { state in
+            guard !state.isOver else {
+                state.callsAfterTheEnd += 1
+                throw StorageError(.unsupported, "a transaction was used by a migration that is over")
+            }
+            guard pthread_equal(thread, pthread_self()) != 0 else {
+                state.callsFromOtherThreads += 1
+                throw StorageError(.unsupported, "a transaction was used on another thread")
+            }
+            defer { state.calls += 1 }
+            return state.calls
+        }
+        conduct.meeting?(call)
+        if conduct.isCancelled { throw StorageError(.cancelled, "the migration was given up") }
+        if call == conduct.failingCall { throw StorageError(.noSpace, "the device is full") }
+        guard let key else { throw StorageError(.unsupported, "a transaction was called without a key") }
+        return try AnyStorageKey(key.pointee).address
+    }
+
+    fileprivate func value(_ address: String) -> Data? {
+        state.withLock { $0.staged[address] ?? conduct.values[address] }
+    }
+
+    fileprivate func stage(_ value: Data?, at address: String) {
+        state.withLock { $0.staged[address] = .some(value) }
+    }
+}
+
+extension AnyStorageKey {
+    /// The address as text.
+    var address: String { "\(descriptor.domain)/\(descriptor.name)" }
+}
+
+private func recordGet(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, sink: UnsafePointer<ld_sink>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context), let sink else { return LD_STOPPED }
+        guard let value = transaction.value(try transaction.address(key)) else { return LD_ABSENT }
+        return sink.send(value.bytes) ? LD_OK : LD_STOPPED
+    }
+}
+
+private func recordExists(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context) else { return LD_STOPPED }
+        return transaction.value(try transaction.address(key)) == nil ? LD_ABSENT : LD_OK
+    }
+}
+
+private func recordSet(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, value: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context) else { return LD_STOPPED }
+        transaction.stage(Data(value.buffer), at: try transaction.address(key))
+        return LD_OK
+    }
+}
+
+private func recordRemove(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context) else { return LD_STOPPED }
+        transaction.stage(nil, at: try transaction.address(key))
+        return LD_OK
+    }
+}
+
+private func recordIsCancelled(context: UnsafeMutableRawPointer?) -> Int32 {
+    RecordedTransaction.of(context)?.conduct.isCancelled == true ? 1 : 0
+}

@@ -1,0 +1,141 @@
+import CLinux
+import FoundationEssentials
+import Glibc
+import MigrationExercise
+
+/// A home in which one case of migrations can be tried again and again from the same state, under the fault injector.
+final class MigrationBench {
+    /// One run of the program.
+    struct Run {
+        let ending: Home.Ending
+        /// What it said; `nil` if it was killed before.
+        let report: ExerciseReport?
+    }
+
+    let subject: ExerciseCase
+    let home: Home
+    private let words: [String]
+    private let library: String
+
+    /// The program under test.
+    static let program = "\(BuiltProducts.folder)/migration-exercise"
+    private static let folders = ["data", "state", "config"]
+
+    /// What is known of the plugins, so that a point is about the migration alone.
+    private static let plugins = Result {
+        let home = try Home()
+        _ = try home.run("plugins", "list")
+        return home
+    }
+
+    /// Where homes are: in memory, if files have attributes there, as a kill leaves the page cache behind on any file
+    /// system, and a sync takes long on most.
+    private static let folder: String = {
+        let path = "/dev/shm"
+        var name = Array("\(path)/localdata-cli.XXXXXX".utf8CString)
+        let file = mkstemp(&name)
+        guard file >= 0 else { return "/tmp" }
+        defer {
+            close(file)
+            unlink(name)
+        }
+        return fsetxattr(file, "user.localdata", "", 0, 0) == 0 ? path : "/tmp"
+    }()
+
+    /// Stores what is there before, if that outlives a process.
+    init(_ description: MigrationCase) throws {
+        subject = try description.kind.make(from: description.source, to: description.destination)
+        words = description.words
+        library = try FaultShim.library.get()
+        home = try Home(in: Self.folder)
+        try shell("cp -a '\(try Self.plugins.get().path)/cache' cache")
+        if ![description.source, description.destination].contains(.memory) { _ = try run("prepare") }
+        try shell("mkdir before; for i in \(Self.list); do if test -e $i; then mv $i before/$i; fi; done")
+    }
+
+    private static var list: String { folders.joined(separator: " ") }
+    private var log: String { "\(home.path)/log" }
+    private var count: String { "\(home.path)/count" }
+
+    /// Makes the state that it was in before.
+    func reset() throws { try shell("rm -rf \(Self.list) log; cp -a before/. .") }
+
+    /// Runs a command of the program, whose report is needed.
+    func run(_ command: String) throws -> ExerciseReport {
+        // The counter goes on, and is never cleared.
+        let run = try run(command, adding: injector(["LD_FAULT_COUNT": count]))
+        guard let report = run.report, run.ending.errors.isEmpty else {
+            throw Home.Failure(description: "\(command): status \(run.ending.status), \(run.ending.errors)")
+        }
+        return report
+    }
+
+    /// The numbers of the calls of the migration when nothing disturbs it.
+    func calls(of command: String = "run") throws -> ClosedRange<Int> {
+        try reset()
+        unlink(count)
+        let report = try run(command)
+        guard report.run?.value == "migrated", let last = report.callsAfter else {
+            throw Home.Failure(description: "\(words) ended with \(String(describing: report.run))")
+        }
+        return (report.callsBefore ?? 0) + 1...last
+    }
+
+    /// Migrates from the state that is there, disturbed at a point, and tells which call was hit, if it was reached.
+    func run(_ point: MigrationPoint, of command: String = "run") throws -> (run: Run, hit: FaultShim.Call?) {
+        unlink(log)
+        let run = try run(command, adding: injector(variables(of: point)))
+        return (run, try FaultShim.calls(in: log).dropFirst(point.number - 1).first)
+    }
+
+    /// Has two processes migrate at once, from the state that is there.
+    ///
+    /// - Parameter point: Where one of them is disturbed.
+    /// - Returns: What each says; `nil` for one that was killed.
+    func race(_ point: MigrationPoint? = nil) throws -> [ExerciseReport?] {
+        unlink(log)
+        let command = "'\(Self.program)' \(words.joined(separator: " ")) run"
+        let disturbed = point.map { injector(variables(of: $0)).map { "\($0)='\($1)'" }.joined(separator: " ") } ?? ""
+        let ending = try home.shell(
+            """
+            rm -f runs
+            \(disturbed) \(command) > report.1 & first=$!
+            \(command) > report.2 & second=$!
+            wait $first; echo $?
+            wait $second; echo $?
+            """, adding: ["EXERCISE_RUNS": "\(home.path)/runs"])
+        return try ending.text.split(separator: "\n").enumerated().map { index, status in
+            guard status != "137" else { return nil }
+            guard status == "0" else { throw Home.Failure(description: "status \(status): \(ending.errors)") }
+            return try JSONDecoder().decode(
+                ExerciseReport.self, from: Data(contentsOf: URL(filePath: "\(home.path)/report.\(index + 1)")))
+        }
+    }
+
+    /// How many migrations have run in that.
+    func runs() throws -> Int { try Data(contentsOf: URL(filePath: "\(home.path)/runs")).count }
+
+    private func variables(of point: MigrationPoint) -> [String: String] {
+        [
+            "LD_FAULT_LOG": log, "LD_FAULT_AT": String(point.number), "LD_FAULT_MODE": point.mode.rawValue,
+            "LD_FAULT_EVERY": point.isLasting ? "1" : "0",
+        ]
+    }
+
+    private func injector(_ variables: [String: String]) -> [String: String] {
+        let roots = Self.folders.map { "\(home.path)/\($0)" }.joined(separator: ":")
+        return variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots]) { $1 }
+    }
+
+    private func run(_ command: String, adding variables: [String: String]) throws -> Run {
+        let ending = try home.run(Self.program, words + [command], adding: variables)
+        guard ending.status == 0 else { return Run(ending: ending, report: nil) }
+        return Run(
+            ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: Data(ending.output)))
+    }
+
+    private func shell(_ line: String) throws {
+        let ending = try home.shell(line)
+        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+    }
+}

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import MigrationExercise
+import Testing
+
+/// A kind of migration between two places, which the campaigns disturb.
+struct MigrationCase: Sendable, CustomTestStringConvertible {
+    let kind: ExerciseKind
+    let source: ExercisePlace
+    let destination: ExercisePlace
+
+    var testDescription: String { "\(kind.rawValue) from \(source.rawValue) to \(destination.rawValue)" }
+
+    /// What the program is told.
+    var words: [String] { [kind.rawValue, source.rawValue, destination.rawValue] }
+
+    /// Numbers of this case's own.
+    var generator: SeededGenerator {
+        SeededGenerator(state: testDescription.utf8.reduce(Self.seed) { $0 &* 31 &+ UInt64($1) })
+    }
+
+    static let seed =
+        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    /// Every kind between every two places that outlive a process.
+    static let all = ExerciseKind.allCases.flatMap { kind in
+        ExercisePlace.lasting.flatMap { source in
+            ExercisePlace.lasting.map { MigrationCase(kind: kind, source: source, destination: $0) }
+        }
+    }
+
+    /// All of them with `LOCALDATA_TORTURE=1`, otherwise two of each kind, the same for the same `LOCALDATA_SEED`.
+    static let chosen: [MigrationCase] = {
+        guard !BuiltProducts.isTorture else { return all }
+        var generator = SeededGenerator(state: seed)
+        return ExerciseKind.allCases.flatMap { kind in
+            all.filter { $0.kind == kind }.shuffled(using: &generator).prefix(2)
+        }
+    }()
+}

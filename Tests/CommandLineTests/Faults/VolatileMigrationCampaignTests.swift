@@ -1,0 +1,67 @@
+import FoundationEssentials
+import LocalDataAPI
+import MigrationExercise
+import Testing
+
+/// Migrations to and from the memory store, in which every call fails once that changes data, state or configuration. The
+/// process lives, as the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
+@Suite("Migrations to and from memory under faults")
+struct VolatileMigrationCampaignTests {
+    /// A number of points of one case that take about 0.4 s.
+    private static let sample = 4
+
+    @Test("an error at any call loses nothing, and the next run completes what it kept", arguments: cases)
+    func campaign(_ description: MigrationCase) throws {
+        let bench = try MigrationBench(description)
+        let calls = try bench.calls(of: "whole")
+        var generator = description.generator
+        let points = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
+            // What stays broken cannot be gone on with in the same process.
+            .filter { !$0.isLasting }
+        for point in points {
+            let place =
+                "\(description.testDescription), \(point) of \(calls.lowerBound) to \(calls.upperBound), "
+                + "seed \(MigrationCase.seed)"
+            do { try check(bench, point, place) } catch { Issue.record("\(place): \(error)") }
+        }
+        print(
+            "faults: \(description.testDescription): \(points.count) of \(calls.count * (MigrationPoint.ways(killing: false) - 1)) points, seed \(MigrationCase.seed)"
+        )
+    }
+
+    private func check(_ bench: MigrationBench, _ point: MigrationPoint, _ place: String) throws {
+        try bench.reset()
+        let (run, reached) = try bench.run(point, of: "whole")
+        let hit = try #require(reached, "\(place): the call was not reached")
+        let what = "\(place): \(hit): status \(run.ending.status), \(run.ending.errors)"
+        let report = try #require(run.report, "no report; \(what)")
+        let checks = MigrationChecks(subject: bench.subject, what: what)
+        let found = try #require(report.before)
+        // Of a batch that is decided and interrupted, the rest is put in place by the next change.
+        if !found.debris.contains(where: { $0.hasSuffix(".intent") }) {
+            checks.checkValues(found)
+            try checks.checkEnding(report.run, found: found)
+        }
+        try checks.checkValue(report.got)
+        #expect(report.again?.error == nil, "cannot be gone on with: \(report.again?.error ?? ""); \(what)")
+        let after = try #require(report.after)
+        #expect(after.rows.map(\.id) == bench.subject.ids && after.rows.allSatisfy { $0.state == .clean }, "\(what)")
+        #expect(after.values == bench.subject.values(after: after.rows), "\(after); \(what)")
+        #expect(after.debris == [], "\(what)")
+        #expect(report.callsAgain == 0, "another run makes \(report.callsAgain ?? -1) calls; \(what)")
+    }
+
+    /// All of them with `LOCALDATA_TORTURE=1`, otherwise one of each kind.
+    private static let cases: [MigrationCase] = {
+        let all = ExerciseKind.allCases.flatMap { kind in
+            ExercisePlace.allCases.flatMap { source in
+                ExercisePlace.allCases.map { MigrationCase(kind: kind, source: source, destination: $0) }
+            }
+        }.filter { [$0.source, $0.destination].contains(.memory) }
+        guard !BuiltProducts.isTorture else { return all }
+        var generator = SeededGenerator(state: MigrationCase.seed)
+        return ExerciseKind.allCases.compactMap { kind in
+            all.filter { $0.kind == kind }.randomElement(using: &generator)
+        }
+    }()
+}

@@ -1,0 +1,173 @@
+import FoundationEssentials
+import Testing
+
+@Suite("ld-host migrate", .timeLimit(.minutes(5)))
+struct MigrateCommandTests {
+    /// A home whose configuration has a pack with these steps.
+    private func home(_ steps: String) throws -> Home {
+        let home = try Home()
+        try home.keepUserDefaultsInFiles()
+        try home.done(
+            "config", "set", "migrations.packs.app",
+            #"{"component": "standard", "options": {"manifest": [\#(steps)]}}"#)
+        return home
+    }
+
+    private static let move =
+        #"{"id": "theme to files", "move": {"from": "userDefaults/theme", "to": "fileSystem/theme"}}"#
+
+    /// All files of values, ledgers and the journal, but for SQLite's that are there while a database is open.
+    private func files(_ home: Home) throws -> String {
+        try home.shell(
+            "find data state -type f -size +0 ! -name '*-shm' ! -name '*-wal' | sort | xargs -r sha256sum"
+        ).text
+    }
+
+    @Test("a plan changes nothing, a run does what it says, and a second run has nothing to do")
+    func planAndRun() throws {
+        let home = try home(Self.move)
+        try home.done("set", "userDefaults/theme", "dark")
+        let before = try files(home)
+        let plan = try home.done("migrate", "plan").text
+        #expect(plan.hasPrefix("run  theme to files\n"))
+        #expect(plan.contains("  writes fileSystem/theme (4 bytes)\n") || plan.contains(":documents/theme (4 bytes)\n"))
+        #expect(!plan.contains("dark"))
+        #expect(try files(home) == before)
+        #expect(try home.done("migrate", "run").text == "theme to files: migrated\n")
+        #expect(try home.done("get", "fileSystem/theme").text == "dark")
+        #expect(try home.run("exists", "userDefaults/theme").status == 1)
+        #expect(try home.done("migrate", "run").text == "theme to files: nothing to do\n")
+        #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: done\n"))
+        #expect(try home.done("migrate", "history").text.contains("theme to files  revision 1  clean"))
+        try home.done("migrate", "rollback", "theme to files")
+        #expect(try home.done("get", "userDefaults/theme").text == "dark")
+        #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: rolled back\n"))
+        try home.done("migrate", "run", "--only", "theme to files")
+        try home.done("migrate", "confirm", "theme to files")
+        #expect(try home.run("migrate", "rollback", "theme to files").status == 2)
+    }
+
+    @Test("a run that fails ends with status 2 and says why; what does not depend on it is run")
+    func failures() throws {
+        let home = try home(
+            """
+            {"id": "broken", "map": {"from": "userDefaults/broken", "to": "fileSystem/broken", "fields": [{"drop": "/x"}]}},
+            {"id": "after", "after": ["broken"], "default": {"key": "fileSystem/after", "value": 1}},
+            \(Self.move)
+            """)
+        try home.done("set", "userDefaults/broken", "{")
+        try home.done("set", "userDefaults/theme", "dark")
+        let plan = try home.run("migrate", "plan", "--json")
+        #expect(plan.status == 2 && plan.text.contains("\"decision\" : \"refused\""))
+        let ending = try home.run("migrate", "run")
+        #expect(ending.status == 2)
+        #expect(ending.text.contains("theme to files: migrated\n") && ending.text.contains("after: failed\n"))
+        #expect(ending.errors.contains("the migration 'after' was not run: it depends on 'broken', which failed"))
+        #expect(try home.done("get", "userDefaults/broken").text == "{")
+        #expect(try home.run("exists", "fileSystem/after").status == 1)
+    }
+
+    @Test("a removal that fails leaves the value readable, and is made by the next run or by resume without the pack")
+    func pendingCleanup() throws {
+        let home = try home(Self.move)
+        try home.done("set", "userDefaults/theme", "dark")
+        let bench = try DisturbedHome(home, ["migrate", "run"])
+        let count = try bench.calls().count
+        var pending = 0
+        for number in 1...count {
+            let ending = try bench.run(.ioError, at: number).ending
+            guard ending.text.contains("sources not yet removed") else { continue }
+            pending += 1
+            #expect(ending.status == 2)
+            #expect(try home.done("get", "fileSystem/theme").text == "dark", "\(number)")
+            #expect(try home.done("get", "userDefaults/theme").text == "dark", "\(number)")
+            let status = try home.run("migrate", "status")
+            #expect(status.status == 2 && status.text.contains("data brought, sources not yet removed"))
+            #expect(try home.run("doctor").text.contains("run: ld-host migrate resume"))
+            if pending.isMultiple(of: 2) {
+                #expect(try home.done("migrate", "run").text == "theme to files: sources removed\n")
+            } else {
+                try home.done("config", "unset", "migrations.packs.app")
+                #expect(try home.done("migrate", "resume").text == "theme to files: finished\n")
+            }
+            #expect(try home.run("exists", "userDefaults/theme").status == 1)
+            #expect(try home.done("get", "fileSystem/theme").text == "dark")
+        }
+        #expect(pending > 1, "of \(count) calls")
+    }
+
+    @Test("a pack that is missing is refused by name, and its rows are told of")
+    func missingPack() throws {
+        let home = try home(Self.move)
+        try home.done("set", "userDefaults/theme", "dark")
+        try home.done("migrate", "run")
+        try home.done("config", "set", "migrations.packs.app.component", "gone")
+        for words in [["plan"], ["run"]] {
+            let ending = try home.run(BuiltProducts.program, ["migrate"] + words)
+            #expect(ending.status == 2 && ending.errors.contains("'app'") && ending.errors.contains("gone"), "\(words)")
+        }
+        let status = try home.run("migrate", "status")
+        #expect(status.status == 2 && status.text.contains("it was in the pack 'app"))
+        #expect(try home.done("migrate", "history").text.contains("theme to files"))
+        #expect(try home.done("get", "fileSystem/theme").text == "dark")
+    }
+
+    @Test("steps between versions follow the versions of the data and of the app")
+    func versions() throws {
+        func step(_ version: String, after: String? = nil) -> String {
+            """
+            {"id": "to \(version)", "after": [\(after.map { "\"to \($0)\"" } ?? "")], "when": {"dataVersion": "<\(version)", "appVersion": ">=\(version)"},
+             "map": {"from": "userDefaults/profile",
+                     "fields": [{"set": "/v\(version.filter(\.isNumber))", "value": true}]}}
+            """
+        }
+        let versions = ["2.0.0-alpha", "2.0.0-beta.3", "2.0.0-rc.1", "2.0.0", "3.0.0"]
+        for (running, taken) in [("3.0", 5), ("2.0.0-beta.3", 2), ("2.0.0", 4)] {
+            let steps = zip(versions, [nil] + versions.dropLast()).map { step($0, after: $1) }
+            let home = try home(steps.joined(separator: ","))
+            try home.done("set", "-c", "app.version=1.0", "userDefaults/profile", "{}")
+            let version = "app.version=\(running)"
+            let plan = try home.done("migrate", "plan", "-c", version).text
+            #expect(plan.split(separator: "\n").count { $0.hasPrefix("run  ") } == taken, "\(plan)")
+            let run = try home.done("migrate", "run", "-c", version).text
+            #expect(run.split(separator: "\n").count { $0.hasSuffix(": migrated") } == taken, "\(run)")
+            let again = try home.done("migrate", "run", "-c", version).text
+            #expect(again.split(separator: "\n").allSatisfy { $0.hasSuffix(": nothing to do") }, "\(again)")
+        }
+        let home = try home(step("2.0.0"))
+        try home.done("set", "userDefaults/profile", "{}")
+        let ending = try home.run("migrate", "run", "-c", "app.version=3.0")
+        #expect(ending.status == 2 && ending.errors.contains("ld-host config set migrations.dataVersion VERSION"))
+        try home.done("migrate", "run", "-c", "app.version=3.0", "-c", "migrations.dataVersion=1.0")
+    }
+
+    @Test("a damaged page of a ledger is put aside when that is wanted")
+    func repair() throws {
+        let home = try home(Self.move)
+        try home.done("set", "userDefaults/theme", "dark")
+        try home.done("migrate", "run")
+        #expect(try home.done("migrate", "ledger", "repair").text.contains("sound, 1 migration\n"))
+        let damage = "page=$(find data -type f -name 'ledger*'); test -f \"$page\" && echo garbage > \"$page\""
+        #expect(try home.shell(damage).status == 0)
+        let before = try files(home)
+        let found = try home.run("migrate", "ledger", "repair")
+        #expect(found.status == 2 && found.text.contains(": damaged\n") && found.errors.contains("--apply"))
+        #expect(try files(home) == before)
+        #expect(try home.run("migrate", "run").status == 2)
+        let repaired = try home.done("migrate", "ledger", "repair", "--apply").text
+        #expect(repaired.contains(": put aside\n"))
+        #expect(try home.done("migrate", "run").text == "theme to files: nothing to do\n")
+        #expect(try home.shell("grep -rl garbage data").text.contains("damaged"))
+        #expect(try home.done("get", "fileSystem/theme").text == "dark")
+    }
+
+    @Test("a bar on the terminal shows how far a run is")
+    func bar() throws {
+        let home = try home(Self.move)
+        try home.done("set", "userDefaults/theme", "dark")
+        let terminal = try PseudoTerminal(home, "migrate", "run")
+        #expect(terminal.end() == 0)
+        #expect(terminal.text.contains("migrating [##############################] 100%"))
+        #expect(terminal.text.contains("theme to files: migrated"))
+    }
+}

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Exercise {
+    /// What is there, for one who has just been started.
+    func look() async throws -> ExerciseLook { try await look(with: router()) }
+
+    func look(with router: StorageRouter) async throws -> ExerciseLook {
+        var values: [String: Data] = [:]
+        for key in subject.keys { values[key.exerciseAddress] = try await router.data(for: key) }
+        var rows: [ExerciseLook.Row] = []
+        for destination in subject.others + [subject.destination] {
+            rows += try await destination.history(router).map {
+                ExerciseLook.Row(
+                    id: $0.id, revision: $0.revision, state: $0.state, sources: $0.sources,
+                    destinations: $0.destinations)
+            }
+        }
+        return ExerciseLook(values: values, rows: rows, kept: try Self.kept(), debris: Self.debris())
+    }
+
+    /// The names in the places that no app's values are in.
+    private static func kept() throws -> [String] {
+        let locations = ConfigurationLocations.current
+        guard let data = locations.dataDirectory else { return [] }
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let folder = program[..<(program.lastIndex(of: "/") ?? program.startIndex)]
+        var names: [String] = []
+        for (library, component, option, file) in [
+            ("libFileStore.so", "file", "root", "files"), ("libFileStore.so", "file", "root", "keychain"),
+            ("libSQLiteStore.so", "sqlite", "path", "values.sqlite"),
+        ] {
+            let path = "\(data)/\(file)"
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            let store = try PluginImage.load("\(folder)/\(library)")
+                .openStore(component, options: [option: .string(path)], folder: "/nonexistent", log: SilentLog())
+            defer { store.close() }
+            for place in ["localdata.migrations", "localdata.batch"] {
+                try store.forEachName(in: StorageNamespace(domain: place)) { name in
+                    // Whatever follows is random.
+                    let shown = name.hasPrefix("image ") ? "image" : name
+                    names.append("\(file) \(place) \(shown)")
+                    return true
+                }
+            }
+        }
+        return names.sorted()
+    }
+
+    private static func debris() -> [String] {
+        let locations = ConfigurationLocations.current
+        var found: [String] = []
+        for folder in [locations.dataDirectory, locations.stateDirectory, locations.configurationDirectory] {
+            guard let folder, let paths = try? FileManager.default.subpathsOfDirectory(atPath: folder) else { continue }
+            found += paths.filter {
+                $0.contains("/.tmp/") || $0.hasSuffix(".intent")
+                    || $0.contains("/.batch/") && !$0.hasSuffix("/.batch/lock") && !$0.hasSuffix("/.batch/.tmp")
+            }
+        }
+        return found.sorted()
+    }
+}

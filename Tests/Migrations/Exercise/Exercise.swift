@@ -1,0 +1,94 @@
+internal import LocalDataAPI
+internal import LocalDataHost
+
+/// Runs the migrations of one case as an app does, in this environment.
+package struct Exercise: Sendable {
+    /// The version of the app that migrates.
+    static let version = "2.0.0"
+    /// The version of the app that stored what is there before.
+    private static let earlier = "1.0.0"
+    /// The name of the user's choice that a conditional migration asks for.
+    static let preference = "agreed"
+
+    package let subject: ExerciseCase
+
+    package init(_ subject: ExerciseCase) { self.subject = subject }
+
+    /// A router as an app of the current version starts with.
+    func router(of version: String = Exercise.version) async throws -> StorageRouter {
+        let router = try Self.router(of: version)
+        await router.updateMigrationPreferences([Self.preference: true])
+        for migration in subject.registered { try await router.registerMigration(migration) }
+        return router
+    }
+
+    private static func router(of version: String) throws -> StorageRouter {
+        StorageRouter(
+            configuration: try .load(
+                flags: HostConfiguration.Flags(values: ["app.version=\(version)", "domains.volatile=memory"])))
+    }
+
+    /// Stores what is there before.
+    package func prepare() async throws -> ExerciseReport {
+        try await prepare(Self.router(of: Self.earlier))
+        return ExerciseReport()
+    }
+
+    private func prepare(_ router: StorageRouter) async throws {
+        for value in subject.before { try await router.setData(value.data, for: value.key) }
+    }
+
+    /// Migrates, looks, and then asks for the value.
+    package func run() async throws -> ExerciseReport {
+        let router = try await router()
+        var report = ExerciseReport()
+        report.run = await .init { try await migrate(router) }
+        report.callsAfter = CallCount.now
+        report.after = try await look()
+        report.got = await .init { try await subject.destination.get(router) }
+        return report
+    }
+
+    /// Goes on with what was interrupted, as one does who knows of nothing, and migrates once more.
+    ///
+    /// - Parameter asksFirst: Whether the value is asked for before anything is looked at.
+    package func resume(asksFirst: Bool) async throws -> ExerciseReport {
+        var report = ExerciseReport()
+        if !asksFirst { report.before = try await look() }
+        let router = try await router()
+        report.got = await .init { try await subject.destination.get(router) }
+        if asksFirst { report.before = try await look() }
+        report.run = await .init { try await migrate(router) }
+        report.after = try await look()
+        // One that knows nothing, but whose stores are open.
+        let other = try await self.router()
+        for value in subject.before { _ = try await other.data(for: value.key) }
+        for step in subject.steps { for value in step.written { _ = try await other.data(for: value.key) } }
+        let calls = CallCount.now
+        report.again = await .init { try await migrate(other) }
+        report.callsAgain = CallCount.now - calls
+        return report
+    }
+
+    /// All of it in one process, and with one router: for values that end with the process.
+    package func whole() async throws -> ExerciseReport {
+        let router = try await router(of: Self.earlier)
+        try await prepare(router)
+        var report = ExerciseReport()
+        report.callsBefore = CallCount.now
+        report.run = await .init { try await migrate(router) }
+        report.callsAfter = CallCount.now
+        report.before = try await look(with: router)
+        report.got = await .init { try await subject.destination.get(router) }
+        report.again = await .init { try await migrate(router) }
+        report.after = try await look(with: router)
+        let calls = CallCount.now
+        _ = try await migrate(router)
+        report.callsAgain = CallCount.now - calls
+        return report
+    }
+
+    private func migrate(_ router: StorageRouter) async throws -> String {
+        "\(try await router.forceMigration(for: subject.destination.key).outcome)"
+    }
+}

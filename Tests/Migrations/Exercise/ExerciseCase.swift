@@ -1,0 +1,56 @@
+package import FoundationEssentials
+internal import LocalDataAPI
+
+/// Migrations of one kind from one place to another, with what is stored before and what each of them changes.
+package struct ExerciseCase: Sendable {
+    /// What one migration changes.
+    struct Step: Sendable {
+        let id: String
+        let written: [ExerciseValue]
+        let removed: [AnyStorageKey]
+    }
+
+    /// The key that an app asks for.
+    let destination: ExerciseDestination
+    /// The keys that other migrations bring data to, which that one depends on.
+    var others: [ExerciseDestination] = []
+    /// The migrations that other keys have.
+    var registered: [AnyStorageMigration] = []
+    /// What is stored before.
+    let before: [ExerciseValue]
+    /// In the order in which they run.
+    let steps: [Step]
+
+    /// Every key that has a value at some time, none of which brings data by being asked for.
+    var keys: [AnyStorageKey] {
+        var known: Set<String> = []
+        let all = before.map(\.key) + steps.flatMap { $0.written.map(\.key) + $0.removed }
+        return all.filter { known.insert($0.exerciseAddress).inserted }
+    }
+
+    /// The values that must be there, by address, if these rows are what the ledger says: nothing of a migration without
+    /// a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
+    package func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
+        var values: [String: Data] = [:]
+        for value in before { values[value.address] = value.data }
+        for step in steps {
+            guard let row = rows.first(where: { $0.id == step.id }) else { continue }
+            for value in step.written { values[value.address] = value.data }
+            guard row.state == .clean else { continue }
+            for key in step.removed { values[key.exerciseAddress] = nil }
+        }
+        return values
+    }
+
+    /// The destination's address, as the ledger says it.
+    package var address: String { destination.key.exerciseAddress }
+
+    /// The ids of the migrations, in the order in which they run.
+    package var ids: [String] { steps.map(\.id) }
+
+    /// What is stored for the destination before; `nil` for nothing.
+    package var old: Data? { before.first { $0.address == address }?.data }
+
+    /// What an app gets that asks for the destination when all is done; `nil` for nothing.
+    package var wanted: Data? { steps.last?.written.first { $0.address == address }?.data }
+}

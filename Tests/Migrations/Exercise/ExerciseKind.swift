@@ -1,0 +1,34 @@
+/// A kind of migration.
+package enum ExerciseKind: String, CaseIterable, Sendable {
+    /// One value moves.
+    case legacy
+    /// A preference decides whether one value replaces another.
+    case conditional
+    /// One value becomes one of another type and format.
+    case transforming
+    /// Three values become one.
+    case aggregating
+    /// The version that wrote a value decides.
+    case appVersion = "app-version"
+    /// A migration by hand writes and removes several values in both places.
+    case handWritten = "hand-written"
+    /// A migration depends on another, and goes on with what that one brought.
+    case chained
+    /// One value is removed, and another keeps a part of it.
+    case removing
+
+    /// The case of this kind between two places.
+    package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
+        let way = ExerciseWay(source: source, destination: destination)
+        return switch self {
+        case .legacy: try way.legacy()
+        case .conditional: try way.conditional()
+        case .transforming: try way.transforming()
+        case .aggregating: try way.aggregating()
+        case .appVersion: try way.appVersion()
+        case .handWritten: try way.handWritten()
+        case .chained: try way.chained()
+        case .removing: try way.removing()
+        }
+    }
+}

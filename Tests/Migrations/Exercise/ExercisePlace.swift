@@ -1,0 +1,47 @@
+internal import LocalDataAPI
+
+/// A place that migrations go from or to, as an app's keys name it and as the standard configuration serves it.
+package enum ExercisePlace: String, CaseIterable, Sendable {
+    /// The file store.
+    case files
+    /// The file store, with values that the host encrypts.
+    case encryptedFiles = "encrypted-files"
+    /// The SQLite store.
+    case database
+    /// Sealed files.
+    case keychain
+    /// The memory store, whose content ends with the process.
+    case memory
+
+    /// The places that outlive a process.
+    package static let lasting = allCases.filter { $0 != .memory }
+
+    var domain: StorageDomain {
+        switch self {
+        case .files: .fileSystem()
+        case .encryptedFiles: .encryptedFileSystem()
+        case .database: .userDefaults()
+        case .keychain: .keychain(service: "exercise")
+        case .memory: .custom(name: "volatile")
+        }
+    }
+
+    /// Whether whatever lies there is protected.
+    var isProtected: Bool { self == .encryptedFiles || self == .keychain }
+
+    /// A key of this place; a protected one of a place that protects nothing by itself is encrypted.
+    func key<Value>(
+        _ name: String, isProtected: Bool = false, as serializer: Serializer<Value> = .json,
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
+    ) -> StorageKey<Value> {
+        let security: SecurityPolicy =
+            switch self {
+            case .keychain: .keychain(accessibility: .always)
+            case .encryptedFiles: .recommended
+            case .files, .database, .memory: isProtected ? .recommended : .none
+            }
+        return StorageKey(
+            name: name, domain: domain, security: security, serializer: serializer, owner: "exercise",
+            description: "a key of the exercise", migration: migration)
+    }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@testable import MigrationManifest
+
+/// A folder of one test with stores of several kinds, and the plugins that are built beside the tests.
+struct ManifestHome: Sendable {
+    let folder: String
+
+    init() throws {
+        var template = Array("/tmp/localdata-manifest-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } != nil }
+        try #require(made, "no temporary folder below /tmp: error \(errno)")
+        folder = template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// A router that shares nothing with others but the folder, as processes do: `userDefaults` and `fileSystem` are
+    /// files, `rows` a database, and `keychain` files that the host seals.
+    func router(version: String? = nil, _ text: String = "") throws -> StorageRouter {
+        let app = version.map { "app: { version: \"\($0)\" }," } ?? ""
+        return StorageRouter(
+            configuration: try HostConfiguration(
+                text: """
+                    {
+                      directories: {
+                        data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state",
+                        config: "\(folder)/config",
+                      },
+                      plugins: { timeout: 20 }, log: { level: "off" },
+                      domains: { userDefaults: "file", fileSystem: "file", rows: "rows" }, \(app)
+                      stores: { rows: { component: "sqlite", options: { path: "${data}/rows.sqlite" } } }, \(text)
+                    }
+                    """))
+    }
+
+    /// Writes a file of this folder, and returns its path.
+    func write(_ text: String, to name: String = "manifest.json", mode: mode_t = 0o600) throws -> String {
+        let path = "\(folder)/\(name)"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try #require(chmod(path, mode) == 0)
+        return path
+    }
+}
+
+extension StorageRouter {
+    /// Stores bytes at an address, in a format if one is given.
+    func put(_ text: String, at address: String) async throws {
+        try await setData(Data(text.utf8), for: AnyStorageKey(StorageKeyDescriptor(address: address)))
+    }
+
+    /// The text at an address; `nil` if there is none.
+    func text(at address: String) async throws -> String? {
+        try await data(for: AnyStorageKey(StorageKeyDescriptor(address: address)))
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Runs every step of a manifest for single keys, and says what became of each, by its id.
+    func run(_ manifest: Manifest) async throws -> [String: MigrationReport.Entry] {
+        for migration in manifest.migrations { try await registerMigration(migration) }
+        let report = try await migrate(manifest.migrations.map(\.destinationKey))
+        return Dictionary(
+            report.entries.compactMap { entry in entry.migration.map { ($0, entry) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension Manifest {
+    /// A manifest as a file has it.
+    init(text: String) throws {
+        try self.init(try JSONParser.parse(Array(text.utf8)))
+    }
+}

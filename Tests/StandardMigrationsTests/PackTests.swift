@@ -1,0 +1,72 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@testable import MigrationManifest
+
+@Suite("the pack as it was built", .timeLimit(.minutes(3))) struct PackTests {
+    private func text(_ options: String) -> String {
+        "migrations: { packs: { ours: { component: \"standard\", options: { \(options) } } } }"
+    }
+
+    private static let steps = #"""
+        [{"id":"rename","rename":{"from":"rows/a","to":"rows/b"}},
+         {"id":"map","map":{"from":"rows/b","to":"keychain:s/c","fields":[{"rename":"/n","to":"name"}]},"after":["rename"]},
+         {"id":"new","default":{"key":"rows/new","value":{"big":9007199254740993}}},
+         {"id":"gone","remove":"rows/gone"},
+         {"id":"all","aggregate":{"to":"rows/all","template":[{"$key":"userDefaults/x"}]}}]
+        """#
+
+    private func run(_ home: ManifestHome, _ options: String) async throws {
+        let router = try home.router(text(options))
+        try await router.put(#"{"n":1.10}"#, at: "rows/a")
+        try await router.put("old", at: "rows/gone")
+        try await router.put("5", at: "userDefaults/x")
+        let keys = try Manifest(text: Self.steps).migrations.map(\.destinationKey)
+        let report = try await router.migrate(keys)
+        #expect(report.failures.isEmpty, "\(report.failures)")
+        #expect(report.entries.allSatisfy { $0.outcome == .migrated }, "\(report.entries)")
+        #expect(report.entries.count == 5)
+        #expect(try await router.text(at: "keychain:s/c") == #"{"name":1.10}"#)
+        #expect(try await router.text(at: "rows/new") == #"{"big":9007199254740993}"#)
+        #expect(try await router.text(at: "rows/all") == "[5]")
+        #expect(try await router.text(at: "rows/gone") == nil)
+        let again = try await home.router(text(options)).migrate(keys)
+        #expect(again.entries.map(\.outcome) == Array(repeating: .nothingToDo, count: 5))
+    }
+
+    @Test("a manifest in the configuration runs")
+    func configured() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        try await run(home, "manifest: \(Self.steps)")
+    }
+
+    @Test("a manifest in a file runs")
+    func file() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        try await run(home, "file: \"\(try home.write(Self.steps))\"")
+    }
+
+    @Test("a wrong manifest is refused before anything is written; a value that is there can still be read")
+    func refused() async throws {
+        for (options, reason) in [
+            (#"manifest: [{"id":"a","renmae":{}}]"#, "unknown member 'renmae'"),
+            (#"file: "/nonexistent/manifest.json""#, "No such file"),
+            (#"manifest: [], file: "/nonexistent/manifest.json""#, "both given"), ("manifest: {}", "is an object"),
+            ("manifest: 3", "expected list"),
+        ] {
+            let home = try ManifestHome()
+            defer { home.remove() }
+            try await home.router().put("value", at: "rows/a")
+            let router = try home.router(text(options))
+            #expect(try await router.text(at: "rows/a") == "value")
+            let message = await #expect(throws: (any Error).self) {
+                try await router.migrate([AnyStorageKey(StorageKeyDescriptor(address: "rows/b"))])
+            }.map { "\($0)" }
+            #expect(message?.contains(reason) == true, "\(message ?? "")")
+        }
+    }
+}

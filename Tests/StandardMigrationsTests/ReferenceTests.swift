@@ -1,0 +1,49 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@testable import MigrationManifest
+
+@Suite("the reference of the manifest") struct ReferenceTests {
+    private let article: String
+
+    init() throws {
+        article = try Self.text("Sources/LocalDataAPI/LocalDataAPI.docc/StandardMigrations.md")
+    }
+
+    private static func text(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func blocks(_ language: String, in text: String) -> [String] {
+        text.split(separator: "\n```\(language)\n").dropFirst()
+            .compactMap { $0.split(separator: "\n```", maxSplits: 1).first.map(String.init) }
+    }
+
+    private func blocks(_ language: String) -> [String] { Self.blocks(language, in: article) }
+
+    @Test("has no manifest that would be refused, and no step that it does not show")
+    func manifests() throws {
+        let manifests = blocks("json")
+        #expect(manifests.count == 6)
+        for text in manifests { #expect(try !Manifest(text: text).steps.isEmpty) }
+        for kind in ["rename", "move", "prefix", "remove", "default", "reencode", "map", "aggregate"] {
+            #expect(manifests.contains { $0.contains("\"\(kind)\": ") }, "\(kind)")
+        }
+    }
+
+    @Test("has a configuration that is valid, and so has the README", arguments: ["reference", "README.md"])
+    func configuration(_ name: String) throws {
+        let text = name == "reference" ? blocks("json5").first : try Self.blocks("json5", in: Self.text(name)).last
+        let configuration = try HostConfiguration(text: try #require(text), source: name)
+        #expect(configuration.problems().isEmpty)
+        guard case .list(let steps) = try configuration.settings().packs.first?.options["manifest"] else {
+            Issue.record("no manifest")
+            return
+        }
+        #expect(try !Manifest(steps).steps.isEmpty)
+    }
+}
