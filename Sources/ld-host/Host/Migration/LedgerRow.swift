@@ -12,11 +12,13 @@ struct LedgerRow: Codable, Sendable {
         /// The folder and the place, if they are not what the address means.
         let place: Place?
         /// The hash of what was there before; `nil` for nothing.
-        let before: UInt64?
+        var before: UInt64?
         /// The hash of what is there since; `nil` for nothing, and as long as that has not been read.
         var after: UInt64?
         /// The name under which what was there is kept.
         var image: String?
+        /// Whether what was there is at the destination as it was, and has no image.
+        var isMoved: Bool?
         /// Whether it was not removed, because someone had changed it.
         var isLeft: Bool?
 
@@ -73,6 +75,8 @@ struct LedgerRow: Codable, Sendable {
     let appVersion: String?
     /// When the images go, in nanoseconds since 1970 UTC; `nil` if there are none.
     var expires: Int64?
+    /// Whether one large value is moved: ``written`` is its destination, ``removed`` its source.
+    var isLarge: Bool?
     /// The pack that the migration came from; `nil` for one of the app's own.
     var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.

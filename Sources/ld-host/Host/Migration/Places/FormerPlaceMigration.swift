@@ -24,6 +24,9 @@ struct FormerPlaceMigration: UntypedMigration {
     func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
+        if let transaction = router as? any MovingTransaction, try await transaction.move(source, to: destination) {
+            return MigrationResult(success: true, migratedCount: 1)
+        }
         guard let data = try await router.data(for: source) else {
             throw MigrationError(.sourceDataNotFound, "'\(former)' is not stored")
         }
