@@ -47,7 +47,7 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
         if keepsBytes, let transaction = router as? any MovingTransaction,
             try await transaction.move(sourceKey, to: .key(destinationKey))
         {
-            return MigrationResult(success: true, migratedCount: 1)
+            return moved(context)
         }
         guard let data = try await router.data(for: sourceKey) else {
             let source = sourceKey.descriptor
@@ -56,7 +56,14 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
         let value = try sourceKey.value(Value.self, from: data)
         try await router.remove(sourceKey)
         try await router.set(value, for: destinationKey)
-        return MigrationResult(success: true, migratedCount: 1)
+        return moved(context)
+    }
+
+    /// A value that is only moved stays one of the version that wrote it.
+    private func moved(_ context: MigrationContext) -> MigrationResult {
+        MigrationResult(
+            success: true, migratedCount: 1,
+            metadata: context.dataVersion.map { ["dataVersion": AnyCodable(.string($0))] } ?? [:])
     }
 
     /// Whether the value's bytes are at the destination what they are in the source.

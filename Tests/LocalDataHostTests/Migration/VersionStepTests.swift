@@ -56,6 +56,37 @@ import Testing
         #expect(dated == "data > 2.0 > 3.0")
     }
 
+    @Test("a value that is only moved stays one of the version that wrote it, so that later steps are taken")
+    func moved() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old: StorageKey<String> = MigrationHome.key("old", .fileSystem())
+        try await home.router(version: "1.0").set("data", for: old)
+        let router = try home.router(version: "3.0")
+        try await router.registerMigration(
+            SimpleLegacyMigration(destinationKey: Self.key, sourceKey: .key(old)))
+        try await Self.register(router, ["2.0", "3.0"])
+        #expect(try await router.migrateAll().failures.isEmpty)
+        #expect(try await router.get(Self.key) == "data > 2.0 > 3.0")
+    }
+
+    @Test("a step in place is taken once in a store that keeps no versions, too")
+    func withoutAttributes() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.home.router(
+            domains: "fileSystem: \"plain\"",
+            """
+            stores: { plain: { component: "sleepy" } }, app: { version: "2.0" }, migrations: { dataVersion: "1.0" }
+            """)
+        try await router.registerPlugin(
+            named: "Sleepy", Plugin.export("Sleepy", version: "1.0.0", .storage(SleepyStore.self)))
+        try await router.set("data", for: Self.key)
+        try await Self.register(router, ["2.0"])
+        for _ in 0..<3 { #expect(try await router.migrateAll().failures.isEmpty) }
+        #expect(try await router.get(Self.key) == "data > 2.0")
+    }
+
     @Test("under 2.0.0-beta.3 the steps up to it are taken, and neither that to the candidate nor the final one")
     func prerelease() async throws {
         let versions = [

@@ -72,7 +72,7 @@ struct MigrationRun: Sendable {
         }
         for source in migration.sources {
             let resolved = try await router.resolveUnlisted(KeyReference(source))
-            guard try await router.exists(resolved) else { continue }
+            guard try await router.hasNewData(resolved, besides: destination, snapshot.settings) else { continue }
             try row.requireSamePack(as: migration)
             return nil
         }

@@ -5,9 +5,18 @@ package import LocalDataAPI
 extension StorageRouter {
     /// Whether a key that has no value may get one by a migration. Opens no pack.
     func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
-        if key.hasMigration || !migrationRegistry.isEmpty { return true }
+        try await mayBringData(key.hasMigration, key.owner, key.name)
+    }
+
+    /// The same for a key without its type.
+    func mayBringData(to key: AnyStorageKey) async throws -> Bool {
+        try await mayBringData(key.migration != nil, key.descriptor.owner, key.descriptor.name)
+    }
+
+    private func mayBringData(_ hasMigration: Bool, _ owner: String, _ name: String) async throws -> Bool {
+        if hasMigration || !migrationRegistry.isEmpty { return true }
         if try await !snapshot().packs.isEmpty { return true }
-        return try await mayBeElsewhere(key.owner, key.name)
+        return try await mayBeElsewhere(owner, name)
     }
 
     /// Opens the packs of the configuration and registers their migrations, unless that is done.

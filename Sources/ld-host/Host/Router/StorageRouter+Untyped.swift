@@ -20,9 +20,13 @@ extension StorageRouter {
         if let refusal = try await resolve(KeyReference(key)).refusal { throw refusal }
     }
 
-    /// The serialized bytes, or `nil` if there are none.
+    /// The serialized bytes, or `nil` if there are none. Older data is brought first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
-        try await data(of: resolve(KeyReference(key)))
+        let resolved = try await resolve(KeyReference(key))
+        if let data = try await data(of: resolved) { return data }
+        guard try await mayBringData(to: key) else { return nil }
+        try await bringData(to: key)
+        return try await data(of: resolved)
     }
 
     /// Stores serialized bytes in place of what is there.

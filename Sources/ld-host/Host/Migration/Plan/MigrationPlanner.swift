@@ -44,13 +44,15 @@ struct MigrationPlanner: Sendable {
         try migration.validate()
         let ledger = try Ledger(router, snapshot.settings, of: destination)
         let page: LedgerPage = if let page = planned.page(of: destination) { page } else { try await ledger.page() }
-        if let row = page[migration.id], let entry = try await goOn(with: row, migration, ledger) { return entry }
+        if let row = page[migration.id], let entry = try await goOn(with: row, migration, destination, ledger) {
+            return entry
+        }
         return try await attempt(migration, to: destination, page)
     }
 
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(
-        with row: LedgerRow, _ migration: AnyStorageMigration, _ ledger: Ledger
+        with row: LedgerRow, _ migration: AnyStorageMigration, _ destination: ResolvedKey, _ ledger: Ledger
     ) async throws -> MigrationPlan.Entry? {
         try row.requireNoLater(than: migration.revision, at: ledger.address)
         let done = UTCTime.text(row.committed)
@@ -72,7 +74,15 @@ struct MigrationPlanner: Sendable {
             try row.requireSamePack(as: migration)
             return nil
         }
-        for source in migration.sources where try await exists(source) {
+        for source in migration.sources {
+            let resolved = try await router.resolveUnlisted(KeyReference(source))
+            let hasData: Bool
+            if let change = planned.change(of: resolved) {
+                hasData = change.isSet
+            } else {
+                hasData = try await router.hasNewData(resolved, besides: destination, snapshot.settings)
+            }
+            guard hasData else { continue }
             try row.requireSamePack(as: migration)
             return nil
         }
