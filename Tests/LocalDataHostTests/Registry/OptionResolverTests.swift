@@ -72,7 +72,7 @@ import Testing
         let error = try #require(throws: StorageError.self) {
             try resolve(["colour": .string("red"), "sync": .string("yes")])
         }
-        #expect(error.message.contains("unknown option 'colour'; it has count, mode, ratio, root, sync"))
+        #expect(error.message.contains("unknown option 'colour'; it has count, mode, ratio, root, steps, sync"))
         #expect(error.message.contains("'count' is missing: how many") && error.message.contains("'sync'"))
     }
 
