@@ -6,10 +6,10 @@ BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev
 TEST_PACKAGES = binutils python3 dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring
 
 # Tests of threads and deadlines run by themselves: the others start programs and wait for them on the two threads that
-# Swift has on a small machine. As many of those run at once as there are threads, so that a test's time limit does not
-# count how long it waits for one.
+# Swift has on a small machine. Of each few run at once, so that a test's time limit does not count how long it waits for
+# a thread.
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
-IN_TURN = --experimental-maximum-parallelization-width 2
+AT_ONCE = --experimental-maximum-parallelization-width
 
 # How long make torture fuzzes.
 FUZZ_SECONDS = 300
@@ -43,8 +43,8 @@ test: lint
 	.ci/require-python .build/python $(PYPI_CLIENTS)
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
-	SWIFT=$(SWIFT) .ci/test --filter '$(SENSITIVE)'
-	SWIFT=$(SWIFT) .ci/test $(IN_TURN) --skip '$(SENSITIVE)'
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)'
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)'
 
 bench:
 	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind
@@ -54,8 +54,8 @@ torture:
 	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
 	.ci/require-python .build/python $(PYPI_CLIENTS)
 	$(SWIFT) build --build-tests
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test --filter '$(SENSITIVE)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(IN_TURN) --skip '$(SENSITIVE)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)'
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:

@@ -17,8 +17,8 @@ struct CustomMigrationPackTests {
         let example = try BuiltExample("CustomMigrationPack")
         defer { example.remove() }
         try conforms(example)
+        try await prepare(StorageRouter(configuration: try configuration(example, version: "1.4.0")))
         let router = StorageRouter(configuration: try configuration(example))
-        try await prepare(router)
 
         // Asked for, one by one: nothing but the configuration says that there is anything to migrate.
         let token = StorageKey<String>(
@@ -48,21 +48,20 @@ struct CustomMigrationPackTests {
         #expect(report.contains(", 0 failed,"), "\(report)")
     }
 
-    private func configuration(_ example: BuiltExample) throws -> HostConfiguration {
+    private func configuration(_ example: BuiltExample, version: String = "2.0.0") throws -> HostConfiguration {
         try HostConfiguration(
             text: """
                 { plugins: { path: ["\(example.products)/libCustomMigrationPack.so"] },
                   directories: { data: "\(example.folder)/data", cache: "\(example.folder)/cache",
                                  state: "\(example.folder)/state", config: "\(example.folder)/config" },
-                  app: { version: "2.0.0" },
+                  app: { version: "\(version)" },
                   migrations: {
-                    dataVersion: "1.4.0",
                     packs: { app: { component: "custom-migrations", options: { font: "Serif" } } },
                   } }
                 """)
     }
 
-    /// What version 1 of the app left, by a router without packs.
+    /// What version 1 of the app left, by a router of that version.
     private func prepare(_ router: StorageRouter) async throws {
         for (name, text) in [
             ("token", "a token"), ("ui.theme", "dark"), ("draft", "<v1>Dear reader"), ("telemetry", "id"),

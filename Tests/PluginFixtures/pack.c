@@ -218,7 +218,7 @@ static ld_status open_pack(
         return failed(error, LD_ERROR_STORE_UNAVAILABLE, "it is not there");
     }
     strcpy(
-        self->list, is(self, "no-summary") ? PACK_LIST(PACK_REVISION, "") : PACK_LIST(PACK_REVISION, "moves old to new"));
+        self->list, is(self, "two-lines") ? PACK_LIST(PACK_REVISION, "moves\\nold") : PACK_LIST(PACK_REVISION, "moves old to new"));
     char *revision = strstr(self->list, "\"revision\":");
     if (is(self, "counts-opens") && revision != NULL) revision[11] = (char)('1' + opened++ % 9);
     self->table = (ld_migration_pack){

@@ -6,6 +6,8 @@ public struct AnyStorageKey: Sendable {
     public let descriptor: StorageKeyDescriptor
     /// How a resolved key is found again; the typed key's own, if there is one.
     package let slot: KeyResolutionSlot
+    /// Where the value is, if that is not what the domain means here.
+    package let place: StorageNamespace?
 
     // Made when it is asked for: two keys may name each other as their sources.
     private let makeMigration: (@Sendable () -> AnyStorageMigration?)?
@@ -15,6 +17,7 @@ public struct AnyStorageKey: Sendable {
     public init<Value>(_ key: StorageKey<Value>) {
         descriptor = .from(key)
         slot = key.slot
+        place = nil
         let make: @Sendable () -> AnyStorageMigration? = { key.migration }
         makeMigration = key.hasMigration ? make : nil
         coding = AnyKeyCoding(key.serializer)
@@ -24,8 +27,18 @@ public struct AnyStorageKey: Sendable {
     public init(_ descriptor: StorageKeyDescriptor, migration: AnyStorageMigration? = nil) {
         self.descriptor = descriptor
         slot = KeyResolutionSlot()
+        place = nil
         let make: @Sendable () -> AnyStorageMigration? = { migration }
         makeMigration = migration == nil ? nil : make
+        coding = AnyKeyCoding(descriptor.serializer)
+    }
+
+    /// A key at a place that the configuration may not have any more.
+    package init(_ descriptor: StorageKeyDescriptor, at place: StorageNamespace) {
+        self.descriptor = descriptor
+        self.place = place
+        slot = KeyResolutionSlot()
+        makeMigration = nil
         coding = AnyKeyCoding(descriptor.serializer)
     }
 

@@ -58,6 +58,21 @@ public struct AnyStorageMigration: Sendable {
         self.validation = validation
     }
 
+    /// A migration to a key whose type is not known here.
+    package init(_ migration: some UntypedMigration) {
+        destinationKey = migration.destination
+        id = migration.id
+        revision = 1
+        sources = migration.sources
+        dependencies = []
+        conflictPolicy = .keepDestination
+        effect = .brings
+        summary = migration.summary
+        condition = { try await migration.shouldMigrate(using: $0, context: $1) }
+        action = { try await migration.migrate(using: $0, context: $1) }
+        validation = { () throws(MigrationError) in try migration.validate() }
+    }
+
     /// What is known of the key that the data comes to.
     public var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
@@ -75,4 +90,16 @@ public struct AnyStorageMigration: Sendable {
 
     /// Throws if the migration can never be right.
     public func validate() throws(MigrationError) { try validation() }
+}
+
+/// What brings data to a key whose type is not known; see ``StorageMigration``.
+package protocol UntypedMigration: Sendable {
+    var destination: AnyStorageKey { get }
+    var id: String { get }
+    var summary: String { get }
+    var sources: [AnyStorageKey] { get }
+
+    func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
+    func migrate(using router: any StorageProviding, context: MigrationContext) async throws -> MigrationResult
+    func validate() throws(MigrationError)
 }

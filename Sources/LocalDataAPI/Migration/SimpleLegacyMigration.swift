@@ -38,9 +38,17 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
     }
 
     /// Writes the source's value to the destination and removes the source.
+    ///
+    /// A value of more than 1 MiB that keeps its type and serializer is copied in pieces, if the stores stream; otherwise it
+    /// is in memory as a whole.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
+        if keepsBytes, let transaction = router as? any MovingTransaction,
+            try await transaction.move(sourceKey, to: .key(destinationKey))
+        {
+            return MigrationResult(success: true, migratedCount: 1)
+        }
         guard let data = try await router.data(for: sourceKey) else {
             let source = sourceKey.descriptor
             throw MigrationError(.sourceDataNotFound, "'\(source.domain)/\(source.name)' is not stored")
@@ -49,6 +57,12 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
         try await router.remove(sourceKey)
         try await router.set(value, for: destinationKey)
         return MigrationResult(success: true, migratedCount: 1)
+    }
+
+    /// Whether the value's bytes are at the destination what they are in the source.
+    private var keepsBytes: Bool {
+        let (old, new) = (sourceKey.descriptor, StorageKeyDescriptor.from(destinationKey))
+        return old.serializer == new.serializer && new.serializer != .custom && old.valueType == new.valueType
     }
 
     /// Checks that the source has the same type, and is not better protected.

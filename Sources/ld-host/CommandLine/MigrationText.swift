@@ -11,7 +11,7 @@ enum MigrationText {
             if !entry.summary.isEmpty { Output.line("  \(Printable(entry.summary))") }
             if let pack = entry.pack { Output.line("  of the pack \(Printable(pack))") }
             Output.line("  why: \(Printable(entry.why))")
-            if let count = entry.count { Output.line("  moves \(count) value\(count == 1 ? "" : "s")") }
+            if let count = entry.count, count > 0 { Output.line("  moves \(count) value\(count == 1 ? "" : "s")") }
             show("reads", entry.reads)
             show("writes", entry.writes)
             show("removes", entry.removes)

@@ -8,8 +8,8 @@ import Testing
 /// ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations under faults")
 struct MigrationCampaignTests {
-    /// A number of points of one case that take about 1.5 s.
-    private static let sample = 12
+    /// A number of points of one case that take about 1 s.
+    private static let sample = 6
 
     @Test(
         "a fault at any call loses nothing, and whoever comes next ends as one that was not disturbed",
@@ -70,19 +70,31 @@ struct MigrationCampaignTests {
         let checks = MigrationChecks(subject: bench.subject, what: what)
         checks.checkValues(before)
         try checks.checkValue(next.got)
-        if !point.mode.kills {
-            let report = try #require(run.report, "no report; \(what)")
-            let found = try #require(report.after)
-            checks.checkValues(found)
-            try checks.checkEnding(report.run, found: found)
-            let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync"))
-            #expect(isSynced || report.run?.value != "migrated", "success though a sync failed; \(what)")
-            try checks.checkValue(report.got, isBroken: point.isLasting)
+        if point.isLasting {
+            // What it finds itself may be a part of a batch that is decided, or a store that cannot be opened.
+            #expect([0, 2].contains(run.ending.status), "an unexpected end; \(what)")
+        } else if !point.mode.kills {
+            try check(run, hit, point, checks)
         }
         #expect(next.run?.error == nil, "cannot be gone on with: \(next.run?.error ?? ""); \(what)")
         #expect(next.after == undisturbed, "\(String(describing: next.after)); \(what)")
         #expect(next.again?.value == "nothing to do", "\(String(describing: next.again)); \(what)")
         #expect(next.callsAgain == 0, "another run makes \(next.callsAgain ?? -1) calls; \(what)")
         return isReached
+    }
+
+    /// What the program said of itself must be what it finds.
+    private func check(
+        _ run: MigrationBench.Run, _ hit: FaultShim.Call, _ point: MigrationPoint, _ checks: MigrationChecks
+    ) throws {
+        let report = try #require(run.report, "no report; \(checks.what)")
+        let found = try #require(report.after)
+        checks.checkValues(found)
+        try checks.checkEnding(report.run, found: found)
+        // Of a chain, the first may have said it.
+        let isTold = report.run?.value != "migrated" || run.ending.errors.contains("is still there")
+        let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync"))
+        #expect(isSynced || isTold, "success though a sync failed; \(checks.what)")
+        try checks.checkValue(report.got)
     }
 }

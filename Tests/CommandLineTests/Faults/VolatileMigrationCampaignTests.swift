@@ -7,8 +7,8 @@ import Testing
 /// process lives, as the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations to and from memory under faults")
 struct VolatileMigrationCampaignTests {
-    /// A number of points of one case that take about 0.5 s.
-    private static let sample = 6
+    /// A number of points of one case that take about 0.4 s.
+    private static let sample = 4
 
     @Test("an error at any call loses nothing, and the next run completes what it kept", arguments: cases)
     func campaign(_ description: MigrationCase) throws {

@@ -72,15 +72,21 @@ struct MigrateCommandTests {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         let bench = try DisturbedHome(home, ["migrate", "run"])
-        let count = try bench.calls().count
+        let calls = try bench.calls()
+        // From the end of the store's first batch on, which puts the value in place.
+        let first = try #require(calls.firstIndex { $0.name.hasPrefix("unlink") && $0.path.hasSuffix("/journal") })
         var pending = 0
-        for number in 1...count {
+        for number in (first + 2)...calls.count {
             let ending = try bench.run(.ioError, at: number).ending
             guard ending.text.contains("sources not yet removed") else { continue }
-            pending += 1
             #expect(ending.status == 2)
             #expect(try home.done("get", "fileSystem/theme").text == "dark", "\(number)")
-            #expect(try home.done("get", "userDefaults/theme").text == "dark", "\(number)")
+            guard try home.run("exists", "userDefaults/theme").status == 0 else {
+                // The removal was decided, and whoever opened the store after that has completed it.
+                #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: done\n"), "\(number)")
+                continue
+            }
+            pending += 1
             let status = try home.run("migrate", "status")
             #expect(status.status == 2 && status.text.contains("data brought, sources not yet removed"))
             #expect(try home.run("doctor").text.contains("run: ld-host migrate resume"))
@@ -93,7 +99,7 @@ struct MigrateCommandTests {
             #expect(try home.run("exists", "userDefaults/theme").status == 1)
             #expect(try home.done("get", "fileSystem/theme").text == "dark")
         }
-        #expect(pending > 1, "of \(count) calls")
+        #expect(pending > 5, "of \(calls.count) calls")
     }
 
     @Test("a pack that is missing is refused by name, and its rows are told of")
@@ -118,7 +124,7 @@ struct MigrateCommandTests {
             """
             {"id": "to \(version)", "after": [\(after.map { "\"to \($0)\"" } ?? "")], "when": {"dataVersion": "<\(version)", "appVersion": ">=\(version)"},
              "map": {"from": "userDefaults/profile",
-                     "fields": [{"set": "/v\(version.filter(\.isNumber))", "value": true}]}}
+                     "fields": [{"set": "/\(version)", "value": true}]}}
             """
         }
         let versions = ["2.0.0-alpha", "2.0.0-beta.3", "2.0.0-rc.1", "2.0.0", "3.0.0"]

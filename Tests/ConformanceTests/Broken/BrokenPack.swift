@@ -21,7 +21,7 @@ struct BrokenPack: Sendable, CustomTestStringConvertible {
         BrokenPack("lifecycle.open", "never-opens"),
         BrokenPack("lifecycle.options", "", component: "untidy"),
         BrokenPack("list.same", "counts-opens"),
-        BrokenPack("list.summaries", "no-summary"),
+        BrokenPack("list.summaries", "two-lines"),
         BrokenPack("list.valid", "never-valid"),
         BrokenPack("list.end", "any-index"),
         BrokenPack("condition.reads", "condition-writes"),

@@ -90,7 +90,7 @@ extension Command {
     ) { arguments, session in
         let id = arguments.operands[0]
         try await session.router().rollbackMigration(id, of: arguments.value("--key"))
-        Output.remark("ld-host: \(Printable(id)) is undone")
+        Output.remark("ld-host: '\(Printable(id))' is undone")
         return .done
     }
 
@@ -100,7 +100,7 @@ extension Command {
     ) { arguments, session in
         let id = arguments.operands[0]
         try await session.router().confirmMigration(id, of: arguments.value("--key"))
-        Output.remark("ld-host: \(Printable(id)) is final")
+        Output.remark("ld-host: '\(Printable(id))' is final")
         return .done
     }
 

@@ -9,12 +9,16 @@ struct LedgerRow: Codable, Sendable {
         let address: String
         let security: SecurityPolicy
         let serializer: SerializerFormat
+        /// The folder and the place, if they are not what the address means.
+        let place: Place?
         /// The hash of what was there before; `nil` for nothing.
-        let before: UInt64?
+        var before: UInt64?
         /// The hash of what is there since; `nil` for nothing, and as long as that has not been read.
         var after: UInt64?
         /// The name under which what was there is kept.
         var image: String?
+        /// Whether what was there is at the destination as it was, and has no image.
+        var isMoved: Bool?
         /// Whether it was not removed, because someone had changed it.
         var isLeft: Bool?
 
@@ -23,6 +27,7 @@ struct LedgerRow: Codable, Sendable {
             address = "\(key.domain)/\(key.name)"
             security = key.security
             serializer = key.serializer
+            place = entry.key.place.map { Place($0) }
             before = entry.mark
         }
 
@@ -30,11 +35,31 @@ struct LedgerRow: Codable, Sendable {
         var key: AnyStorageKey {
             get throws(StorageError) {
                 let parts = try StorageAddress.parts(of: address)
-                return AnyStorageKey(
+                func descriptor(_ domain: StorageDomain) -> StorageKeyDescriptor {
                     StorageKeyDescriptor(
-                        name: parts.name ?? "", domain: try StorageDomain(name: parts.domain, scope: parts.scope),
-                        security: security, serializer: serializer, owner: "", description: ""))
+                        name: parts.name ?? "", domain: domain, security: security, serializer: serializer, owner: "",
+                        description: "")
+                }
+                if let place {
+                    return AnyStorageKey(
+                        descriptor(.custom(name: place.domain, scope: place.scope)),
+                        at: StorageNamespace(domain: place.domain, scope: place.scope, directory: place.directory))
+                }
+                return AnyStorageKey(descriptor(try StorageDomain(name: parts.domain, scope: parts.scope)))
             }
+        }
+    }
+
+    /// A place that is written out.
+    struct Place: Codable, Sendable {
+        let domain: String
+        let scope: String
+        let directory: String?
+
+        init(_ place: StorageNamespace) {
+            domain = place.domain
+            scope = place.scope
+            directory = place.directory
         }
     }
 
@@ -50,6 +75,8 @@ struct LedgerRow: Codable, Sendable {
     let appVersion: String?
     /// When the images go, in nanoseconds since 1970 UTC; `nil` if there are none.
     var expires: Int64?
+    /// Whether one large value is moved: ``written`` is its destination, ``removed`` its source.
+    var isLarge: Bool?
     /// The pack that the migration came from; `nil` for one of the app's own.
     var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.

@@ -4,9 +4,10 @@ internal import LocalDataAPI
 extension AnyStorageMigration {
     /// Whether the destination is one of the sources.
     func changesInPlace(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
-        sources.contains {
-            guard let place = try? settings.place(of: $0.descriptor.domain) else { return false }
-            return StorageAddress(place, name: $0.descriptor.name) == destination
+        sources.contains { source in
+            guard let place = source.place ?? (try? settings.place(of: source.descriptor.domain)) else { return false }
+            return StorageAddress(place, name: source.descriptor.name) == destination
+                && place.directory == destination.place.directory
         }
     }
 

@@ -59,7 +59,7 @@ struct MigrationCleanup {
     /// would be taken for one that has not run, and would bring it again.
     ///
     /// - Throws: `busy` if a migration brought the value and what that one removes is still there.
-    private func requireSettled(
+    func requireSettled(
         _ resolved: ResolvedKey, for id: String, in page: LedgerPage
     ) async throws(StorageError) {
         let isOwn = "\(resolved.address)" == page.address

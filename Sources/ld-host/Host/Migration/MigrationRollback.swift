@@ -16,6 +16,7 @@ struct MigrationRollback {
         guard var row = page[id], row.state == .clean else {
             throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end, so it is not undone")
         }
+        if row.isLarge == true { return try await LargeRun(ledger).undo(row, &page) }
         var changes: [BatchChange] = []
         var views: [ObjectIdentifier: StoreView] = [:]
         for change in row.changes {

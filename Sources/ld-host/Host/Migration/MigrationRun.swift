@@ -52,6 +52,13 @@ struct MigrationRun: Sendable {
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
         try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
+        if row.state == .published, row.isLarge == true {
+            if let outcome = try await LargeRun(ledger).resume(row, &page) {
+                return MigrationResult(success: true, outcome: outcome)
+            }
+            try row.requireSamePack(as: migration)
+            return nil
+        }
         let cleanup = MigrationCleanup(ledger)
         if row.state == .published, try await cleanup.isPublished(row) {
             do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
@@ -96,24 +103,33 @@ struct MigrationRun: Sendable {
         let duration = (clock.now - start) / .seconds(1)
         guard result.success else { throw MigrationError.unsuccessful(result) }
         let (entries, views) = transaction.close()
+        if let move = LargeRun.Move(entries) {
+            let row = row(duration)
+            return try await LargeRun(ledger).run(move, row, result.dataVersion, keeping: policy != .takeSource, &page)
+                ? result.became(.migrated, duration) : result.became(.cleanupPending, duration)
+        }
         return try await publish(entries, views, result, duration, &page)
+    }
+
+    private func row(_ duration: Double) -> LedgerRow {
+        LedgerRow(
+            id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
+            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
+            pack: migration.pack)
     }
 
     private func publish(
         _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
         _ page: inout LedgerPage
     ) async throws -> MigrationResult {
-        var row = LedgerRow(
-            id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
-            committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
-            pack: migration.pack)
+        var row = row(duration)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
         var hasDestination = migration.effect == .removes
         for entry in entries {
             let isDestination = entry.resolved.address == destination.address
             switch entry.change {
-            case nil: if isDestination { hasDestination = entry.stored != nil }
+            case nil, .copy: if isDestination { hasDestination = entry.isStored }
             case .removal:
                 if isDestination { hasDestination = false }
                 if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }

@@ -4,24 +4,36 @@ internal import Synchronization
 
 /// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It runs
 /// no other migration, and keys need be in no catalog.
-final class MigrationTransaction: StorageProviding {
+final class MigrationTransaction: MovingTransaction {
     /// One value that the migration has looked at or changes.
     struct Entry: Sendable {
         enum Change: Sendable {
             case set(Data)
             case removal
+            /// What another key has, which is large; its size in bytes.
+            case copy(of: AnyStorageKey, size: Int)
 
             /// Whether there is a value then.
-            var isSet: Bool { if case .set = self { true } else { false } }
+            var isSet: Bool {
+                switch self {
+                case .set, .copy: true
+                case .removal: false
+                }
+            }
         }
 
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
         let stored: Data?
+        /// The size of what is there, if its bytes are too many to have been asked for.
+        var largeSize: Int?
         /// What migrations that are planned before this one would leave there.
         var planned: Change?
         var change: Change?
+
+        /// Whether there is a value.
+        var isStored: Bool { largeSize != nil || stored != nil }
 
         /// The hash of these bytes.
         var mark: UInt64? { stored.map { StableHash.of($0) } }
@@ -81,7 +93,11 @@ final class MigrationTransaction: StorageProviding {
         switch entry.change ?? entry.planned {
         case .set(let data): return data
         case .removal: return nil
+        case .copy(let source, _):
+            guard let original = try await loaded(source).stored else { return nil }
+            return try await router.opened(original, of: try await loaded(source).resolved)
         case nil:
+            let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
             return try await router.opened(stored, of: entry.resolved)
         }
@@ -90,17 +106,33 @@ final class MigrationTransaction: StorageProviding {
     /// - Throws: `deserializationFailed` if the destination's own serializer does not read the bytes again.
     func setData(_ data: Data, for key: AnyStorageKey) async throws {
         try key.check(data)
+        _ = try await loaded(key)
         try await change(key, to: .set(data))
     }
 
-    func remove(_ key: AnyStorageKey) async throws { try await change(key, to: .removal) }
+    func remove(_ key: AnyStorageKey) async throws {
+        _ = try await loaded(key)
+        try await change(key, to: .removal)
+    }
+
+    /// Only the first and only change of a transaction is such a move: a store puts one large value in place by itself.
+    func move(_ source: AnyStorageKey, to destination: AnyStorageKey) async throws -> Bool {
+        let (from, to) = (try await entry(for: source), try await entry(for: destination))
+        let isOnly = state.withLock { state in state.entries.allSatisfy { $0.change == nil } }
+        guard let size = from.largeSize, from.planned == nil, isOnly, from.resolved.target != to.resolved.target else {
+            return false
+        }
+        try await change(source, to: .removal)
+        try await change(destination, to: .copy(of: source, size: size))
+        return true
+    }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         let entry = try await entry(for: key)
         switch entry.change ?? entry.planned {
-        case .set: return true
+        case .set, .copy: return true
         case .removal: return false
-        case nil: return entry.stored != nil
+        case nil: return entry.isStored
         }
     }
 
@@ -121,8 +153,9 @@ final class MigrationTransaction: StorageProviding {
             return state.indices[target].map { state.entries[$0] }
         }
         if let known { return known }
+        let size = try await largeSize(of: resolved)
         let entry = Entry(
-            key: key, resolved: resolved, stored: try await stored(resolved),
+            key: key, resolved: resolved, stored: size == nil ? try await stored(resolved) : nil, largeSize: size,
             planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
@@ -130,6 +163,30 @@ final class MigrationTransaction: StorageProviding {
             state.indices[target] = state.entries.count
             state.entries.append(entry)
             return entry
+        }
+    }
+
+    /// The same with its bytes, whatever their number.
+    private func loaded(_ key: AnyStorageKey) async throws(StorageError) -> Entry {
+        let entry = try await entry(for: key)
+        guard entry.largeSize != nil else { return entry }
+        let whole = Entry(
+            key: key, resolved: entry.resolved, stored: try await stored(entry.resolved), planned: entry.planned,
+            change: entry.change)
+        return state.withLock { state in
+            guard let index = state.indices[entry.resolved.target], state.entries[index].largeSize != nil else {
+                return whole
+            }
+            // A move of it stays one: it is put in place in pieces.
+            if state.entries[index].change == nil { state.entries[index] = whole }
+            return whole
+        }
+    }
+
+    private func largeSize(of resolved: ResolvedKey) async throws(StorageError) -> Int? {
+        if let refusal = resolved.refusal { throw refusal }
+        return try await resolved.open.wait("looking at '\(resolved.address)'") { () throws(StorageError) in
+            try LargeMove.largeSize(of: resolved)
         }
     }
 

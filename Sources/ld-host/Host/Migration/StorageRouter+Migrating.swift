@@ -27,16 +27,15 @@ extension StorageRouter {
             }
             found.append(own)
         }
+        if found.isEmpty, let former = try await migrationFromFormerPlace(of: key) { return [former] }
         return found
     }
 
-    /// Brings data to a key that has no value.
-    ///
-    /// - Returns: Whether there was something to be run.
-    func bringData(to key: AnyStorageKey) async throws -> Bool {
+    /// Brings data to a key that has no value, if there is any.
+    func bringData(to key: AnyStorageKey) async throws {
         let migrations = try await migrations(for: key)
         let ranges = try await bulkMigrations(for: key)
-        guard !migrations.isEmpty || !ranges.isEmpty else { return false }
+        guard !migrations.isEmpty || !ranges.isEmpty else { return }
         guard !Self.isMigrating else {
             throw MigrationError(
                 .migrationInProgress,
@@ -47,7 +46,11 @@ extension StorageRouter {
             _ = try await migrate(migration, onConflict: nil)
         }
         for migration in ranges { try await bring(key, by: migration) }
-        return true
+        // What none of them has brought may be where the key was before.
+        guard !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }) else { return }
+        if try await !exists(resolve(KeyReference(key))), let former = try await migrationFromFormerPlace(of: key) {
+            _ = try await migrate(former, onConflict: nil)
+        }
     }
 
     /// Runs a migration after those that it depends on, once at a time.

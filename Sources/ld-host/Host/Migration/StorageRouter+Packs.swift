@@ -6,7 +6,8 @@ extension StorageRouter {
     /// Whether a key that has no value may get one by a migration. Opens no pack.
     func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
         if key.hasMigration || !migrationRegistry.isEmpty { return true }
-        return try await !snapshot().packs.isEmpty
+        if try await !snapshot().packs.isEmpty { return true }
+        return try await mayBeElsewhere(key.owner, key.name)
     }
 
     /// Opens the packs of the configuration and registers their migrations, unless that is done.

@@ -9,6 +9,8 @@ struct KeyReference: Sendable {
     let owner: String
     let availability: PlatformAvailability
     let slot: KeyResolutionSlot
+    /// Where the value is, if that is not what the domain means here.
+    let place: StorageNamespace?
 
     @inline(__always)
     init<Value>(_ key: StorageKey<Value>) {
@@ -19,6 +21,7 @@ struct KeyReference: Sendable {
         owner = key.owner
         availability = key.availability
         slot = key.slot
+        place = nil
     }
 
     init(_ key: AnyStorageKey) {
@@ -29,5 +32,6 @@ struct KeyReference: Sendable {
         owner = key.descriptor.owner
         availability = key.descriptor.availability
         slot = key.slot
+        place = key.place
     }
 }

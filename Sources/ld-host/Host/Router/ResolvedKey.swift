@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import Synchronization
 
 /// A key as one snapshot of the configuration resolves it: an open store, a handle in it, and what was checked.
 final class ResolvedKey: KeyResolution, @unchecked Sendable {
@@ -17,6 +18,8 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let refusal: StorageError?
     /// Whether `get` and `exists` may be called right away, on the caller's thread.
     let readsInline: Bool
+    /// Whether it is remembered that the key's value is written here; see ``PlaceHistory``.
+    let isNoted = Atomic(false)
 
     init(
         snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],

@@ -13,10 +13,10 @@ extension StorageRouter {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)
         if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
-        if try await mayBringData(to: key), try await bringData(to: AnyStorageKey(key)),
-            let data = try await data(of: resolved)
-        {
-            return try decode(data, as: key.serializer, key.slot)
+        if try await mayBringData(to: key) {
+            // Whether or not it was this call that brought it.
+            try await bringData(to: AnyStorageKey(key))
+            if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
         }
         if let value = registeredDefault(of: key, resolved) { return value }
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
@@ -29,7 +29,9 @@ extension StorageRouter {
     ///   (either).
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
-        try await store(try key.serializer.encode(value), resolved)
+        let data = try key.serializer.encode(value)
+        await note(resolved, .from(key))
+        try await store(data, resolved)
     }
 
     /// Removes the value; fine if there is none.

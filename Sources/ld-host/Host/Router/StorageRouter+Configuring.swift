@@ -80,6 +80,11 @@ extension StorageRouter {
             try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
         }
         try migrationRegistry.add(migrations)
+        let settings = try await snapshot().settings
+        await note(
+            catalog.allKeys.compactMap { key in
+                (try? settings.place(of: key.descriptor.domain)).map { PlaceHistory.Entry(key.descriptor, at: $0) }
+            })
     }
 
     /// Takes in a plugin that is linked into this program, by what its `Plugin.export` returns.

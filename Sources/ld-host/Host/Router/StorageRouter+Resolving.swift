@@ -23,7 +23,8 @@ extension StorageRouter {
         of key: KeyReference, mustBeListed: Bool
     ) async throws(StorageError) -> ResolvedKey {
         let snapshot = try await snapshot()
-        let address = StorageAddress(try snapshot.settings.place(of: key.domain), name: key.name)
+        let place = if let known = key.place { known } else { try snapshot.settings.place(of: key.domain) }
+        let address = StorageAddress(place, name: key.name)
         try address.validate()
         try check(key, at: address, snapshot, mustBeListed: mustBeListed)
         let open = try await openStore(for: address.place.domain, in: snapshot)

@@ -41,6 +41,7 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     let state = Mutex(State())
     let migrationRegistry = MigrationRegistry()
+    let placeHistory = PlaceHistory()
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)

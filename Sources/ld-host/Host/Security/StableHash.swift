@@ -14,11 +14,17 @@ enum StableHash {
 
     /// The hash of some bytes.
     static func of(_ bytes: Data) -> UInt64 {
-        bytes.withUnsafeBytes { bytes in
-            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            return hash
-        }
+        var hash = start
+        bytes.withUnsafeBytes { add($0, to: &hash) }
+        return hash
+    }
+
+    /// The hash of no bytes, to which pieces are added.
+    static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// Goes on with the next bytes.
+    static func add(_ piece: UnsafeRawBufferPointer, to hash: inout UInt64) {
+        for byte in piece { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
     /// The hash of a file's bytes, taken by eights; `nil` if it cannot be read.

@@ -38,6 +38,15 @@ struct BulkChunk {
     /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
     /// - Returns: How many names were looked at.
     func move(_ names: ArraySlice<String>, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Int {
+        if let name = names.first, !migration.changesValues {
+            let source = try ledger.source.key(name)
+            if try LargeMove.largeSize(of: source) != nil {
+                let given = try source.sealedValue(source.layers).attributes()
+                try BulkLarge(ledger).move(
+                    name, given: given, attributes: attributes(given, false), policy: policy, &row, &page)
+                return 1
+            }
+        }
         for _ in 0..<Self.attempts {
             let sources = try StoreView(ledger.source.open)
             let destinations = try StoreView(ledger.destination.open)
@@ -85,11 +94,13 @@ struct BulkChunk {
         var moves: [Move] = []
         var (count, bytes) = (0, 0)
         for name in names.prefix(ledger.chunkSize) where bytes < Self.mostBytes {
-            count += 1
             let source = try ledger.source.key(name)
+            let given = try source.sealedValue(source.layers).attributes()
+            // A large one is moved by itself, in pieces.
+            if count > 0, !migration.changesValues, given?.size ?? 0 > LargeMove.least { break }
+            count += 1
             guard let stored = try sources.read(source) else { continue }
             let newName = migration.destinationName(of: name)
-            let given = try source.sealedValue(source.layers).attributes()
             let original = try source.opening(stored)
             let data = migration.changesValues ? try migration.convert(original, named: name) : original
             let isChanged = migration.changesValues && data != original

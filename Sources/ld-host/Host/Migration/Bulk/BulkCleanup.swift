@@ -19,6 +19,11 @@ struct BulkCleanup {
                 .corrupt, "the ledger's record of a part of the migration '\(row.id)' is gone",
                 hint: "restore it from a backup; no value is removed without it")
         }
+        if record.isLarge || record.items.isEmpty {
+            try BulkLarge(ledger).finish(number, &record, &row, &page)
+            row.bulk?.isOpen = false
+            return
+        }
         try run(number, &record, &row, &page)
     }
 

@@ -40,6 +40,9 @@ struct BulkRecord {
 
     init() {}
 
+    /// Whether it is of one large value.
+    var isLarge: Bool { items.first?.flags.contains(.isLarge) == true }
+
     /// The number of attributes, which are added if they are new. Size and time are the store's, and not kept.
     mutating func number(of attributes: ValueAttributes?) -> Int {
         var kept = attributes

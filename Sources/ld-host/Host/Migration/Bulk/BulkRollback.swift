@@ -49,6 +49,10 @@ struct BulkRollback {
     /// Throws unless every value of a chunk is as the migration left it.
     private func check(_ number: Int) throws {
         let record = try record(number)
+        if record.isLarge, let item = record.items.first {
+            guard try BulkLarge(ledger).checkUndoing(item, number) else { throw changed(try keys(item).destination) }
+            return
+        }
         for (index, item) in record.items.enumerated() {
             let (source, destination) = try keys(item)
             // It may have been put back by a run that was interrupted.
@@ -64,6 +68,9 @@ struct BulkRollback {
     /// Puts a chunk's sources back.
     private func restore(_ number: Int) throws {
         let record = try record(number)
+        if record.isLarge, let item = record.items.first {
+            return try BulkLarge(ledger).undo(item, number, record.attributes[item.attributes])
+        }
         let view = try StoreView(ledger.source.open)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
@@ -94,6 +101,7 @@ struct BulkRollback {
         var changes: [BatchChange] = []
         for (index, item) in try record(number).items.enumerated() {
             let destination = try keys(item).destination
+            if item.flags.isSuperset(of: [.isLarge, .isReplaced]) { continue }
             guard item.flags.contains(.isReplaced) else {
                 changes.append(destination.changing(to: nil))
                 continue

@@ -151,7 +151,8 @@ struct BulkRun: Sendable {
         var row = LedgerRow(
             id: migration.id, revision: migration.revision, state: known?.state ?? .published, written: [], removed: [],
             committed: Ledger.now, duration: (ContinuousClock().now - start) / .seconds(1),
-            appVersion: ledger.snapshot.settings.appVersion, expires: known?.expires)
+            appVersion: ledger.snapshot.settings.appVersion, expires: known?.expires,
+            pack: migration.pack)
         row.bulk = progress
         return row
     }

@@ -29,6 +29,7 @@ struct PlannedWork {
         case .set(let data):
             if try await entry.dataBefore(router) == data { return }
             writes.append(entry.value(size: data.count))
+        case .copy(_, let size): writes.append(entry.value(size: size))
         }
         if let change = entry.change { changes.append((entry.resolved, change)) }
     }
@@ -50,15 +51,17 @@ extension MigrationTransaction.Entry {
     fileprivate var sizeBefore: Int? {
         switch planned {
         case .set(let data): data.count
+        case .copy(_, let size): size
         case .removal: nil
-        case nil: stored?.count
+        case nil: stored?.count ?? largeSize
         }
     }
 
     fileprivate func dataBefore(_ router: StorageRouter) async throws(StorageError) -> Data? {
         switch planned {
         case .set(let data): return data
-        case .removal: return nil
+        // Nothing is like a value that is too large to be looked at.
+        case .removal, .copy: return nil
         case nil:
             guard let stored else { return nil }
             return try await router.opened(stored, of: resolved)

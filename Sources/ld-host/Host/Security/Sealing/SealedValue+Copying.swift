@@ -8,9 +8,20 @@ extension SealedValue {
     ///   - attributes: What the store is to keep beside it.
     ///   - sealed: What the envelopes are to carry; the same if `nil`.
     ///   - size: How many bytes have to arrive, if that is known.
+    ///   - check: Called when all has been read and before it takes effect; what it throws keeps it from that.
     /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target has its old value.
     func copy(
-        to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil
+        to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil,
+        ifHolds check: () throws(StorageError) -> Void = {}
+    ) throws(StorageError) {
+        try withoutActuallyEscaping(check) { (check) throws(StorageError) in
+            try copy(to: target, attributes, sealed, size, check)
+        }
+    }
+
+    private func copy(
+        to target: SealedValue, _ attributes: ValueAttributes?, _ sealed: ValueAttributes?, _ size: Int?,
+        _ check: @escaping () throws(StorageError) -> Void
     ) throws(StorageError) {
         try withPipe(size) { (pipe) throws(StorageError) in
             var copied = 0
@@ -22,6 +33,7 @@ extension SealedValue {
                     guard count > 0 || copied == size ?? copied else {
                         throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value were read again")
                     }
+                    if count == 0 { try check() }
                     return count
                 }
             } catch {

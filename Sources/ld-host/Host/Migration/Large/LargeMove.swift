@@ -1,0 +1,94 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// A value that is moved as it is, in pieces, so that no more than some of them are in memory whatever its size. Calls may
+/// wait.
+struct LargeMove: Sendable {
+    /// The bytes from which on values are moved so.
+    static let least: UInt64 = 1 << 20
+
+    let source: SealedValue
+    let destination: SealedValue
+
+    /// The size of a stored value that is so large that it is not to be in memory as a whole, as far as the store tells; `nil`
+    /// for any other.
+    static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
+        guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return nil }
+        let size = try key.open.repeating { () throws(StorageError) in
+            try key.store.attributes(of: key.handle)?.size ?? 0
+        }
+        return size > least ? Int(clamping: size) : nil
+    }
+
+    /// Copies the value. It takes its place as a whole, unless `attributes` or `check` throw before.
+    ///
+    /// - Parameter isKept: Whether a value that comes to the destination meanwhile is to stay; up to the last moment, in
+    ///   which the store puts the copy in place.
+    /// - Throws: `busy` if one came.
+    func copy(attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
+        try source.copy(to: destination, attributes: attributes) { () throws(StorageError) in
+            guard isKept, try destination.store.exists(destination.handle) else { return }
+            throw StorageError(
+                .busy, "a value came to the destination while another was copied there", hint: "try again")
+        }
+    }
+
+    /// Whether the destination has the bytes of the source.
+    func isInPlace() throws(StorageError) -> Bool {
+        guard try source.store.exists(source.handle) else { return false }
+        return try source.isEqual(to: destination)
+    }
+
+    /// Removes the source if the destination has its bytes, and nobody changes it meanwhile.
+    func removeSource(in open: OpenStore) throws(StorageError) -> Bool {
+        try source.layers.whileStanding { () throws(StorageError) in
+            guard open.store.abilities.transactions != nil else {
+                return try open.alone { () throws(StorageError) in
+                    guard try isInPlace() else { return false }
+                    return try source.store.remove(source.handle)
+                }
+            }
+            let transaction = try open.store.begin()
+            do throws(StorageError) {
+                // From here on a change of the source keeps the transaction from being committed.
+                _ = try open.store.remove(source.handle, in: transaction)
+                guard try isInPlace() else {
+                    open.store.rollback(transaction)
+                    return false
+                }
+            } catch {
+                open.store.rollback(transaction)
+                throw error
+            }
+            do throws(StorageError) {
+                try open.store.commit(transaction)
+                return true
+            } catch {
+                guard error.code == .busy else { throw error }
+                return false
+            }
+        }
+    }
+}
+
+extension SealedValue {
+    /// The hash of the opened bytes; `nil` if there is no value.
+    func digest() throws(StorageError) -> UInt64? {
+        var hash = StableHash.start
+        let isThere = try read(.chunks) {
+            StableHash.add($0, to: &hash)
+            return true
+        }
+        return isThere ? hash : nil
+    }
+
+    /// The hash of the bytes in the store; `nil` if there is no value.
+    func storedDigest() throws(StorageError) -> UInt64? {
+        var hash = StableHash.start
+        let isThere = try store.read(handle) {
+            StableHash.add($0, to: &hash)
+            return true
+        }
+        return isThere ? hash : nil
+    }
+}

@@ -1,0 +1,87 @@
+internal import LocalDataAPI
+internal import Synchronization
+
+/// Values of keys that have moved to another place without a migration that says so.
+extension StorageRouter {
+    /// Remembers where a key's value is written, with its first write by this router.
+    @inline(__always)
+    func note(_ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor) async {
+        guard !resolved.isNoted.load(ordering: .relaxed) else { return }
+        await noteFirst(resolved, descriptor())
+    }
+
+    private func noteFirst(_ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
+        resolved.isNoted.store(true, ordering: .relaxed)
+        // What is gone with the process is not missed by another.
+        let properties = resolved.store.properties
+        guard properties.isDurable || properties.isShared, !descriptor.owner.isEmpty else { return }
+        await note([PlaceHistory.Entry(descriptor, at: resolved.address.place)])
+    }
+
+    /// Remembers where keys' values are written.
+    func note(_ entries: [PlaceHistory.Entry]) async {
+        guard !entries.isEmpty, let folders = try? await snapshot().settings.folders else { return }
+        let history = placeHistory
+        _ = try? await onIOThread { () throws(StorageError) in history.add(entries, folders) }
+    }
+
+    /// Whether a key's value may be at another place. Reads the history if it has not been read.
+    func mayBeElsewhere(_ owner: String, _ name: String) async throws(StorageError) -> Bool {
+        guard !owner.isEmpty else { return false }
+        if let isKnown = placeHistory.knows(owner, name) { return isKnown }
+        let folders = try await snapshot().settings.folders
+        let history = placeHistory
+        return try await onIOThread { () throws(StorageError) in !history.entries(of: owner, name, folders).isEmpty }
+    }
+
+    /// The migration that brings a key's value from the place where it was before the key's domain, directory or
+    /// sub-directory was changed; `nil` if there is none.
+    ///
+    /// A place counts if it has a value, and nothing shows that another key lives there: no key of a registered catalog is
+    /// there, and without catalogs the key has never been written where it is now.
+    ///
+    /// - Throws: `conflict` if two places have a value.
+    func migrationFromFormerPlace(of key: AnyStorageKey) async throws -> AnyStorageMigration? {
+        let descriptor = key.descriptor
+        guard try await mayBeElsewhere(descriptor.owner, descriptor.name) else { return nil }
+        let snapshot = try await snapshot()
+        let place = try key.place ?? snapshot.settings.place(of: descriptor.domain)
+        let known = placeHistory.entries(of: descriptor.owner, descriptor.name, snapshot.settings.folders)
+        let isCatalogued = snapshot.catalog?.entries[StorageAddress(place, name: descriptor.name)] != nil
+        guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
+        var sources: [AnyStorageKey] = []
+        for entry in known where !entry.place.isSame(as: place) {
+            let address = StorageAddress(entry.place, name: entry.name)
+            guard snapshot.catalog?.entries[address] == nil, isCatalogued || entry.type == descriptor.valueType,
+                !sources.contains(where: { $0.place?.isSame(as: entry.place) == true })
+            else { continue }
+            let source = AnyStorageKey(entry)
+            if try await exists(resolveUnlisted(KeyReference(source))) { sources.append(source) }
+        }
+        guard let source = sources.first else { return nil }
+        guard sources.count == 1 else {
+            let list = sources.compactMap(\.place).map { "'\($0)/\(descriptor.name)'" }.joined(separator: " and ")
+            throw MigrationError(
+                .conflict,
+                "'\(StorageAddress(place, name: descriptor.name))' has no value, and \(list) have one that may be its; "
+                    + "remove all but one")
+        }
+        return AnyStorageMigration(FormerPlaceMigration(source: source, place: place, destination: key))
+    }
+}
+
+extension AnyStorageKey {
+    /// A key at a place of the history.
+    init(_ entry: PlaceHistory.Entry) {
+        self.init(
+            StorageKeyDescriptor(
+                name: entry.name, domain: .custom(name: entry.domain, scope: entry.scope), security: entry.security,
+                serializer: entry.serializer, valueType: entry.type, owner: entry.owner, description: ""),
+            at: entry.place)
+    }
+}
+
+extension StorageNamespace {
+    /// Whether it is the same place in the same folder.
+    func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
+}

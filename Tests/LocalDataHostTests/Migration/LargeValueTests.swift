@@ -1,0 +1,185 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("migrations of large values", .timeLimit(.minutes(5)), .serialized) struct LargeValueTests {
+    private static let size = 24 << 20
+    /// What a value may take of memory while it is moved.
+    private static let most = 16 << 20
+
+    private func key(
+        _ name: String, _ domain: StorageDomain, from source: StorageKey<Data>? = nil,
+        _ policy: MigrationConflictPolicy = .keepDestination
+    ) -> StorageKey<Data> {
+        MigrationHome.key(name, domain, as: .data) { key in
+            AnyStorageMigration(
+                SimpleLegacyMigration(
+                    destinationKey: key, sourceKey: .key(source ?? key), conflictPolicy: policy))
+        }
+    }
+
+    /// Stores so many bytes that differ.
+    private func fill(_ router: StorageRouter, _ key: StorageKey<Data>, _ size: Int, seed: UInt8 = 1) async throws {
+        let source = Pattern(size: size, seed: seed)
+        try await router.writeData(for: .key(key)) { source.fill($0) }
+    }
+
+    private func expect(
+        _ router: StorageRouter, _ key: StorageKey<Data>, _ size: Int, seed: UInt8 = 1,
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let pattern = Pattern(size: size, seed: seed)
+        let isThere = try await router.readData(for: .key(key), verifying: .chunks) { pattern.matches($0) }
+        #expect(isThere && pattern.isAtEnd, sourceLocation: location)
+    }
+
+    @Test(
+        "a value that is larger than the memory it may take is moved in pieces, and can be put back",
+        arguments: MigrationHome.domains)
+    func memory(_ domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let target: StorageDomain =
+            domain == .encryptedFileSystem() ? .keychain(service: "tests") : .encryptedFileSystem()
+        let source: StorageKey<Data> = MigrationHome.key("old", domain, as: .data)
+        let new = key("new", target, from: source)
+        // What stores and ciphers keep for themselves is there before.
+        try await fill(router, source, 4 << 20)
+        #expect(try await router.forceMigration(for: new).outcome == .migrated)
+        try await router.remove(new)
+        try await fill(router, source, Self.size)
+        let before = resident()
+        let watch = MemoryWatch()
+        #expect(try await router.forceMigration(for: new).outcome == .migrated)
+        let peak = watch.end()
+        #expect(peak - before < Self.most, "\(domain) to \(target): \((peak - before) >> 20) MiB")
+        try await expect(router, new, Self.size)
+        #expect(try await !router.exists(source))
+        #expect(try await router.forceMigration(for: new).outcome == .nothingToDo)
+        try await router.rollbackMigration(of: new)
+        try await expect(router, source, Self.size)
+        #expect(try await !router.exists(new))
+    }
+
+    @Test("what a large value replaces is put back, and a conflict is what it is for small ones")
+    func replacing() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let source: StorageKey<Data> = MigrationHome.key("old", .fileSystem(), as: .data)
+        let new = key("new", .custom(name: "rows"), from: source)
+        try await fill(router, source, 3 << 20)
+        try await fill(router, new, 2 << 20, seed: 9)
+        #expect(try await router.forceMigration(for: new).outcome == .destinationKept)
+        #expect(try await router.forceMigration(for: new, onConflict: .takeSource).outcome == .migrated)
+        try await expect(router, new, 3 << 20)
+        try await router.rollbackMigration(of: new)
+        try await expect(router, new, 2 << 20, seed: 9)
+        try await expect(router, source, 3 << 20)
+    }
+
+    @Test("large values among small ones are moved by themselves, and put back")
+    func bulk() async throws {
+        for policy in [MigrationConflictPolicy.keepDestination, .takeSource] {
+            let home = try MigrationHome()
+            defer { home.remove() }
+            let router = try home.router()
+            let (from, to) = (StorageDomain.fileSystem(), StorageDomain.encryptedFileSystem())
+            func data(_ name: String, _ domain: StorageDomain) -> StorageKey<Data> {
+                MigrationHome.key(name, domain, as: .data)
+            }
+            for (index, size) in [10, 2 << 20, 3 << 20, 20, 5 << 20].enumerated() {
+                try await fill(router, data("old.\(index)", from), size)
+            }
+            try await fill(router, data("new.2", to), 2 << 20, seed: 7)
+            try await router.registerMigration(BulkMigrationTests.move(from, to, policy))
+            #expect(try await router.runMigration("move").migratedCount == (policy == .takeSource ? 5 : 4))
+            try await expect(router, data("new.1", to), 2 << 20)
+            try await expect(router, data("new.4", to), 5 << 20)
+            try await expect(
+                router, data("new.2", to), policy == .takeSource ? 3 << 20 : 2 << 20,
+                seed: policy == .takeSource ? 1 : 7)
+            try await router.rollbackMigration("move")
+            try await expect(router, data("old.1", from), 2 << 20)
+            try await expect(router, data("old.2", from), 3 << 20)
+            try await expect(router, data("old.3", from), 20)
+            try await expect(router, data("new.2", to), 2 << 20, seed: 7)
+            #expect(try await router.names(in: to, prefix: "new.") == ["new.2"])
+        }
+    }
+}
+
+/// Bytes that follow from their place.
+private final class Pattern: @unchecked Sendable {
+    // Used by one call at a time.
+    private let size: Int
+    private let seed: UInt8
+    private var at = 0
+
+    init(size: Int, seed: UInt8) {
+        self.size = size
+        self.seed = seed
+    }
+
+    var isAtEnd: Bool { at == size }
+
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, size - at)
+        if let start = buffer.baseAddress { memset(start, Int32(byte), count) }
+        at += count
+        return count
+    }
+
+    func matches(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard at + piece.count <= size else { return false }
+        at += piece.count
+        return piece.first == byte && piece.last == byte
+    }
+
+    private var byte: UInt8 { seed &* 31 &+ 5 }
+}
+
+/// Bytes of this process that are in memory, but for what is shared with files.
+private func resident() -> Int {
+    guard let file = fopen("/proc/self/status", "re") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard text.hasPrefix("RssAnon:") else { continue }
+        return (text.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+    return 0
+}
+
+/// The most that is in memory at once, looked at every millisecond by a thread.
+private final class MemoryWatch: @unchecked Sendable {
+    // The thread is joined before its result is read.
+    private var thread = pthread_t()
+    private var most = 0
+    private var isOver = false
+
+    init() {
+        pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                let watch = Unmanaged<MemoryWatch>.fromOpaque(context).takeUnretainedValue()
+                while !watch.isOver {
+                    watch.most = max(watch.most, resident())
+                    usleep(1000)
+                }
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func end() -> Int {
+        isOver = true
+        pthread_join(thread, nil)
+        return most
+    }
+}
