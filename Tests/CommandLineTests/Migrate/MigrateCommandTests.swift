@@ -47,6 +47,25 @@ struct MigrateCommandTests {
         #expect(try home.run("migrate", "rollback", "theme to files").status == 2)
     }
 
+    @Test(
+        "get brings older data; without the pack nobody is told that there is none", arguments: ["get", "get --json"])
+    func lazily(_ command: String) throws {
+        let home = try home(
+            """
+            \(Self.move), {"id": "notes", "prefix": {"from": "userDefaults/note.*", "to": "fileSystem/notes.*"}}
+            """)
+        try home.done("set", "userDefaults/theme", "dark")
+        try home.done("set", "userDefaults/note.1", "first")
+        #expect(try home.shell("ld-host \(command) fileSystem/theme").text.contains("dark"))
+        #expect(try home.run("exists", "userDefaults/theme").status == 1)
+        #expect(try home.shell("ld-host \(command) fileSystem/notes.1").text.contains("first"))
+        #expect(try home.shell("ld-host \(command) fileSystem/none").status == 1)
+        try home.done("config", "set", "migrations.packs.app.component", "nobody")
+        #expect(try home.shell("ld-host \(command) fileSystem/theme").text.contains("dark"))
+        let missing = try home.shell("ld-host \(command) fileSystem/none")
+        #expect(missing.status == 2 && missing.errors.contains("the migration pack 'app'"))
+    }
+
     @Test("a run that fails ends with status 2 and says why; what does not depend on it is run")
     func failures() throws {
         let home = try home(

@@ -91,6 +91,19 @@ import Testing
         #expect(try await home.router().get(key(.keychain(service: "tests"))) == "secret")
     }
 
+    @Test("what a router has written itself is another key's in another domain, and the key's own in another folder")
+    func current() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("first", for: key(.userDefaults()))
+        await #expect(throws: StorageError.notFound) { try await router.get(key(.fileSystem())) }
+        #expect(try await router.get(key(.userDefaults())) == "first")
+        try await router.set("second", for: key(.fileSystem()))
+        await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "new"))
+        #expect(try await router.get(key(.fileSystem())) == "second")
+    }
+
     @Test("a value of another key that has the same name stays where it is")
     func others() async throws {
         let home = try MigrationHome()

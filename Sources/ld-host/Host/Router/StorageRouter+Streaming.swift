@@ -2,7 +2,8 @@ public import LocalDataAPI
 
 /// Values in pieces. The functions run on the calling thread's I/O thread throughout, so `body` and `fill` may wait.
 extension StorageRouter {
-    /// Hands out a value in pieces, in order, until `body` returns `false`; `false` if there is no value.
+    /// Hands out a value in pieces, in order, until `body` returns `false`; `false` if there is no value. Older data is
+    /// brought first, as by `get`.
     ///
     /// - Parameter verification: Of a sealed value, how much is verified before the first byte is handed out.
     /// - Throws: `cannotOpen` if a sealed value was changed; with ``StreamVerification/whole`` nothing was handed out
@@ -12,6 +13,16 @@ extension StorageRouter {
         _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
+        if try await read(resolved, verification, body) { return true }
+        guard try await mayBringData(to: key) else { return false }
+        try await bringData(to: key)
+        return try await read(resolved, verification, body)
+    }
+
+    private func read(
+        _ resolved: ResolvedKey, _ verification: StreamVerification,
+        _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) async throws -> Bool {
         if let refusal = resolved.refusal { throw refusal }
         guard resolved.layers.isEmpty else {
             let value = try await sealedValue(of: resolved)

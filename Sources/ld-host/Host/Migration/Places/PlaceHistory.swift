@@ -44,6 +44,8 @@ final class PlaceHistory: Sendable {
         var file: String?
         var entries: [Key: [Entry]] = [:]
         var count = 0
+        /// What this router has written, which is of today.
+        var current: Set<Entry> = []
     }
 
     /// The most lines; keys whose names are made at run time have too many to be remembered.
@@ -68,6 +70,10 @@ final class PlaceHistory: Sendable {
         }
     }
 
+    /// Whether this router itself has written there: then the key of that place has not been changed, and another one of the
+    /// same name is another key.
+    func isCurrent(_ entry: Entry) -> Bool { state.withLock { $0.current.contains(entry) } }
+
     /// Remembers places, unless they are known. What keeps that from being done keeps nobody from writing. May wait.
     func add(_ entries: [Entry], _ folders: HostSettings.Folders) {
         state.withLock { state in
@@ -75,6 +81,7 @@ final class PlaceHistory: Sendable {
             var lines = Data()
             for entry in entries where !entry.owner.isEmpty && state.count < Self.most {
                 let key = Key(owner: entry.owner, name: entry.name)
+                state.current.insert(entry)
                 guard state.entries[key]?.contains(entry) != true, let line = try? JSONEncoder().encode(entry) else {
                     continue
                 }
@@ -92,7 +99,7 @@ final class PlaceHistory: Sendable {
     private static func load(_ state: inout State, _ folders: HostSettings.Folders) {
         let file = path(folders)
         guard state.file != file else { return }
-        state = State(file: file)
+        state = State(file: file, current: state.current)
         guard let data = HostFile.contents(of: file, ownedByUser: true, limit: mostBytes) else { return }
         // A line that was cut off, or is of a later program, is none.
         for line in data.split(separator: UInt8(ascii: "\n")).prefix(most) {

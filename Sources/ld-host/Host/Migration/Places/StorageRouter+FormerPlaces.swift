@@ -38,7 +38,7 @@ extension StorageRouter {
     /// sub-directory was changed; `nil` if there is none.
     ///
     /// A place counts if it has a value, and nothing shows that another key lives there: no key of a registered catalog is
-    /// there, and without catalogs the key has never been written where it is now.
+    /// there, this router has not written there itself, and without catalogs the key has never been written where it is now.
     ///
     /// - Throws: `conflict` if two places have a value.
     func migrationFromFormerPlace(of key: AnyStorageKey) async throws -> AnyStorageMigration? {
@@ -51,6 +51,8 @@ extension StorageRouter {
         guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
         var sources: [AnyStorageKey] = []
         for entry in known where !entry.place.isSame(as: place) {
+            // Of the same place the folder was changed while this router ran.
+            if entry.place != place, placeHistory.isCurrent(entry) { continue }
             let address = StorageAddress(entry.place, name: entry.name)
             guard snapshot.catalog?.entries[address] == nil, isCatalogued || entry.type == descriptor.valueType,
                 !sources.contains(where: { $0.place?.isSame(as: entry.place) == true })
