@@ -59,4 +59,4 @@ torture:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
-	rm -rf .build Tests/Benchmarks/.build Tests/Benchmarks/SwiftCrypto/.build Examples/*/.build
+	rm -rf .build Tests/Benchmarks/.build Tests/Benchmarks/SwiftCrypto/.build Tests/Benchmarks/GRDB/.build Examples/*/.build

@@ -43,7 +43,7 @@ struct MigrationCampaignTests {
         let report = try bench.run("resume")
         let look = try #require(report.after)
         #expect(report.before == look && look.rows.count >= 1 && look.rows.allSatisfy { $0.state == .clean })
-        #expect(look.values == bench.subject.values(after: look.rows) && look.debris == [])
+        #expect(bench.subject.allows(look) && look.debris == [])
         #expect(report.run?.value == "nothing to do" && report.callsAgain == 0)
         #expect(!look.kept.contains { $0.contains("localdata.batch") })
         return look

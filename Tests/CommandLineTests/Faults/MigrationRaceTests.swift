@@ -21,16 +21,18 @@ struct MigrationRaceTests {
             let reports = try bench.race().compactMap(\.self)
             #expect(reports.count == 2, "\(what)")
             let outcomes = reports.map { $0.run?.value ?? $0.run?.error ?? "" }.sorted()
-            #expect(outcomes == ["migrated", "nothing to do"], "\(what)")
+            // One of many keys may find that only the end is still to be said.
+            let second = bench.subject.isInParts ? ["nothing to do", "sources removed"] : ["nothing to do"]
+            #expect(outcomes.first == "migrated" && second.contains(outcomes[1]), "\(outcomes); \(what)")
             for report in reports {
                 #expect(report.got?.value == bench.subject.wanted && report.got?.error == nil, "\(what)")
             }
-            #expect(try bench.runs() == bench.subject.ids.count, "\(what)")
+            #expect(try bench.runs() == bench.subject.runs, "\(what)")
             let next = try bench.run("resume")
             let look = try #require(next.before)
             #expect(look.rows.map(\.id) == bench.subject.ids, "\(what)")
             #expect(look.rows.allSatisfy { $0.state == .clean && $0.revision == 1 }, "\(look.rows); \(what)")
-            #expect(look.values == bench.subject.values(after: look.rows), "\(look); \(what)")
+            #expect(bench.subject.allows(look), "\(look); \(what)")
             #expect(look.debris == [] && look == next.after, "\(look); \(what)")
         }
         print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(MigrationCase.seed)")

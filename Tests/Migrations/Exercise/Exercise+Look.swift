@@ -9,15 +9,21 @@ extension Exercise {
     func look(with router: StorageRouter) async throws -> ExerciseLook {
         var values: [String: Data] = [:]
         for key in subject.keys { values[key.exerciseAddress] = try await router.data(for: key) }
-        var rows: [ExerciseLook.Row] = []
-        for destination in subject.others + [subject.destination] {
-            rows += try await destination.history(router).map {
-                ExerciseLook.Row(
-                    id: $0.id, revision: $0.revision, state: $0.state, sources: $0.sources,
-                    destinations: $0.destinations)
+        var records: [MigrationRecord] = []
+        if let bulk = subject.bulk {
+            records += try await router.migrationRecord(of: bulk.id).map { [$0] } ?? []
+        } else {
+            for destination in subject.others + [subject.destination] {
+                records += try await destination.history(router)
             }
         }
-        return ExerciseLook(values: values, rows: rows, kept: try Self.kept(), debris: Self.debris())
+        let rows = records.map {
+            ExerciseLook.Row(
+                id: $0.id, revision: $0.revision, state: $0.state, sources: $0.sources, destinations: $0.destinations)
+        }
+        // In how many chunks values have moved is of no account.
+        let kept = try Self.kept().filter { subject.bulk == nil || $0.contains("localdata.batch") }
+        return ExerciseLook(values: values, rows: rows, kept: kept, debris: Self.debris())
     }
 
     /// The names in the places that no app's values are in.

@@ -19,6 +19,7 @@ package struct Exercise: Sendable {
         let router = try Self.router(of: version)
         await router.updateMigrationPreferences([Self.preference: true])
         for migration in subject.registered { try await router.registerMigration(migration) }
+        if let bulk = subject.bulk { try await router.registerMigration(bulk) }
         return router
     }
 
@@ -74,6 +75,7 @@ package struct Exercise: Sendable {
     package func whole() async throws -> ExerciseReport {
         let router = try await router(of: Self.earlier)
         try await prepare(router)
+        try await router.configure("app.version", AnyCodable(.string(Self.version)))
         var report = ExerciseReport()
         report.callsBefore = CallCount.now
         report.run = await .init { try await migrate(router) }
@@ -89,6 +91,7 @@ package struct Exercise: Sendable {
     }
 
     private func migrate(_ router: StorageRouter) async throws -> String {
-        "\(try await router.forceMigration(for: subject.destination.key).outcome)"
+        if let bulk = subject.bulk { return "\(try await router.runMigration(bulk.id).outcome)" }
+        return "\(try await router.forceMigration(for: subject.destination.key).outcome)"
     }
 }

@@ -16,6 +16,8 @@ package struct ExerciseCase: Sendable {
     var others: [ExerciseDestination] = []
     /// The migrations that other keys have.
     var registered: [AnyStorageMigration] = []
+    /// The migration, if it is one of many keys.
+    var bulk: AnyBulkMigration?
     /// What is stored before.
     let before: [ExerciseValue]
     /// In the order in which they run.
@@ -30,7 +32,7 @@ package struct ExerciseCase: Sendable {
 
     /// The values that must be there, by address, if these rows are what the ledger says: nothing of a migration without
     /// a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
-    package func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
+    private func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
         var values: [String: Data] = [:]
         for value in before { values[value.address] = value.data }
         for step in steps {
@@ -40,6 +42,25 @@ package struct ExerciseCase: Sendable {
             for key in step.removed { values[key.exerciseAddress] = nil }
         }
         return values
+    }
+
+    /// Whether values move in parts, so that a run that fails may have moved some.
+    package var isInParts: Bool { bulk != nil }
+
+    /// How many runs of a migration are counted if nothing disturbs it.
+    package var runs: Int { bulk == nil ? steps.count : steps[0].written.count }
+
+    /// Whether values are where the ledger says that they are.
+    package func allows(_ look: ExerciseLook) -> Bool {
+        guard isInParts, look.rows.first?.state == .published else { return look.values == values(after: look.rows) }
+        // Of those that are on their way, each is in one place or both.
+        var expected = values(after: [])
+        for (value, source) in zip(steps[0].written, steps[0].removed)
+        where look.values[value.address] == value.data {
+            expected[value.address] = value.data
+            if look.values[source.exerciseAddress] == nil { expected[source.exerciseAddress] = nil }
+        }
+        return look.values == expected
     }
 
     /// The destination's address, as the ledger says it.

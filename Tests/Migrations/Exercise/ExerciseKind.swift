@@ -16,6 +16,8 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case chained
     /// One value is removed, and another keeps a part of it.
     case removing
+    /// All values of a range move, and one of them replaces another.
+    case bulk
 
     /// The case of this kind between two places.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
@@ -29,6 +31,7 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
         case .handWritten: try way.handWritten()
         case .chained: try way.chained()
         case .removing: try way.removing()
+        case .bulk: try way.bulk()
         }
     }
 }

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that nothing else here depends on GRDB, and the rest runs where it cannot be had.
+let package = Package(
+    name: "GRDBBenchmark",
+    dependencies: [.package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")],
+    targets: [
+        .executableTarget(
+            name: "grdb-bench",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+                .treatAllWarnings(as: .error),
+            ])
+    ]
+)
