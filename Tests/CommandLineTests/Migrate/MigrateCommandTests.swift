@@ -52,7 +52,7 @@ struct MigrateCommandTests {
     func lazily(_ command: String) throws {
         let home = try home(
             """
-            \(Self.move), {"id": "notes", "prefix": {"from": "userDefaults/note.*", "to": "fileSystem/notes.*"}}
+            \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "fileSystem/notes.*"}}
             """)
         try home.done("set", "userDefaults/theme", "dark")
         try home.done("set", "userDefaults/note.1", "first")

@@ -99,9 +99,9 @@ import Testing
         try await router.set("first", for: key(.userDefaults()))
         await #expect(throws: StorageError.notFound) { try await router.get(key(.fileSystem())) }
         #expect(try await router.get(key(.userDefaults())) == "first")
-        try await router.set("second", for: key(.fileSystem()))
+        try await router.set("second", for: key(.fileSystem(), name: "notes"))
         await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "new"))
-        #expect(try await router.get(key(.fileSystem())) == "second")
+        #expect(try await router.get(key(.fileSystem(), name: "notes")) == "second")
     }
 
     @Test("a value of another key that has the same name stays where it is")

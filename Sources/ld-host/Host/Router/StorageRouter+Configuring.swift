@@ -8,9 +8,10 @@ extension StorageRouter {
         await publishOrFail { $0.storage = configuration }
     }
 
-    /// Sets the sub-directory of this app's files. Files that lie elsewhere stay where they are. With one that is not
-    /// usable every later call throws `invalidConfiguration`, until it is set anew.
+    /// Sets the sub-directory of this app's files. A value of a typed key that lies elsewhere is brought along by the key's
+    /// next `get`. With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
+        placeHistory.settingsChanged()
         await publishOrFail { $0.files = configuration }
     }
 

@@ -70,9 +70,12 @@ final class PlaceHistory: Sendable {
         }
     }
 
-    /// Whether this router itself has written there: then the key of that place has not been changed, and another one of the
-    /// same name is another key.
+    /// Whether this router itself has written there, with the settings that it has: then the key of that place has not been
+    /// changed, and another one of the same name is another key.
     func isCurrent(_ entry: Entry) -> Bool { state.withLock { $0.current.contains(entry) } }
+
+    /// From now on what was written counts as written by another router: where keys are may have been changed.
+    func settingsChanged() { state.withLock { $0.current = [] } }
 
     /// Remembers places, unless they are known. What keeps that from being done keeps nobody from writing. May wait.
     func add(_ entries: [Entry], _ folders: HostSettings.Folders) {

@@ -51,8 +51,7 @@ extension StorageRouter {
         guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
         var sources: [AnyStorageKey] = []
         for entry in known where !entry.place.isSame(as: place) {
-            // Of the same place the folder was changed while this router ran.
-            if entry.place != place, placeHistory.isCurrent(entry) { continue }
+            if placeHistory.isCurrent(entry) { continue }
             let address = StorageAddress(entry.place, name: entry.name)
             guard snapshot.catalog?.entries[address] == nil, isCatalogued || entry.type == descriptor.valueType,
                 !sources.contains(where: { $0.place?.isSame(as: entry.place) == true })
