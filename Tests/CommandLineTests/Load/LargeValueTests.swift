@@ -71,6 +71,39 @@ struct LargeValueTests {
         }
     }
 
+    @Test(
+        "a value is migrated in pieces, and put back", arguments: ["encryptedFileSystem", "userDefaults", "keychain"])
+    func migrated(_ domain: String) throws {
+        let home = try Home()
+        let mebibytes = BuiltProducts.isTorture && domain != "userDefaults" ? 1024 : 64
+        try home.done(
+            "config", "set", "migrations.packs.app",
+            """
+            {"component": "standard", "options": {"manifest": [
+                {"id": "large", "move": {"from": "fileSystem/large*", "to": "\(domain)/large*"}}]}}
+            """)
+        let ending = try home.shell(
+            """
+            head -c \(mebibytes)M /dev/urandom > value
+            ld-host set fileSystem/large --file value || exit 1
+            \(Self.measured) ld-host migrate run || exit 1
+            ld-host get \(domain)/large | cmp - value
+            ld-host exists fileSystem/large && exit 1
+            \(Self.measured) ld-host migrate rollback large 2> said || exit 1
+            tail -n 1 said >&2
+            ld-host get fileSystem/large | cmp - value
+            """)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.text == "large: migrated\n")
+        let peaks = ending.errors.split(separator: "\n").compactMap { Int($0) }
+        try #require(peaks.count == 2, "\(ending.errors)")
+        print("migrated value of \(mebibytes) MiB to \(domain): peaks of memory in KiB \(peaks)")
+        for peak in peaks {
+            #expect(peak < 56 * 1024)
+            #expect(peak > 1024)
+        }
+    }
+
     @Test("a large value cannot be had in part: a source that fails leaves the old one")
     func failingSource() throws {
         let home = try Home()
