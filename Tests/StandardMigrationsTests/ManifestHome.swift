@@ -53,10 +53,11 @@ extension StorageRouter {
         try await setData(Data(text.utf8), for: AnyStorageKey(StorageKeyDescriptor(address: address)))
     }
 
-    /// The text at an address; `nil` if there is none.
+    /// The text at an address; `nil` if there is none, whatever a migration would bring.
     func text(at address: String) async throws -> String? {
-        try await data(for: AnyStorageKey(StorageKeyDescriptor(address: address)))
-            .map { String(decoding: $0, as: UTF8.self) }
+        let key = AnyStorageKey(try StorageKeyDescriptor(address: address))
+        guard try await exists(key) else { return nil }
+        return try await data(for: key).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Runs every step of a manifest for single keys, and says what became of each, by its id.
