@@ -8,7 +8,10 @@ extension Exercise {
 
     func look(with router: StorageRouter) async throws -> ExerciseLook {
         var values: [String: Data] = [:]
-        for key in subject.keys { values[key.exerciseAddress] = try await router.data(for: key) }
+        // Who reads what is not there has older data brought.
+        for key in subject.keys where try await router.exists(key) {
+            values[key.exerciseAddress] = try await router.data(for: key)
+        }
         var records: [MigrationRecord] = []
         if let bulk = subject.bulk {
             records += try await router.migrationRecord(of: bulk.id).map { [$0] } ?? []

@@ -63,8 +63,8 @@ package struct Exercise: Sendable {
         report.after = try await look()
         // One that knows nothing, but whose stores are open.
         let other = try await self.router()
-        for value in subject.before { _ = try await other.data(for: value.key) }
-        for step in subject.steps { for value in step.written { _ = try await other.data(for: value.key) } }
+        for value in subject.before { _ = try await other.exists(value.key) }
+        for step in subject.steps { for value in step.written { _ = try await other.exists(value.key) } }
         let calls = CallCount.now
         report.again = await .init { try await migrate(other) }
         report.callsAgain = CallCount.now - calls
