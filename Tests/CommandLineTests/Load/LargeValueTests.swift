@@ -72,7 +72,8 @@ struct LargeValueTests {
     }
 
     @Test(
-        "a value is migrated in pieces, and put back", arguments: ["encryptedFileSystem", "userDefaults", "keychain"])
+        "a value is migrated in pieces, and put back",
+        arguments: ["encryptedFileSystem", "userDefaults", "keychain:large"])
     func migrated(_ domain: String) throws {
         let home = try Home()
         let mebibytes = BuiltProducts.isTorture && domain != "userDefaults" ? 1024 : 64
