@@ -30,7 +30,10 @@ struct TemporaryFile: ~Copyable {
                 case ENOENT:
                     try directory.makeFolder(Self.folder, writable)
                     continue
-                case let code: throw SystemCallError(code, "create", path: location.description)
+                case let code:
+                    // A file whose making is reported as failed may have been made all the same.
+                    unlinkat(folder, name.start, 0)
+                    throw SystemCallError(code, "create", path: location.description)
                 }
             }
             if flock(descriptor.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
