@@ -21,6 +21,19 @@ struct FaultTests {
         #expect(try await !first.exists(Self.key()))
     }
 
+    @Test("a router in memory migrates without a home to write in")
+    func migrationInMemory() async throws {
+        let home = "/nonexistent/.local"
+        let wasThere = FileManager.default.fileExists(atPath: home)
+        let router = try await StorageRouter.inMemory()
+        try await router.set("dark", for: Self.key("old"))
+        try await router.registerMigration(
+            SimpleLegacyMigration(destinationKey: Self.key(), sourceKey: AnyStorageKey(Self.key("old"))))
+        #expect(try await router.get(Self.key()) == "dark")
+        #expect(try await !router.exists(Self.key("old")))
+        #expect(FileManager.default.fileExists(atPath: home) == wasThere)
+    }
+
     @Test("a failing store fails every nth call with the error that it was given, and recovers")
     func failingStore() async throws {
         let store = FailingStore(InMemoryStore())

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
+internal import Synchronization
 
 /// A folder in the system's place for temporary ones, for the stores of one run.
 package struct ScratchFolder: Sendable {
@@ -18,6 +19,21 @@ package struct ScratchFolder: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// The folder of this process, removed when the process exits.
+    package static func ofProcess() throws(StorageError) -> ScratchFolder {
+        try shared.withLock { (shared) throws(StorageError) in
+            if let shared { return shared }
+            let made = try ScratchFolder()
+            atexit(removeShared)
+            shared = made
+            return made
+        }
+    }
+
     /// Removes it with all that is in it.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
+
+private let shared = Mutex<ScratchFolder?>(nil)
+
+private func removeShared() { shared.withLock { $0?.remove() } }

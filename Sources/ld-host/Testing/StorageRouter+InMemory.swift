@@ -4,7 +4,7 @@ internal import Synchronization
 
 extension StorageRouter {
     /// A router for tests of an app: every domain is served by one new store in memory; no plugin, no configuration file
-    /// and no variable counts.
+    /// and no variable counts. Locks and the journal are in a temporary folder, which goes away with the process.
     ///
     /// Keys whose security needs a crypto provider or a keychain are refused as elsewhere where there is none.
     public static func inMemory() async throws -> StorageRouter { try await serving(InMemoryStore()) }
@@ -12,7 +12,8 @@ extension StorageRouter {
     /// A router that serves every domain by a store that the test holds, such as a ``FailingStore``.
     public static func serving<Backend: StorageBackend>(_ store: Backend) async throws -> StorageRouter {
         let name = "\(Backend.component.id) \(routers.wrappingAdd(1, ordering: .relaxed).newValue)"
-        let router = StorageRouter(configuration: try .linked(Backend.component.id), log: SilentLog())
+        let home = try ScratchFolder.ofProcess().path
+        let router = StorageRouter(configuration: try .linked(Backend.component.id, home: home), log: SilentLog())
         // The table is exported once for each router, under a name of its own: a name stands for one table for good.
         try await router.registerPlugin(
             named: name, Plugin.export(name, version: "0", .storage(Backend.self) { _, _ in store }))

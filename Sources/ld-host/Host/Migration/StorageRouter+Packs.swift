@@ -21,11 +21,13 @@ extension StorageRouter {
 
     /// Opens the packs of the configuration and registers their migrations, unless that is done.
     ///
+    /// - Returns: What the packs are of.
     /// - Throws: `packUnavailable` naming the pack that is missing, damaged or refused: without it nobody can tell whether
     ///   there is older data.
-    func loadPacks() async throws {
+    @discardableResult
+    func loadPacks() async throws -> RouterSnapshot {
         let snapshot = try await snapshot()
-        guard migrationRegistry.lacksPacks(of: snapshot.id) else { return }
+        guard migrationRegistry.lacksPacks(of: snapshot.id) else { return snapshot }
         var migrations: [KnownMigration] = []
         if !snapshot.packs.isEmpty {
             do throws(StorageError) {
@@ -39,6 +41,7 @@ extension StorageRouter {
             }
         }
         try migrationRegistry.setPacks(migrations, of: snapshot.id)
+        return snapshot
     }
 
     /// Every migration that is registered or in a pack.
@@ -53,8 +56,7 @@ extension StorageRouter {
     ///
     /// - Throws: `packUnavailable` naming the first that is missing, damaged or refused.
     package func migrationPacks() async throws -> [MigrationPackIdentity] {
-        try await loadPacks()
-        return try await snapshot().packs.compactMap { $0.current?.identity }
+        try await loadPacks().packs.compactMap { $0.current?.identity }
     }
 }
 
