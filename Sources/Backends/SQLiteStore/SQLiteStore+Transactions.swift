@@ -1,6 +1,7 @@
 package import LocalDataAPI
 
-/// Transactions keep their changes to themselves until they commit, so that nobody waits for a transaction under way.
+/// Transactions keep their changes to themselves until they commit, so that nobody waits for a transaction under way. All
+/// that one reads is of one moment, that of its first reading.
 /// The commit is refused if a value that was read or changed is another by then.
 extension SQLiteStore: TransactionalBackend {
     package func begin() throws -> Transaction { Transaction() }
@@ -15,7 +16,7 @@ extension SQLiteStore: TransactionalBackend {
         }
         var version: Int64?
         let isThere =
-            try key.read { connection, place in
+            try transaction.read(key) { connection, place in
                 try connection.value(place, key.name, version: &version, deliver)
             } ?? false
         transaction.noteSeen(key, version)
@@ -73,7 +74,7 @@ extension SQLiteStore: TransactionalBackend {
     @discardableResult
     private func note(_ key: SQLiteKey, in transaction: Transaction) throws -> Int64? {
         if let known = transaction.entry(key) { return known.version }
-        let version = try key.read { connection, place in try connection.version(place, key.name) } ?? nil
+        let version = try transaction.read(key) { connection, place in try connection.version(place, key.name) } ?? nil
         transaction.noteSeen(key, version)
         return version
     }

@@ -37,11 +37,32 @@ package final class Transaction: Sendable {
     }
 
     private struct State {
+        /// What the first database that was read in had then.
+        var snapshot: (database: Database, snapshot: Snapshot)?
         var entries: [Entry] = []
         var indices: [Name: Int] = [:]
     }
 
     private let state = Mutex(State())
+
+    /// Reads with the number of the key's place, what was there when the transaction first read; `nil` if there is no
+    /// database or no such place in it.
+    func read<Result>(_ key: SQLiteKey, _ body: (Connection, Int64) throws -> Result) throws -> Result? {
+        guard let snapshot = try snapshot(of: key.database) else { return try key.read(body) }
+        return try snapshot.read { connection in
+            guard let number = try key.place.number(connection) else { return nil }
+            return try body(connection, number)
+        }
+    }
+
+    private func snapshot(of database: Database) throws -> Snapshot? {
+        try state.withLock { state in
+            if let (known, snapshot) = state.snapshot { return known === database ? snapshot : nil }
+            guard let snapshot = try database.snapshot() else { return nil }
+            state.snapshot = (database, snapshot)
+            return snapshot
+        }
+    }
 
     /// What the transaction knows of a value; `nil` if it has not seen it.
     func entry(_ key: SQLiteKey) -> Entry? {

@@ -26,9 +26,12 @@ extension Connection {
     /// Runs `body`, which reads as of one moment.
     func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
         try statement(.beginReading).run()
-        defer { rollBack() }
+        defer { endReading() }
         return try body()
     }
+
+    /// Ends reading as of one moment.
+    func endReading() { rollBack() }
 
     /// Whether the file that this connection has open has lost its name, to another or to none.
     var hasMoved: Bool {

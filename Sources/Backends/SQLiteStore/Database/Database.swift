@@ -50,6 +50,12 @@ final class Database: Sendable {
         return try body(connection)
     }
 
+    /// What there is at the moment of its first reading, for one who reads more than once; `nil` if there is no database.
+    func snapshot() throws -> Snapshot? {
+        guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
+        return try Snapshot(connection, of: readers)
+    }
+
     /// Makes changes, all or none, when it is the caller's turn. The database is made if there is none.
     func write<Result>(_ body: (Change) throws -> Result) throws -> Result {
         try turns.take {

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// One migration in the ledger. It says no value: hashes are of bytes as the stores keep them.
-struct LedgerRow: Codable, Sendable {
+struct LedgerRow: Codable, Equatable, Sendable {
     /// A value that the migration wrote or removes.
-    struct Change: Codable, Sendable {
+    struct Change: Codable, Equatable, Sendable {
         /// `domain[:scope]/name`, as the key says it.
         let address: String
         let security: SecurityPolicy
@@ -51,7 +51,7 @@ struct LedgerRow: Codable, Sendable {
     }
 
     /// A place that is written out.
-    struct Place: Codable, Sendable {
+    struct Place: Codable, Equatable, Sendable {
         let domain: String
         let scope: String
         let directory: String?

@@ -195,6 +195,8 @@ private struct NoMigration: StorageMigration {
 
     var id: String { "none \(number)" }
 
+    // Called, as a migration of another module is.
+    @inline(never)
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool { false }
 
     func migrate(

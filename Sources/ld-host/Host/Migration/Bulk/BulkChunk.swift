@@ -171,9 +171,10 @@ struct BulkChunk {
 
     /// Reads back what was written.
     private func verify(_ moves: [Move], _ row: inout LedgerRow, _ page: inout LedgerPage) throws {
+        let view = try StoreView(ledger.destination.open)
         for move in moves {
             let key = move.destination
-            if let stored = try key.readStored(), try key.opening(stored) == move.data { continue }
+            if let stored = try view.read(key), try key.opening(stored) == move.data { continue }
             row.state = .unverified
             page[migration.id] = row
             _ = try ledger.apply([ledger.change(page)])

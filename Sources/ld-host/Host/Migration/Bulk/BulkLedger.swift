@@ -8,20 +8,21 @@ struct BulkLedger: Sendable {
     let source: BulkPlace
     let destination: BulkPlace
     let snapshot: RouterSnapshot
-    /// The most values of a chunk.
+    /// The most values of a chunk: as many as take some tenths of a second, since others may wait for their turn.
     let chunkSize: Int
     private let address: StorageAddress
     private let mark: String
 
     init(
         _ migration: AnyBulkMigration, from source: BulkPlace, to destination: BulkPlace, _ snapshot: RouterSnapshot,
-        chunkSize: Int = 512
+        chunkSize: Int? = nil
     ) {
         self.migration = migration
         self.source = source
         self.destination = destination
         self.snapshot = snapshot
-        self.chunkSize = chunkSize
+        let isQuick = [source, destination].allSatisfy { [.memory, .disk].contains($0.open.store.properties.latency) }
+        self.chunkSize = chunkSize ?? (isQuick ? 4096 : 256)
         // What all of the range's names stand for.
         address = destination.address("\(destination.range.prefix)*")
         mark = StableHash.text([migration.id, "\(address)"])

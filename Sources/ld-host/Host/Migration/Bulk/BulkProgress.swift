@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 /// How far a bulk migration is: a part of its row in the ledger.
-struct BulkProgress: Codable, Sendable {
+struct BulkProgress: Codable, Equatable, Sendable {
     /// The ranges, for people.
     let source: String
     let destination: String

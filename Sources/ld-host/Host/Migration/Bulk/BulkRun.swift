@@ -16,6 +16,8 @@ struct BulkRun: Sendable {
         /// What the ledger said when the run began.
         var before: BulkProgress
         var progress: BulkProgress
+        /// The ledger's row after the last chunk, if nothing of that is left to do.
+        var closed: LedgerRow?
 
         init(_ migration: AnyBulkMigration) {
             before = BulkProgress(migration)
@@ -91,6 +93,8 @@ struct BulkRun: Sendable {
                 try BulkExpiry(ledger).run(&row, &page)
             }
         }
+        // That of the last chunk was done by this run, unless someone else was at work meanwhile.
+        if let closed = sweep.closed, page[migration.id] == closed { row.bulk?.isOpen = false }
         try BulkCleanup(ledger).resume(&row, &page)
         if sweep.next == sweep.names.count {
             sweep.names = try ledger.source.names(after: sweep.after, limit: Self.page)
@@ -106,6 +110,7 @@ struct BulkRun: Sendable {
         sweep.looked += count
         sweep.after = sweep.names[sweep.next - 1]
         sweep.progress = row.bulk ?? BulkProgress(migration)
+        sweep.closed = sweep.progress.isOpen ? nil : page[migration.id]
         return sweep
     }
 
