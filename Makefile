@@ -11,6 +11,9 @@ TEST_PACKAGES = binutils python3 dbus gnome-keyring libsecret-tools python3-secr
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
 AT_ONCE = --experimental-maximum-parallelization-width
 
+# The campaigns of migrations start some hundred thousand processes, so they run on release builds.
+MIGRATIONS = MigrationCampaignTests|MigrationRaceTests
+
 # How long make torture fuzzes.
 FUZZ_SECONDS = 300
 
@@ -55,7 +58,10 @@ torture:
 	.ci/require-python .build/python $(PYPI_CLIENTS)
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(MIGRATIONS)'
+	$(SWIFT) build --configuration release
+	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
+		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(MIGRATIONS)'
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:

@@ -7,7 +7,7 @@ import Testing
 struct ContentTests {
     @Test(
         "a value of any size comes back, also over one of another size, and leaves no pieces",
-        arguments: [0, 1, 262_143, 262_144, 262_145, 524_288, 1_000_001])
+        arguments: [0, 1, 635, 636, 637, 262_143, 262_144, 262_145, 524_288, 1_000_001])
     func sizes(_ size: Int) throws {
         let store = try BuiltStore()
         for other in [0, 300_000, 100] {
@@ -32,6 +32,38 @@ struct ContentTests {
         ])
         #expect(try store.get("name") == Data(seed: 2, count: 300_000))
         #expect(try store.findings() == [])
+    }
+
+    @Test("all that a transaction reads is of one moment, and it commits only if that is still so")
+    func oneMoment() throws {
+        let store = try BuiltStore()
+        let keys = try ["first", "second", "third"].map { try store.handle($0) }
+        defer { for key in keys { store.store.release(key) } }
+        func set(_ index: Int, _ text: String) throws {
+            try store.store.set(keys[index], to: Data(text.utf8), attributes: nil)
+        }
+        for (index, text) in ["1", "2"].enumerated() { try set(index, text) }
+        let reading = try store.store.begin()
+        #expect(try store.store.get(keys[0], in: reading) == Data("1".utf8))
+        try set(1, "later")
+        try set(2, "later")
+        #expect(try store.store.get(keys[1], in: reading) == Data("2".utf8))
+        #expect(try store.store.get(keys[2], in: reading) == nil)
+        #expect(throws: StorageError.busy) { try store.store.commit(reading) }
+        // As many as there are connections at once, and given up in all ways.
+        for _ in 0..<20 {
+            let some = try (0..<20).map { _ in try store.store.begin() }
+            for transaction in some { #expect(try store.store.get(keys[1], in: transaction) == Data("later".utf8)) }
+            for (index, transaction) in some.enumerated() {
+                if index.isMultiple(of: 2) {
+                    store.store.rollback(transaction)
+                } else {
+                    try store.store.commit(transaction)
+                }
+            }
+        }
+        try set(0, "last")
+        #expect(try store.get("first") == Data("last".utf8))
     }
 
     @Test("a batch that fails in its middle leaves nothing, not even the places that it made")

@@ -1,6 +1,14 @@
-/// How large values are cut: a value above the size of a piece is kept in rows of its own, so that it can be read and
-/// written in pieces, and so that a listing does not pass over it.
+/// How large values are cut: what does not fit into a row is kept in rows of its own, so that it can be read and written in
+/// pieces, and so that neither a listing nor the search for another value passes over it.
 enum Piece {
     /// Bytes of a piece, but the last.
     static let size = 256 << 10
+
+    /// The most bytes of a name and a value that stay in the value's row. Of a row that does not fit into a quarter of a page
+    /// with its attributes, SQLite copies all of it whenever it is compared on the way to another.
+    private static let largestRow = 640
+
+    /// Whether a value stays in its row.
+    @inline(__always)
+    static func isInRow(_ key: SQLiteKey, _ count: Int) -> Bool { key.name.count + count <= largestRow }
 }

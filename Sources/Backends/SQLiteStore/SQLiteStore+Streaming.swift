@@ -21,7 +21,7 @@ extension SQLiteStore: StreamingBackend {
             if let content = spool.content {
                 return try connection.set(key, to: content.bytes, attributes)
             }
-            try connection.insert(key, size: spool.count, content: nil, attributes) { put in
+            try connection.insert(key, size: spool.count, attributes) { put in
                 try spool.forEachPiece(put)
             }
         }

@@ -63,22 +63,28 @@ final class MigrationBench {
     /// Runs a command of the program, whose report is needed.
     func run(_ command: String) throws -> ExerciseReport {
         // The counter goes on, and is never cleared.
-        let run = try run(command, adding: injector(["LD_FAULT_COUNT": count]))
+        unlink(log)
+        let run = try run(command, adding: injector(["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log]))
         guard let report = run.report, run.ending.errors.isEmpty else {
             throw Home.Failure(description: "\(command): status \(run.ending.status), \(run.ending.errors)")
         }
         return report
     }
 
-    /// The numbers of the calls of the migration when nothing disturbs it.
-    func calls(of command: String = "run") throws -> ClosedRange<Int> {
+    /// The calls of the migration when nothing disturbs it.
+    func calls(of command: String = "run") throws -> MigrationCalls {
         try reset()
         unlink(count)
         let report = try run(command)
         guard report.run?.value == "migrated", let last = report.callsAfter else {
             throw Home.Failure(description: "\(words) ended with \(String(describing: report.run))")
         }
-        return (report.callsBefore ?? 0) + 1...last
+        let first = (report.callsBefore ?? 0) + 1
+        let names = try FaultShim.calls(in: log).dropFirst(first - 1).prefix(last - first + 1).map(\.name)
+        guard names.count == last - first + 1 else {
+            throw Home.Failure(description: "the fault injector counted \(last) calls and wrote \(names.count) of them")
+        }
+        return MigrationCalls(numbers: first...last, names: names)
     }
 
     /// Migrates from the state that is there, disturbed at a point, and tells which call was hit, if it was reached.

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// One disturbance of a migration.
 struct MigrationPoint: Sendable {
     let mode: FaultMode
@@ -10,36 +8,44 @@ struct MigrationPoint: Sendable {
     /// Which call of whoever goes on is hit, if that one is killed too.
     var second: Int?
 
-    /// Whether every call is hit in every way, which takes hours.
-    private static let isWhole = ProcessInfo.processInfo.environment["LOCALDATA_POINTS"] == "all"
+    /// The calls of which a half can be done.
+    private static let tearable: Set<String> = [
+        "write", "pwrite", "writev", "pwritev", "pwritev2", "ftruncate", "truncate", "fallocate", "posix_fallocate",
+        "copy_file_range", "sendfile", "splice",
+    ]
 
-    private static let errors =
-        [(FaultMode.noSpace, true)] + FaultMode.allCases.filter { !$0.kills }.map { ($0, false) }
-    private static let kills = FaultMode.allCases.filter(\.kills).map { ($0, false) }
-
-    /// How many ways there are in which a call is hit.
-    static func ways(killing: Bool) -> Int { errors.count + (killing ? kills.count : 0) }
-
-    /// The points that are tried of some calls: with `LOCALDATA_TORTURE=1` every call in one way, in turn, and with
-    /// `LOCALDATA_POINTS=all` besides in every way; otherwise a random part of all. They are the same for the same
-    /// `LOCALDATA_SEED`. Every fourth that is killed is so twice.
-    static func chosen(
-        of calls: ClosedRange<Int>, killing: Bool, sample: Int, _ generator: inout SeededGenerator
-    ) -> [MigrationPoint] {
-        let ways = killing ? kills + errors : errors
-        let turn = Int.random(in: 0..<ways.count, using: &generator)
+    /// All points of some calls: every state that a kill can leave - before each call, in the middle of those that can be
+    /// halved, and after the last, as after any other is before the next -, and every way to fail at each call.
+    private static func all(of calls: MigrationCalls, killing: Bool) -> [MigrationPoint] {
         var points: [MigrationPoint] = []
-        for (index, (mode, isLasting)) in ways.enumerated() {
-            for number in calls
-            where isWhole || !BuiltProducts.isTorture || (number + turn) % ways.count == index {
-                points.append(MigrationPoint(mode: mode, isLasting: isLasting, number: number))
-            }
+        func add(_ mode: FaultMode, _ number: Int, isLasting: Bool = false) {
+            points.append(MigrationPoint(mode: mode, isLasting: isLasting, number: number))
         }
-        if !BuiltProducts.isTorture { points = Array(points.shuffled(using: &generator).prefix(sample)) }
-        for index in points.indices where index.isMultiple(of: 4) && points[index].mode.kills {
-            points[index].second = .random(in: calls, using: &generator)
+        for (number, name) in zip(calls.numbers, calls.names) {
+            if killing {
+                add(.killBefore, number)
+                if tearable.contains(name) { add(.killTorn, number) }
+                if number == calls.numbers.upperBound { add(.killAfter, number) }
+            }
+            for mode in FaultMode.allCases where !mode.kills { add(mode, number) }
+            add(.noSpace, number, isLasting: true)
         }
         return points
+    }
+
+    /// The points that are tried of some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for the
+    /// same `LOCALDATA_SEED`. Every fourth that is killed is so twice.
+    ///
+    /// - Returns: The points, and how many there are in all.
+    static func chosen(
+        of calls: MigrationCalls, killing: Bool, sample: Int, _ generator: inout SeededGenerator
+    ) -> (points: [MigrationPoint], of: Int) {
+        let all = all(of: calls, killing: killing)
+        var points = BuiltProducts.isTorture ? all : Array(all.shuffled(using: &generator).prefix(sample))
+        for index in points.indices where index.isMultiple(of: 4) && points[index].mode.kills {
+            points[index].second = .random(in: calls.numbers, using: &generator)
+        }
+        return (points, all.count)
     }
 }
 
@@ -48,4 +54,11 @@ extension MigrationPoint: CustomStringConvertible {
     var description: String {
         "\(mode.rawValue)\(isLasting ? ", and from then on," : "") at call \(number)\(second.map { " and \($0)" } ?? "")"
     }
+}
+
+/// The calls of a migration that nothing disturbs.
+struct MigrationCalls {
+    /// Their numbers in the process, from 1.
+    let numbers: ClosedRange<Int>
+    let names: [String]
 }

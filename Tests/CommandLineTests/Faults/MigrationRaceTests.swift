@@ -47,7 +47,7 @@ struct MigrationRaceTests {
             let bench = try MigrationBench(description)
             let calls = try bench.calls()
             let point = MigrationPoint(
-                mode: .killAfter, isLasting: false, number: .random(in: calls, using: &generator))
+                mode: .killAfter, isLasting: false, number: .random(in: calls.numbers, using: &generator))
             let what = "\(description.testDescription), \(point), seed \(MigrationCase.seed)"
             try bench.reset()
             let reports = try bench.race(point)

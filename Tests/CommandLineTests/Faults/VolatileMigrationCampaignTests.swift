@@ -15,18 +15,18 @@ struct VolatileMigrationCampaignTests {
         let bench = try MigrationBench(description)
         let calls = try bench.calls(of: "whole")
         var generator = description.generator
-        let points = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
-            // What stays broken cannot be gone on with in the same process.
-            .filter { !$0.isLasting }
+        let (chosen, all) = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
+        // What stays broken cannot be gone on with in the same process.
+        let points = chosen.filter { !$0.isLasting }
         for point in points {
             let place =
-                "\(description.testDescription), \(point) of \(calls.lowerBound) to \(calls.upperBound), "
+                "\(description.testDescription), \(point) of \(calls.numbers.lowerBound) to \(calls.numbers.upperBound), "
                 + "seed \(MigrationCase.seed)"
             do { try check(bench, point, place) } catch { Issue.record("\(place): \(error)") }
         }
         print(
-            "faults: \(description.testDescription): \(points.count) of \(calls.count * (MigrationPoint.ways(killing: false) - 1)) points, seed \(MigrationCase.seed)"
-        )
+            "faults: \(description.testDescription): \(points.count) of \(all) points at \(calls.names.count) calls, seed "
+                + "\(MigrationCase.seed)")
     }
 
     private func check(_ bench: MigrationBench, _ point: MigrationPoint, _ place: String) throws {

@@ -2,8 +2,10 @@ import FoundationEssentials
 
 /// What the build left beside the running test program, and the package that it was built from.
 enum BuiltProducts {
-    /// The folder of the built programs and plugins, without symbolic links.
+    /// The folder of the built programs and plugins, without symbolic links: that of the test program, or the one that
+    /// `LOCALDATA_PRODUCTS` names, such as a release build's.
     static let folder: String = {
+        if let folder = ProcessInfo.processInfo.environment["LOCALDATA_PRODUCTS"], !folder.isEmpty { return folder }
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
     }()

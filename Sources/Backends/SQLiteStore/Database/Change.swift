@@ -5,7 +5,7 @@ import LocalDataAPI
 /// A change of a database under way: a connection within a transaction that it alone may write in.
 final class Change {
     let connection: Connection
-    /// Whether a value that is replaced may have pieces; asked once, since most databases have none.
+    /// Whether a value that is replaced may have pieces; asked once, since many databases have none.
     @exclusivity(unchecked)
     private var hasPieces: Bool
     private let time: Int64
@@ -23,10 +23,8 @@ final class Change {
     /// Stores a value that is in memory.
     func set(_ key: SQLiteKey, to value: RawSpan, _ attributes: ValueAttributes?) throws {
         try value.withUnsafeBytes { bytes in
-            guard bytes.count > Piece.size else {
-                return try insert(key, size: bytes.count, content: bytes, attributes) { _ in }
-            }
-            try insert(key, size: bytes.count, content: nil, attributes) { put in
+            guard !Piece.isInRow(key, bytes.count) else { return try setInRow(key, bytes, attributes) }
+            try insert(key, size: bytes.count, attributes) { put in
                 for start in stride(from: 0, to: bytes.count, by: Piece.size) {
                     try put(
                         UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Piece.size, bytes.count)]))
@@ -39,29 +37,47 @@ final class Change {
     func add(_ key: SQLiteKey, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
         try value.withUnsafeBytes { bytes in
             // One in pieces is rare, and asked for first.
-            guard bytes.count <= Piece.size else {
+            guard Piece.isInRow(key, bytes.count) else {
                 guard try version(of: key) == nil else { return false }
                 try set(key, to: bytes.bytes, attributes)
                 return true
             }
             let place = try number(of: key.place) ?? make(key.place)
-            var version: Int64 = 0
-            sqlite3_randomness(8, &version)
-            try insertRow(.insertNew, place, key, version, bytes.count, bytes, attributes)
-            return sqlite3_changes(connection.handle) > 0
+            try insertRow(.insertNew, place, key, newVersion(), bytes.count, bytes, attributes)
+            return hasChanged
         }
     }
 
-    /// Stores a value with the content that is given, or with the pieces that `fill` puts.
+    /// Stores a value in its row.
+    private func setInRow(_ key: SQLiteKey, _ content: UnsafeRawBufferPointer, _ attributes: ValueAttributes?) throws {
+        let place = try number(of: key.place) ?? make(key.place)
+        let version = newVersion()
+        if hasPieces {
+            try insertRow(.replaceRow, place, key, version, content.count, content, attributes)
+            guard !hasChanged else { return }
+            try removePieces(place, key)
+        }
+        try insertRow(.insert, place, key, version, content.count, content, attributes)
+    }
+
+    private func newVersion() -> Int64 {
+        var version: Int64 = 0
+        sqlite3_randomness(8, &version)
+        return version
+    }
+
+    /// Whether the last statement changed a row.
+    private var hasChanged: Bool { sqlite3_changes(connection.handle) > 0 }
+
+    /// Stores a value with the pieces that `fill` puts.
     func insert(
-        _ key: SQLiteKey, size: Int, content: UnsafeRawBufferPointer?, _ attributes: ValueAttributes?,
+        _ key: SQLiteKey, size: Int, _ attributes: ValueAttributes?,
         _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
         let place = try number(of: key.place) ?? make(key.place)
         try removePieces(place, key)
-        var version: Int64 = 0
-        sqlite3_randomness(8, &version)
-        try insertRow(.insert, place, key, version, size, content, attributes)
+        let version = newVersion()
+        try insertRow(.insert, place, key, version, size, nil, attributes)
         var number: Int64 = 0
         try fill { bytes in
             let statement = try connection.statement(.insertPiece)
@@ -130,24 +146,33 @@ final class Change {
     /// Removes a value; `false` if there was none.
     func remove(_ key: SQLiteKey) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
-        try removePieces(place, key)
-        let statement = try connection.statement(.remove)
-        statement.bind(1, place)
-        statement.bind(2, text: key.name)
-        try statement.run()
-        return sqlite3_changes(connection.handle) > 0
+        if hasPieces {
+            try run(.removeRow, place, key)
+            guard !hasChanged else { return true }
+            try removePieces(place, key)
+        }
+        try run(.remove, place, key)
+        return hasChanged
     }
 
     /// Removes a value, if it has a mark; `false` if it has another, or is not there.
     func remove(_ key: SQLiteKey, of version: Int64) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
-        try removePieces(place, key)
-        let statement = try connection.statement(.removeVersion)
+        if hasPieces {
+            try run(.removeRowVersion, place, key, version)
+            guard !hasChanged else { return true }
+            try removePieces(place, key)
+        }
+        try run(.removeVersion, place, key, version)
+        return hasChanged
+    }
+
+    private func run(_ query: Query, _ place: Int64, _ key: SQLiteKey, _ version: Int64? = nil) throws {
+        let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
-        statement.bind(3, version)
+        if let version { statement.bind(3, version) }
         try statement.run()
-        return sqlite3_changes(connection.handle) > 0
     }
 
     /// Lets the places know their numbers; called once the change is there to stay.
@@ -171,10 +196,6 @@ final class Change {
     }
 
     private func removePieces(_ place: Int64, _ key: SQLiteKey) throws {
-        guard hasPieces else { return }
-        let statement = try connection.statement(.removePieces)
-        statement.bind(1, place)
-        statement.bind(2, text: key.name)
-        try statement.run()
+        if hasPieces { try run(.removePieces, place, key) }
     }
 }

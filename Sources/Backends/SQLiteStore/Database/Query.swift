@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
     case version, value, attributes, names
-    case insert, insertNew, remove, removeVersion
+    case insert, insertNew, replaceRow, remove, removeRow, removeVersion, removeRowVersion
     case somePiece, pieces, insertPiece, removePieces
 
     var text: String {
@@ -40,8 +40,24 @@ enum Query: Int, CaseIterable {
             (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
+        // Of a value that is in its row, or of none; changes nothing if it has pieces.
+        case .replaceRow:
+            """
+            INSERT INTO value
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            ON CONFLICT (place, name) DO UPDATE SET
+            version = excluded.version, modified = excluded.modified, size = excluded.size,
+            content_type = excluded.content_type, serializer = excluded.serializer,
+            version_tag = excluded.version_tag, app_version = excluded.app_version, owner = excluded.owner,
+            content = excluded.content
+            WHERE value.content IS NOT NULL
+            """
         case .remove: "DELETE FROM value WHERE place = ?1 AND name = ?2"
+        case .removeRow: "DELETE FROM value WHERE place = ?1 AND name = ?2 AND content IS NOT NULL"
         case .removeVersion: "DELETE FROM value WHERE place = ?1 AND name = ?2 AND version = ?3"
+        case .removeRowVersion:
+            "DELETE FROM value WHERE place = ?1 AND name = ?2 AND version = ?3 AND content IS NOT NULL"
         case .somePiece: "SELECT 1 FROM piece LIMIT 1"
         case .pieces: "SELECT content FROM piece WHERE version = ?1 ORDER BY number"
         case .insertPiece: "INSERT INTO piece (version, number, content) VALUES (?1, ?2, ?3)"

@@ -47,9 +47,10 @@ struct MigrationCost {
 
     private func fill(_ router: StorageRouter, _ scope: String, _ count: Int) async throws {
         let value = Data(repeating: 7, count: 100)
-        for start in stride(from: 0, to: count, by: 10_000) {
+        // In small batches, which leave little freed memory that would hide what a migration takes.
+        for start in stride(from: 0, to: count, by: 1000) {
             var batch = StorageBatch()
-            for index in start..<min(start + 10_000, count) {
+            for index in start..<min(start + 1000, count) {
                 let digits = String(index)
                 let name = "key-" + String(repeating: "0", count: 7 - digits.count) + digits
                 batch.setData(value, for: .key(key(name, scope)))

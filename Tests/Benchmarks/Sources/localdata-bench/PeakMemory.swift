@@ -2,9 +2,8 @@ internal import Glibc
 
 /// The most memory that this process has had at once, as the system counts it (`VmHWM` of proc(5)).
 enum PeakMemory {
-    /// Begins to count anew, from what there is now; what was freed goes back to the system first.
+    /// Begins to count anew, from what there is now.
     static func begin() -> Int {
-        malloc_trim(0)
         if let file = fopen("/proc/self/clear_refs", "we") {
             fputs("5", file)
             fclose(file)
