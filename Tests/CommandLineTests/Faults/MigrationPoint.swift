@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// One disturbance of a migration.
 struct MigrationPoint: Sendable {
     let mode: FaultMode
@@ -7,6 +9,9 @@ struct MigrationPoint: Sendable {
     let number: Int
     /// Which call of whoever goes on is hit, if that one is killed too.
     var second: Int?
+
+    /// Which of the points `LOCALDATA_FAULTS` asks for: those that `kill`, those that are an `error`, or all.
+    private static let wanted = ProcessInfo.processInfo.environment["LOCALDATA_FAULTS"]
 
     /// The calls of which a half can be done.
     private static let tearable: Set<String> = [
@@ -22,11 +27,12 @@ struct MigrationPoint: Sendable {
             points.append(MigrationPoint(mode: mode, isLasting: isLasting, number: number))
         }
         for (number, name) in zip(calls.numbers, calls.names) {
-            if killing {
+            if killing, wanted != "error" {
                 add(.killBefore, number)
                 if tearable.contains(name) { add(.killTorn, number) }
                 if number == calls.numbers.upperBound { add(.killAfter, number) }
             }
+            guard wanted != "kill" else { continue }
             for mode in FaultMode.allCases where !mode.kills { add(mode, number) }
             add(.noSpace, number, isLasting: true)
         }
