@@ -8,7 +8,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         case notRun
         /// The data is at its destination, and what the migration removes is not yet removed.
         case cleanupPending
-        /// It moves many values, and was stopped in the midst; a run goes on from there.
+        /// It moves many values or a large one, and was stopped in the midst; a run goes on from there.
         case interrupted
         /// All is done.
         case done

@@ -24,7 +24,8 @@ struct MigrationChecks {
     /// What a migration said of itself is what is found.
     func checkEnding(_ ending: ExerciseReport.Ending<String>?, found look: ExerciseLook?) throws {
         let (ending, look) = (try #require(ending), try #require(look))
-        let isDone = look.rows.map(\.id) == subject.ids
+        let isCopied = look.values[subject.address] == subject.wanted
+        let isDone = look.rows.map(\.id) == subject.ids && look.rows.allSatisfy { $0.state != .copying || isCopied }
         let isClean = isDone && look.rows.allSatisfy { $0.state == .clean }
         switch ending.value {
         case "migrated": #expect(isClean, "success without effect: \(look.rows); \(what)")

@@ -10,8 +10,9 @@ struct MigrationPoint: Sendable {
     /// Which call of whoever goes on is hit, if that one is killed too.
     var second: Int?
 
-    /// Which of the points `LOCALDATA_FAULTS` asks for: those that `kill`, those that are an `error`, or all.
+    /// The kinds of points that `LOCALDATA_FAULTS` names, divided by commas; `nil` for all.
     private static let wanted = ProcessInfo.processInfo.environment["LOCALDATA_FAULTS"]
+        .map { Set($0.split(separator: ",").map(String.init)) }
 
     /// The calls of which a half can be done.
     private static let tearable: Set<String> = [
@@ -27,16 +28,15 @@ struct MigrationPoint: Sendable {
             points.append(MigrationPoint(mode: mode, isLasting: isLasting, number: number))
         }
         for (number, name) in zip(calls.numbers, calls.names) {
-            if killing, wanted != "error" {
+            if killing {
                 add(.killBefore, number)
                 if tearable.contains(name) { add(.killTorn, number) }
                 if number == calls.numbers.upperBound { add(.killAfter, number) }
             }
-            guard wanted != "kill" else { continue }
             for mode in FaultMode.allCases where !mode.kills { add(mode, number) }
             add(.noSpace, number, isLasting: true)
         }
-        return points
+        return points.filter { wanted?.contains($0.kind) ?? true }
     }
 
     /// The points that are tried of some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for the
@@ -56,9 +56,12 @@ struct MigrationPoint: Sendable {
 }
 
 extension MigrationPoint: CustomStringConvertible {
+    /// What happens, as `LOCALDATA_FAULTS` names it.
+    private var kind: String { "\(mode.rawValue)\(isLasting ? "-lasting" : "")" }
+
     /// The point in words.
     var description: String {
-        "\(mode.rawValue)\(isLasting ? ", and from then on," : "") at call \(number)\(second.map { " and \($0)" } ?? "")"
+        "\(kind) at call \(number)\(second.map { " and \($0)" } ?? "")"
     }
 }
 

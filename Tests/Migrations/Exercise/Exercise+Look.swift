@@ -10,7 +10,7 @@ extension Exercise {
         var values: [String: Data] = [:]
         // Who reads what is not there has older data brought.
         for key in subject.keys where try await router.exists(key) {
-            values[key.exerciseAddress] = try await router.data(for: key)
+            values[key.exerciseAddress] = try await router.data(for: key)?.exerciseShown
         }
         var records: [MigrationRecord] = []
         if let bulk = subject.bulk {

@@ -46,7 +46,7 @@ package struct Exercise: Sendable {
         report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.after = try await look()
-        report.got = await .init { try await subject.destination.get(router) }
+        report.got = await .init { try await subject.destination.get(router).exerciseShown }
         return report
     }
 
@@ -57,7 +57,7 @@ package struct Exercise: Sendable {
         var report = ExerciseReport()
         if !asksFirst { report.before = try await look() }
         let router = try await router()
-        report.got = await .init { try await subject.destination.get(router) }
+        report.got = await .init { try await subject.destination.get(router).exerciseShown }
         if asksFirst { report.before = try await look() }
         report.run = await .init { try await migrate(router) }
         report.after = try await look()
@@ -81,7 +81,7 @@ package struct Exercise: Sendable {
         report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.before = try await look(with: router)
-        report.got = await .init { try await subject.destination.get(router) }
+        report.got = await .init { try await subject.destination.get(router).exerciseShown }
         report.again = await .init { try await migrate(router) }
         report.after = try await look(with: router)
         let calls = CallCount.now

@@ -34,10 +34,10 @@ package struct ExerciseCase: Sendable {
     /// a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
     private func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
         var values: [String: Data] = [:]
-        for value in before { values[value.address] = value.data }
+        for value in before { values[value.address] = value.shown }
         for step in steps {
-            guard let row = rows.first(where: { $0.id == step.id }) else { continue }
-            for value in step.written { values[value.address] = value.data }
+            guard let row = rows.first(where: { $0.id == step.id }), row.state != .copying else { continue }
+            for value in step.written { values[value.address] = value.shown }
             guard row.state == .clean else { continue }
             for key in step.removed { values[key.exerciseAddress] = nil }
         }
@@ -47,17 +47,21 @@ package struct ExerciseCase: Sendable {
     /// Whether values move in parts, so that a run that fails may have moved some.
     package var isInParts: Bool { bulk != nil }
 
-    /// How many runs of a migration are counted if nothing disturbs it.
-    package var runs: Int { bulk == nil ? steps.count : steps[0].written.count }
+    /// Whether its runs are counted; what only moves values has no code of its own that could count.
+    var isCounted = true
+
+    /// How many runs of a migration are counted if nothing disturbs it; `nil` if none are.
+    package var runs: Int? { isCounted ? bulk == nil ? steps.count : steps[0].written.count : nil }
 
     /// Whether values are where the ledger says that they are.
     package func allows(_ look: ExerciseLook) -> Bool {
-        guard isInParts, look.rows.first?.state == .published else { return look.values == values(after: look.rows) }
+        let isUnderWay = isInParts ? look.rows.first?.state == .published : look.rows.first?.state == .copying
+        guard isUnderWay else { return look.values == values(after: look.rows) }
         // Of those that are on their way, each is in one place or both.
         var expected = values(after: [])
         for (value, source) in zip(steps[0].written, steps[0].removed)
-        where look.values[value.address] == value.data {
-            expected[value.address] = value.data
+        where look.values[value.address] == value.shown {
+            expected[value.address] = value.shown
             if look.values[source.exerciseAddress] == nil { expected[source.exerciseAddress] = nil }
         }
         return look.values == expected
@@ -70,8 +74,8 @@ package struct ExerciseCase: Sendable {
     package var ids: [String] { steps.map(\.id) }
 
     /// What is stored for the destination before; `nil` for nothing.
-    package var old: Data? { before.first { $0.address == address }?.data }
+    package var old: Data? { before.first { $0.address == address }?.shown }
 
     /// What an app gets that asks for the destination when all is done; `nil` for nothing.
-    package var wanted: Data? { steps.last?.written.first { $0.address == address }?.data }
+    package var wanted: Data? { steps.last?.written.first { $0.address == address }?.shown }
 }

@@ -18,6 +18,10 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case removing
     /// All values of a range move, and one of them replaces another.
     case bulk
+    /// One value moves that is too large to be in memory.
+    case large
+    /// All values of a range move as they are, and one of them is too large to be in memory.
+    case largeBulk = "large-bulk"
 
     /// The case of this kind between two places.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
@@ -32,6 +36,8 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
         case .chained: try way.chained()
         case .removing: try way.removing()
         case .bulk: try way.bulk()
+        case .large: try way.large()
+        case .largeBulk: try way.largeBulk()
         }
     }
 }

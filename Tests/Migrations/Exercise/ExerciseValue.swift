@@ -15,6 +15,20 @@ struct ExerciseValue: Sendable {
     var address: String { key.exerciseAddress }
 }
 
+extension ExerciseValue {
+    /// What is said of the value.
+    var shown: Data { data.exerciseShown }
+}
+
+extension Data {
+    /// The bytes; of many their number, and what tells them from others.
+    var exerciseShown: Data {
+        guard count > 4096 else { return self }
+        let sum = reduce(into: UInt64(0)) { $0 = ($0 &+ UInt64($1)) &* 0x9E37_79B9_7F4A_7C15 }
+        return Data("\(count) bytes, \(String(sum, radix: 16))".utf8)
+    }
+}
+
 extension AnyStorageKey {
     /// The address, as the ledger says it.
     var exerciseAddress: String { "\(descriptor.domain)/\(descriptor.name)" }

@@ -84,7 +84,7 @@ struct LedgerRow: Codable, Equatable, Sendable {
 
     /// Whether its images are kept no longer. Those of many keys go by themselves.
     func isExpired(at now: Int64) -> Bool {
-        bulk == nil && state != .published && expires.map { $0 <= now } == true
+        bulk == nil && state != .published && state != .copying && expires.map { $0 <= now } == true
     }
 
     var changes: [Change] { written + removed }

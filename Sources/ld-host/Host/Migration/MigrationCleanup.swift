@@ -64,7 +64,11 @@ struct MigrationCleanup {
     ) async throws(StorageError) {
         let isOwn = "\(resolved.address)" == page.address
         let there = isOwn ? page : try await Ledger(router, ledger.settings, of: resolved).page()
-        guard let row = there.rows.first(where: { $0.id != id && $0.state == .published }) else { return }
+        guard
+            let row = there.rows.first(where: {
+                $0.id != id && ($0.state == .published || $0.state == .copying)
+            })
+        else { return }
         throw StorageError(
             .busy, "'\(resolved.address)' was brought by the migration '\(row.id)', which is not cleaned up yet",
             hint: "run that migration again")

@@ -52,7 +52,7 @@ struct MigrationRun: Sendable {
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
         try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
-        if row.state == .published, row.isLarge == true {
+        if row.state == .copying {
             if let outcome = try await LargeRun(ledger).resume(row, &page) {
                 return MigrationResult(success: true, outcome: outcome)
             }

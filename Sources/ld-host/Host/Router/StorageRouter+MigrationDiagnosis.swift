@@ -25,6 +25,11 @@ extension Diagnosis {
                             "the migration '\(row.id)' has brought its data to '\(place.address)', and what it removes is "
                                 + "still there",
                             hint: "run: ld-host migrate resume", isProblem: true))
+                case .copying:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' was interrupted while it copied a large value to '\(place.address)'",
+                            hint: "run: ld-host migrate resume", isProblem: true))
                 case .unverified:
                     findings.append(
                         Finding(

@@ -37,6 +37,7 @@ struct LargeRun: Sendable {
     ) async throws -> Bool {
         var row = given
         row.isLarge = true
+        row.state = .copying
         let (source, destination) = (move.source.resolved, move.destination.resolved)
         let values = try await values(source, destination)
         var (written, removed) = (LedgerRow.Change(move.destination), LedgerRow.Change(move.source))
@@ -64,14 +65,20 @@ struct LargeRun: Sendable {
     ///
     /// - Returns: What became of it; `nil` if the value has not come to its destination, so that the migration is to be run.
     func resume(_ row: LedgerRow, _ page: inout LedgerPage) async throws -> MigrationOutcome? {
+        guard try await hasCome(row) else { return nil }
         let (source, destination) = try await keys(row)
         let values = try await values(source, destination)
-        let before = row.written[0].before
+        return await finishIfPossible(row, values, source, &page) ? .cleaned : .cleanupPending
+    }
+
+    /// Whether the value of a row that was interrupted has come to its destination.
+    func hasCome(_ row: LedgerRow) async throws -> Bool {
+        let (source, destination) = try await keys(row)
+        let values = try await values(source, destination)
         let (isThere, now) = try await onIOThread { () throws(StorageError) in
             (try source.store.exists(source.handle), try values.destination.storedDigest())
         }
-        if isThere, now == before { return nil }
-        return await finishIfPossible(row, values, source, &page) ? .cleaned : .cleanupPending
+        return !isThere || now != row.written[0].before
     }
 
     /// The same as ``finish(_:_:_:_:)``; what keeps it from being done is logged, and tried again by the next run.

@@ -84,6 +84,7 @@ extension LedgerRow {
     var status: MigrationStatus.State {
         switch state {
         case .published: bulk == nil ? .cleanupPending : .interrupted
+        case .copying: .interrupted
         case .clean: .done
         case .unverified: .unverified
         case .rolledBack: .rolledBack

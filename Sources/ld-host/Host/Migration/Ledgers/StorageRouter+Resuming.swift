@@ -14,7 +14,7 @@ extension StorageRouter {
         let survey = await ledgers(snapshot)
         var entries: [MigrationResumption.Entry] = []
         for (place, page) in survey.readable {
-            for row in page.rows where row.state == .published || row.state == .unverified {
+            for row in page.rows where [.published, .copying, .unverified].contains(row.state) {
                 entries.append(
                     row.bulk == nil
                         ? await resume(row.id, survey, place, snapshot) : await goOn(row.id, place.address))
@@ -52,6 +52,13 @@ extension StorageRouter {
                 var page = try await ledger.page()
                 // Somebody else may have been at it meanwhile.
                 guard let row = page[id], row.state != .clean else { return entry(nil) }
+                if row.state == .copying {
+                    switch try await LargeRun(ledger).resume(row, &page) {
+                    case nil: return entry("its large value is not at its destination; it is to be run again")
+                    case .cleanupPending: return entry("what it removes cannot be removed")
+                    case _: return entry(nil)
+                    }
+                }
                 let cleanup = MigrationCleanup(ledger)
                 guard row.state == .published, try await cleanup.isPublished(row) else {
                     return entry(

@@ -50,21 +50,38 @@ struct MigrationPlanner: Sendable {
         return try await attempt(migration, to: destination, page)
     }
 
+    /// The size of what a migration that brought its data still removes; `nil` if it is gone, or someone has changed it.
+    private func size(
+        of resolved: ResolvedKey, removedBy row: LedgerRow, _ change: LedgerRow.Change
+    ) async throws -> Int? {
+        if row.isLarge == true {
+            // It is compared only when it is removed.
+            guard try await router.exists(resolved) else { return nil }
+            return try await router.attributes(of: resolved)?.size.map { Int(clamping: $0) } ?? 0
+        }
+        guard let stored = try await router.stored(resolved), StableHash.of(stored) == change.before else { return nil }
+        return stored.count
+    }
+
     /// What an earlier run leaves to do; `nil` if the migration is to be run.
     private func goOn(
         with row: LedgerRow, _ migration: AnyStorageMigration, _ destination: ResolvedKey, _ ledger: Ledger
     ) async throws -> MigrationPlan.Entry? {
         try row.requireNoLater(than: migration.revision, at: ledger.address)
         let done = UTCTime.text(row.committed)
-        if row.state == .published, try await MigrationCleanup(ledger).isPublished(row) {
+        let hasCome =
+            switch row.state {
+            case .published: try await MigrationCleanup(ledger).isPublished(row)
+            case .copying: try await LargeRun(ledger).hasCome(row)
+            default: false
+            }
+        if hasCome {
             var removes: [MigrationPlan.Value] = []
             for change in row.removed {
                 let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
-                guard let stored = try await router.stored(resolved), StableHash.of(stored) == change.before else {
-                    continue
-                }
+                guard let size = try await size(of: resolved, removedBy: row, change) else { continue }
                 planned.make(.removal, to: resolved)
-                removes.append(MigrationPlan.Value(address: change.address, size: stored.count))
+                removes.append(MigrationPlan.Value(address: change.address, size: size))
             }
             return MigrationPlan.Entry(
                 migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
