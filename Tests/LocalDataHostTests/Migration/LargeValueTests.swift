@@ -72,6 +72,34 @@ import Testing
         try await expect(router, source, 3 << 20)
     }
 
+    @Test("a large value that did not come is not said to be there, and what it was to replace stays")
+    func interrupted() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        // The destination takes what it has, and not what is to come.
+        let small = try home.home.router(
+            domains: "fileSystem: \"file\", rows: \"rows\"",
+            """
+            stores: { rows: { component: "sqlite", options: { path: "${data}/rows.sqlite", largestValue: 2500000 } } }
+            """)
+        let source: StorageKey<Data> = MigrationHome.key("old", .fileSystem(), as: .data)
+        let new = key("new", .custom(name: "rows"), from: source, .takeSource)
+        try await fill(small, source, 3 << 20)
+        try await fill(small, new, 2 << 20, seed: 9)
+        let error = await MigrationError.of { try await small.forceMigration(for: new) }
+        #expect(error?.underlying?.code == .valueTooLarge)
+        #expect(try await small.migrationHistory(for: new).map(\.state) == [.copying])
+        let router = try home.router()
+        let entries = try await router.resumeMigrations().entries
+        #expect(entries.map(\.isDone) == [false] && entries[0].problem?.contains("is not at its destination") == true)
+        try await expect(router, new, 2 << 20, seed: 9)
+        try await expect(router, source, 3 << 20)
+        #expect(try await router.forceMigration(for: new).outcome == .migrated)
+        #expect(try await router.migrationHistory(for: new).map(\.state) == [.clean])
+        try await expect(router, new, 3 << 20)
+        #expect(try await !router.exists(source))
+    }
+
     @Test("large values among small ones are moved by themselves, and put back")
     func bulk() async throws {
         for policy in [MigrationConflictPolicy.keepDestination, .takeSource] {
