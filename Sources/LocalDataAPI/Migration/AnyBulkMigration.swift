@@ -8,6 +8,8 @@ public struct AnyBulkMigration: Sendable {
     public let revision: Int
     /// See ``BulkMigration/summary``.
     public let summary: String
+    /// See ``BulkMigration/fingerprint``.
+    public let fingerprint: String?
     /// See ``BulkMigration/source``.
     public let source: MigrationRange
     /// See ``BulkMigration/destination``.
@@ -28,6 +30,7 @@ public struct AnyBulkMigration: Sendable {
         id = migration.id
         revision = migration.revision
         summary = migration.summary
+        fingerprint = migration.fingerprint
         source = migration.source
         destination = migration.destination
         dependencies = migration.dependencies
@@ -44,6 +47,7 @@ public struct AnyBulkMigration: Sendable {
         id = description.id
         revision = description.revision
         summary = description.summary
+        fingerprint = description.fingerprint
         self.source = source
         self.destination = destination
         dependencies = description.dependencies

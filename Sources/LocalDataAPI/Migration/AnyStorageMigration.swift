@@ -16,6 +16,8 @@ public struct AnyStorageMigration: Sendable {
     public let effect: MigrationEffect
     /// See ``StorageMigration/summary``.
     public let summary: String
+    /// See ``StorageMigration/fingerprint``.
+    public let fingerprint: String?
     /// The pack that it comes from; `nil` for one of the app's own. The loader of packs sets it.
     package var pack: MigrationPackIdentity?
 
@@ -33,6 +35,7 @@ public struct AnyStorageMigration: Sendable {
         conflictPolicy = migration.conflictPolicy
         effect = migration.effect
         summary = migration.summary
+        fingerprint = migration.fingerprint
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }
@@ -53,6 +56,7 @@ public struct AnyStorageMigration: Sendable {
         conflictPolicy = description.conflictPolicy
         effect = description.effect
         summary = description.summary
+        fingerprint = description.fingerprint
         self.condition = condition
         self.action = action
         self.validation = validation
@@ -68,6 +72,7 @@ public struct AnyStorageMigration: Sendable {
         conflictPolicy = .keepDestination
         effect = .brings
         summary = migration.summary
+        fingerprint = nil
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }

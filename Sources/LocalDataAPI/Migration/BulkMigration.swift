@@ -21,6 +21,8 @@ public protocol BulkMigration: Sendable {
     var revision: Int { get }
     /// What it does, for people; empty if not given.
     var summary: String { get }
+    /// See ``StorageMigration/fingerprint``; the ledger keeps it, and nothing is compared with it.
+    var fingerprint: String? { get }
     /// Where the values are. Its store has to be able to list them.
     var source: MigrationRange { get }
     /// Where they come to.
@@ -46,6 +48,8 @@ extension BulkMigration {
     public var revision: Int { 1 }
     /// None.
     public var summary: String { "" }
+    /// None.
+    public var fingerprint: String? { nil }
     /// None.
     public var dependencies: [String] { [] }
     /// Keeps what is there.

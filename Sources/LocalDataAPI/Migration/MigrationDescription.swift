@@ -12,6 +12,8 @@ package struct MigrationDescription: Sendable {
     package let id: String
     package let revision: Int
     package let summary: String
+    /// What it does, as the pack tells it; `nil` if it does not.
+    package let fingerprint: String?
     package let effect: MigrationEffect
     /// `nil` for a bulk migration.
     package let destination: AnyStorageKey?
@@ -26,6 +28,8 @@ package struct MigrationDescription: Sendable {
     private static let mostMigrations = 1024
     /// The most bytes of an id: two addresses and words between them.
     private static let longestID = 4096
+    /// The most bytes of a fingerprint, as the ledger keeps it with every row.
+    private static let longestFingerprint = 256
 }
 
 extension MigrationDescription {
@@ -59,6 +63,11 @@ extension MigrationDescription {
                 throw refused(
                     "the migration '\(form.id)' with the dependency '\(unusable)', which is itself or no id")
             }
+            guard form.fingerprint.map({ isUsable($0, longestFingerprint) }) ?? true else {
+                throw refused(
+                    "the migration '\(form.id)' with a fingerprint that is not usable; expected 1 to "
+                        + "\(longestFingerprint) bytes without control characters")
+            }
             do throws(StorageError) { list.append(try form.description()) } catch {
                 throw refused("the migration '\(form.id)', of which \(error.message)")
             }
@@ -77,9 +86,9 @@ extension MigrationDescription {
         }
     }
 
-    private static func isUsable(_ id: String) -> Bool {
-        (1...longestID).contains(id.utf8.count)
-            && id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    private static func isUsable(_ text: String, _ longest: Int = longestID) -> Bool {
+        (1...longest).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
     private static func refused(_ what: String) -> StorageError {
@@ -123,6 +132,7 @@ private struct Form: Codable {
     let id: String
     var revision: Int?
     var summary: String?
+    var fingerprint: String?
     var effect: MigrationEffect?
     var destination: MigrationKeyForm?
     var sources: [MigrationKeyForm]?
@@ -134,6 +144,7 @@ private struct Form: Codable {
         id = migration.id
         revision = migration.revision
         summary = migration.summary
+        fingerprint = migration.fingerprint
         effect = migration.effect
         destination = MigrationKeyForm(migration.destinationDescriptor)
         sources = migration.sources.map { MigrationKeyForm($0.descriptor) }
@@ -145,6 +156,7 @@ private struct Form: Codable {
         id = migration.id
         revision = migration.revision
         summary = migration.summary
+        fingerprint = migration.fingerprint
         dependencies = migration.dependencies
         conflictPolicy = migration.conflictPolicy
         bulk = Bulk(
@@ -160,7 +172,8 @@ private struct Form: Codable {
         var keys: [AnyStorageKey] = []
         for source in sources ?? [] { keys.append(try source.key()) }
         return MigrationDescription(
-            id: id, revision: revision ?? 1, summary: summary ?? "", effect: effect ?? .brings,
+            id: id, revision: revision ?? 1, summary: summary ?? "", fingerprint: fingerprint,
+            effect: effect ?? .brings,
             destination: try destination.map { (form) throws(StorageError) in try form.key() }, sources: keys,
             dependencies: dependencies ?? [], conflictPolicy: conflictPolicy ?? .keepDestination,
             bulk: try bulk.map { (form) throws(StorageError) in

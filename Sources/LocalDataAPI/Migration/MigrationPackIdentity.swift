@@ -8,13 +8,23 @@ public struct MigrationPackIdentity: Codable, Hashable, Sendable {
     public let version: String
     /// Changes with the plugin's file and with the options that the pack was opened with.
     public let checksum: String
+    /// What the migration does, as the pack tells it: see ``StorageMigration/fingerprint``; `nil` if it does not tell, and
+    /// for a pack as a whole.
+    public let fingerprint: String?
 
     /// Describes a pack; the loader of packs does.
-    package init(name: String, component: String, version: String, checksum: String) {
+    package init(name: String, component: String, version: String, checksum: String, fingerprint: String? = nil) {
         self.name = name
         self.component = component
         self.version = version
         self.checksum = checksum
+        self.fingerprint = fingerprint
+    }
+
+    /// The same pack, for one of its migrations.
+    package func with(fingerprint: String?) -> MigrationPackIdentity {
+        MigrationPackIdentity(
+            name: name, component: component, version: version, checksum: checksum, fingerprint: fingerprint)
     }
 }
 

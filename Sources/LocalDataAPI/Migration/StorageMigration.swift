@@ -41,6 +41,10 @@ public protocol StorageMigration: Sendable {
     var effect: MigrationEffect { get }
     /// What it does, for people; empty if not given.
     var summary: String { get }
+    /// Of one in a pack, what it does, as a text or a hash of one, for packs whose migrations are declared and not written:
+    /// 1 to 256 bytes without control characters. It is another one if the migration does something else, and stays the same
+    /// if only others of the pack change. If not given, the host takes the plugin's file and the pack's options for it.
+    var fingerprint: String? { get }
 
     /// Whether there is something to do. There is no default, so that a misspelt condition does not compile.
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
@@ -68,6 +72,8 @@ extension StorageMigration {
     public var effect: MigrationEffect { .brings }
     /// None.
     public var summary: String { "" }
+    /// None: the pack's file and options stand for it.
+    public var fingerprint: String? { nil }
 
     /// Checks that no source is better protected than the destination.
     public func validate() throws(MigrationError) {

@@ -13,6 +13,7 @@ struct CodingFailure: CustomStringConvertible {
             case DecodingError.dataCorrupted(let context): "not well formed at \(Self.path(context.codingPath))"
             case EncodingError.invalidValue(let value, let context):
                 "a \(type(of: value)) at \(Self.path(context.codingPath)) has no form in it"
+            case let fault as PropertyListFault: "it \(fault.message)"
             default: "\(type(of: error))"
             }
     }

@@ -13,7 +13,7 @@ extension LoadedPack {
                 condition: { try await self.shouldMigrate(index, $0, $1) },
                 action: { try await self.migrate(index, $0, $1) },
                 validation: { () throws(MigrationError) in try self.validate(index) })
-            migration.pack = identity
+            migration.pack = identity.with(fingerprint: list[index].fingerprint)
             return migration
         }
     }
@@ -31,7 +31,7 @@ extension LoadedPack {
             var migration = AnyBulkMigration(
                 list[index], source: bulk.source, destination: bulk.destination, changesValues: bulk.converts,
                 conversion: { bulk.converts ? try self.convert(index, $1, $0) : $0 })
-            migration.pack = identity
+            migration.pack = identity.with(fingerprint: list[index].fingerprint)
             migrations.append(migration)
         }
         return migrations

@@ -574,6 +574,10 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *     id              required; what the ledger knows the migration by: 1 to 4096 bytes, no control characters
  *     revision        a whole number from 1 on; 1 if not given
  *     summary         one line for people; empty if not given
+ *     fingerprint     what the migration does, as a text or a hash of one: 1 to 256 bytes, no control characters. The
+ *                     ledger keeps it, and refuses to run the migration again with another one of the same revision. For
+ *                     packs whose migrations are declared, where others come and go; if not given, the plugin's file and
+ *                     the pack's options are compared. Of a bulk migration it is only kept
  *     effect          "brings" data to its destination, or "removes" what is there; "brings" if not given
  *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security": ...}
  *                     as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",
@@ -586,6 +590,8 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with
  *                     the prefix. Names keep what follows it; with "converts" (false if not given) `convert` makes
  *                     the new bytes.
+ *
+ * A host does not look at members that it does not know.
  *
  * `should_migrate` and `migrate` are called on threads of the host's that may wait, many at once for different
  * migrations; the others never wait for anything but the processor. `should_migrate` and `migrate` are required unless all

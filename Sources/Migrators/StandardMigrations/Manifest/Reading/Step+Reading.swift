@@ -24,7 +24,8 @@ extension Step {
         self.init(
             id: id, revision: try Self.revision(object), after: try Self.after(object),
             conflictPolicy: try Self.conflictPolicy(object, kind, work),
-            condition: try Self.condition(object, kind, work), work: work)
+            condition: try Self.condition(object, kind, work), work: work,
+            fingerprint: StepFingerprint.of(value, besides: ["id", "revision", "after"]))
     }
 
     private static func id(_ object: ManifestObject) throws(StorageError) -> String {

@@ -7,6 +7,7 @@ struct RangeMove: BulkMigration {
     let revision: Int
     let dependencies: [String]
     let conflictPolicy: MigrationConflictPolicy
+    let fingerprint: String?
     let from: ManifestKey
     let to: ManifestKey
     /// How the values become others, if they do.

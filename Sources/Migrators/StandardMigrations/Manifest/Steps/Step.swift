@@ -16,6 +16,8 @@ struct Step: Sendable {
     let conflictPolicy: MigrationConflictPolicy
     let condition: StepCondition
     let work: Work
+    /// Another one if the step does something else.
+    let fingerprint: String
 
     /// The keys that data comes to.
     var brings: [ManifestKey] {
@@ -49,8 +51,8 @@ struct Step: Sendable {
         guard case .range(let from, let to, let reencoding) = work else { return nil }
         return AnyBulkMigration(
             RangeMove(
-                id: id, revision: revision, dependencies: after, conflictPolicy: conflictPolicy, from: from, to: to,
-                reencoding: reencoding))
+                id: id, revision: revision, dependencies: after, conflictPolicy: conflictPolicy,
+                fingerprint: fingerprint, from: from, to: to, reencoding: reencoding))
     }
 
     private func typed<Value>(_ action: any StepAction, _ serializer: Serializer<Value>) -> StepMigration<Value> {

@@ -9,6 +9,7 @@ struct StepMigration<Value: Codable & Sendable>: ConditionalMigration {
     var id: String { step.id }
     var revision: Int { step.revision }
     var summary: String { action.summary }
+    var fingerprint: String? { step.fingerprint }
     var dependencies: [String] { step.after }
     var effect: MigrationEffect { action.effect }
     var sources: [AnyStorageKey] { action.sources.map(\.key) }

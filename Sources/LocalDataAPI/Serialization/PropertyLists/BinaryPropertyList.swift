@@ -1,0 +1,143 @@
+package import FoundationEssentials
+
+/// The objects of a binary property list, each known to lie within it, and all of them to be a tree that is not too deep.
+///
+/// The form is that of `CFBinaryPList.c` in CoreFoundation: a mark, the objects, a table of where each begins, a trailer.
+package struct BinaryPropertyList {
+    private static let mark = Array("bplist0".utf8)
+    private static let trailerSize = 32
+
+    private let bytes: [UInt8]
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let tableStart: Int
+    /// How many objects there are.
+    package let count: Int
+    /// The object that the list is.
+    package let top: Int
+
+    /// Whether bytes are read as a binary property list.
+    package static func fits(_ data: Data) -> Bool { data.starts(with: mark) }
+
+    /// Takes a list after a look at every object that it has a use for, in time that is bounded by the number of bytes.
+    ///
+    /// - Parameter deepest: How many lists and dictionaries may be in each other.
+    package init(_ data: Data, deepest: Int = PropertyListFault.deepest) throws(PropertyListFault) {
+        guard Self.fits(data), data.count > 8 + Self.trailerSize else { throw .damaged }
+        bytes = Array(data)
+        let trailer = bytes.suffix(Self.trailerSize)
+        offsetSize = Int(trailer[trailer.startIndex + 6])
+        referenceSize = Int(trailer[trailer.startIndex + 7])
+        count = try Self.number(trailer.dropFirst(8).prefix(8))
+        top = try Self.number(trailer.dropFirst(16).prefix(8))
+        tableStart = try Self.number(trailer.dropFirst(24))
+        let room = bytes.count - Self.trailerSize - tableStart
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), tableStart > 8, room > 0,
+            count > 0, count <= room / offsetSize, top < count
+        else { throw .damaged }
+        try PropertyListNesting.check(self, deepest: deepest)
+    }
+
+    /// The most references and values that it can have without one that stands for many.
+    var size: Int { bytes.count }
+
+    /// The bytes of an object's content.
+    package func content(of object: Object) -> ArraySlice<UInt8> { bytes[object.content] }
+
+    /// The object at a place of the table.
+    package func object(_ index: Int) throws(PropertyListFault) -> Object {
+        guard (0..<count).contains(index) else { throw .damaged }
+        let entry = tableStart + index * offsetSize
+        let start = try Self.number(bytes[entry..<entry + offsetSize])
+        guard start >= 8, start < tableStart else { throw .damaged }
+        let (high, low) = (bytes[start] >> 4, Int(bytes[start] & 0x0F))
+        switch (high, low) {
+        case (0x0, 0x0): return Object(kind: .null)
+        case (0x0, 0x8): return Object(kind: .bool(false))
+        case (0x0, 0x9): return Object(kind: .bool(true))
+        case (0x1, 0...4): return Object(kind: .whole, content: try range(start + 1, 1 << low))
+        case (0x2, 2...3): return Object(kind: .real, content: try range(start + 1, 1 << low))
+        case (0x3, 3): return Object(kind: .date, content: try range(start + 1, 8))
+        case (0x4, _): return Object(kind: .data, content: try counted(start, low, 1))
+        case (0x5, _), (0x7, _): return Object(kind: .utf8, content: try counted(start, low, 1))
+        case (0x6, _): return Object(kind: .utf16, content: try counted(start, low, 2))
+        case (0xA, _): return Object(kind: .list, content: try counted(start, low, referenceSize))
+        case (0xC, _): return Object(kind: .set, content: try counted(start, low, referenceSize))
+        case (0xD, _): return Object(kind: .dictionary, content: try counted(start, low, 2 * referenceSize))
+        default: return Object(kind: .other)
+        }
+    }
+
+    /// Which objects a list has; of a dictionary first the names, then as many values.
+    package func references(of object: Object) throws(PropertyListFault) -> [Int] {
+        guard object.kind.isContainer else { return [] }
+        var references: [Int] = []
+        references.reserveCapacity(object.content.count / referenceSize)
+        for start in stride(from: object.content.lowerBound, to: object.content.upperBound, by: referenceSize) {
+            references.append(try Self.number(bytes[start..<start + referenceSize]))
+        }
+        return references
+    }
+
+    /// A whole number, the highest byte first.
+    private static func number(_ bytes: ArraySlice<UInt8>) throws(PropertyListFault) -> Int {
+        var number: UInt64 = 0
+        for byte in bytes {
+            guard number >> 56 == 0 else { throw .damaged }
+            number = number << 8 | UInt64(byte)
+        }
+        guard let number = Int(exactly: number) else { throw .damaged }
+        return number
+    }
+
+    /// So many bytes of the objects.
+    private func range(_ start: Int, _ count: Int) throws(PropertyListFault) -> Range<Int> {
+        guard start <= tableStart, count <= tableStart - start else { throw .damaged }
+        return start..<start + count
+    }
+
+    /// The content of an object that says how many elements it has: in its mark, or in a number behind that.
+    private func counted(_ start: Int, _ low: Int, _ size: Int) throws(PropertyListFault) -> Range<Int> {
+        var (start, count) = (start + 1, low)
+        if low == 0x0F {
+            let mark = bytes[try range(start, 1)].first ?? 0
+            guard mark >> 4 == 0x1, mark & 0x0F <= 3 else { throw .damaged }
+            let number = try range(start + 1, 1 << Int(mark & 0x0F))
+            (start, count) = (number.upperBound, try Self.number(bytes[number]))
+        }
+        guard count <= bytes.count else { throw .damaged }
+        return try range(start, count * size)
+    }
+}
+
+extension BinaryPropertyList {
+    /// One object, and where in the list its content is.
+    package struct Object {
+        /// What it is.
+        package enum Kind: Equatable {
+            case null
+            case bool(Bool)
+            case whole
+            case real
+            case date
+            case data
+            case utf8
+            case utf16
+            case list
+            case set
+            case dictionary
+            /// What a decoder makes nothing of.
+            case other
+
+            var isContainer: Bool { self == .list || self == .set || self == .dictionary }
+        }
+
+        package let kind: Kind
+        let content: Range<Int>
+
+        init(kind: Kind, content: Range<Int> = 0..<0) {
+            self.kind = kind
+            self.content = content
+        }
+    }
+}

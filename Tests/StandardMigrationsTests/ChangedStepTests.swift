@@ -1,0 +1,137 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@testable import MigrationManifest
+
+@Suite("steps that change after they have run", .timeLimit(.minutes(3))) struct ChangedStepTests {
+    /// Where the manifest is.
+    enum Form: CaseIterable { case configuration, file }
+
+    private static let first = #"{"id":"first","onConflict":"takeSource","rename":{"from":"rows/a","to":"rows/b"}}"#
+    private static let second = #"{"id":"second","rename":{"from":"rows/c","to":"rows/d"}}"#
+
+    private static func router(_ home: ManifestHome, _ form: Form, _ steps: String...) throws -> StorageRouter {
+        let manifest = "[\(steps.joined(separator: ", "))]"
+        let options = form == .file ? "file: \"\(try home.write(manifest))\"" : "manifest: \(manifest)"
+        return try home.router("migrations: { packs: { ours: { component: \"standard\", options: { \(options) } } } }")
+    }
+
+    /// Stores a value at the source of the first step, and runs that step.
+    private static func run(_ router: StorageRouter, _ value: String) async throws -> MigrationReport.Entry {
+        try await router.put(value, at: "rows/a")
+        let report = try await router.migrate([AnyStorageKey(StorageKeyDescriptor(address: "rows/b"))])
+        return try #require(report.entries.first { $0.migration == "first" })
+    }
+
+    @Test("a step that is added makes no other one a changed one", arguments: Form.allCases)
+    func added(_ form: Form) async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        #expect(try await Self.run(Self.router(home, form, Self.first), "1").outcome == .migrated)
+        // The steps in another order, one of them after another, and with other spaces.
+        let after = Self.first.replacing(#""rename":"#, with: #""after": ["second"],  "revision": 1, "rename": "#)
+        for (value, steps) in [("2", [Self.first, Self.second]), ("3", [Self.second, after]), ("4", [Self.first])] {
+            let router = try Self.router(home, form, steps.joined(separator: ", "))
+            #expect(try await Self.run(router, value).outcome == .migrated)
+            #expect(try await router.text(at: "rows/b") == value)
+            #expect(
+                try await router.migrationStatus().migrations.allSatisfy {
+                    $0.migration != "first" || $0.problem == nil
+                })
+        }
+    }
+
+    @Test(
+        "a step that ran and is changed is refused by pack and step, unless its revision is another",
+        arguments: Form.allCases)
+    func changed(_ form: Form) async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        #expect(try await Self.run(Self.router(home, form, Self.first), "1").outcome == .migrated)
+        let changed = Self.first.replacing("rows/a", with: "rows/z")
+        let router = try Self.router(home, form, changed, Self.second)
+        // What has nothing to do fails nothing, and is told.
+        #expect(try await router.migrate([AnyStorageKey(StorageKeyDescriptor(address: "rows/b"))]).failures.isEmpty)
+        let problem = try await router.migrationStatus().migrations.first { $0.migration == "first" }?.problem
+        #expect(problem?.contains("the pack 'ours' has changed its migration 'first'") == true, "\(problem ?? "")")
+        try await router.put("2", at: "rows/z")
+        let entry = try await Self.run(router, "2")
+        #expect(entry.outcome == .failed && entry.error?.code == .packUnavailable, "\(entry)")
+        for word in ["the pack 'ours'", "its migration 'first'", "revision 1 was done", "raise the revision"] {
+            #expect(entry.error?.message.contains(word) == true, "\(entry)")
+        }
+        #expect(try await router.text(at: "rows/b") == "1")
+        #expect(try await router.text(at: "rows/z") == "2")
+        let plan = try await router.migrationPlan()
+        #expect(
+            plan.entries.contains {
+                $0.migration == "first" && $0.error == MigrationError.Code.packUnavailable.rawValue
+            }, "\(plan)")
+
+        let raised = changed.replacing(#""id":"first","#, with: #""id":"first","revision":2,"#)
+        #expect(try await Self.run(Self.router(home, form, raised, Self.second), "1").outcome == .migrated)
+        #expect(try await router.text(at: "rows/b") == "2")
+    }
+
+    @Test("a manifest may come to a file, and go back to the configuration")
+    func moved() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        for (value, form) in [("1", Form.configuration), ("2", .file), ("3", .configuration)] {
+            #expect(try await Self.run(Self.router(home, form, Self.first), value).outcome == .migrated)
+        }
+    }
+
+    private static func fingerprint(_ step: String) throws -> String? {
+        let manifest = try Manifest(text: "[\(step),\(second)]")
+        return manifest.migrations.first { $0.id != "second" }?.fingerprint
+            ?? manifest.bulkMigrations.first?.fingerprint
+    }
+
+    private static let whole =
+        #"{"id":"first","revision":2,"after":["second"],"onConflict":"fail","when":{"dataVersion":"<2"},"#
+        + #""map":{"from":"rows/a","to":"rows/b","fields":[{"drop":"/x"},{"set":"/y","value":{"b":1,"a":"1"}}]}}"#
+
+    @Test(
+        "what a step is called, when it is run, and how it is written is not what it does",
+        arguments: [
+            (#""first""#, #""another""#), (#""revision":2,"#, ""), (#""after":["second"],"#, ""),
+            (#"{"b":1,"a":"1"}"#, "{ \"a\" : \"1\",\n \"b\" : 1 }"),
+            (#""from":"rows/a","to":"rows/b""#, #""to":"rows/b","from":"rows/a""#),
+        ])
+    func same(_ part: String, _ other: String) throws {
+        let changed = Self.whole.replacing(part, with: other)
+        #expect(changed != Self.whole)
+        #expect(try Self.fingerprint(changed) == Self.fingerprint(Self.whole))
+        #expect(try Self.fingerprint(Self.whole)?.isEmpty == false)
+    }
+
+    @Test(
+        "everything else is",
+        arguments: [
+            (#""fail""#, #""takeSource""#), (#""onConflict":"fail","#, ""), ("<2", "<3"), ("dataVersion", "appVersion"),
+            ("rows/a", "rows/A"), ("rows/b", "rows/e"), (#"{"drop":"/x"},"#, ""), ("/x", "/z"),
+            (#""a":"1""#, #""a":1"#),
+            (#""b":1"#, #""b":1.0"#),
+            (
+                #"{"drop":"/x"},{"set":"/y","value":{"b":1,"a":"1"}}"#,
+                #"{"set":"/y","value":{"b":1,"a":"1"}},{"drop":"/x"}"#
+            ),
+        ])
+    func other(_ part: String, _ other: String) throws {
+        let changed = Self.whole.replacing(part, with: other)
+        #expect(changed != Self.whole)
+        #expect(try Self.fingerprint(changed) != Self.fingerprint(Self.whole))
+    }
+
+    @Test("a step for a prefix has one, too")
+    func ranges() throws {
+        let step = #"{"id":"all","move":{"from":"userDefaults/old.*","to":"rows/old.*"}}"#
+        #expect(try Self.fingerprint(step) != nil)
+        #expect(
+            try Self.fingerprint(step)
+                != Self.fingerprint(step.replacing("rows/old", with: "rows/new")))
+    }
+}
