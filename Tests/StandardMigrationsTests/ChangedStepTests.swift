@@ -126,6 +126,32 @@ import Testing
         #expect(try Self.fingerprint(changed) != Self.fingerprint(Self.whole))
     }
 
+    @Test(
+        "a step for a prefix that ran and is changed is refused as soon as there is something to move",
+        arguments: Form.allCases)
+    func changedPrefix(_ form: Form) async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let step = #"{"id":"many","prefix":{"from":"rows/old.*","to":"rows/new.*"}}"#
+        let first = try Self.router(home, form, step)
+        try await first.put("1", at: "rows/old.a")
+        #expect(try await first.runMigration("many").outcome == .migrated)
+        let router = try Self.router(home, form, step.replacing(#""id""#, with: #""onConflict":"takeSource","id""#))
+        #expect(try await router.runMigration("many").outcome == .nothingToDo)
+        try await router.put("2", at: "rows/old.b")
+        let plan = try await router.migrationPlan()
+        #expect(plan.entries.map(\.error) == [MigrationError.Code.packUnavailable.rawValue], "\(plan)")
+        await #expect {
+            try await router.runMigration("many")
+        } throws: {
+            let error = $0 as? MigrationError
+            return error?.code == .packUnavailable && error?.message.contains("its migration 'many'") == true
+        }
+        #expect(try await router.text(at: "rows/old.b") == "2")
+        #expect(try await Self.router(home, form, step, Self.second).runMigration("many").outcome == .migrated)
+        #expect(try await router.text(at: "rows/new.b") == "2")
+    }
+
     @Test("a step for a prefix has one, too")
     func ranges() throws {
         let step = #"{"id":"all","move":{"from":"userDefaults/old.*","to":"rows/old.*"}}"#

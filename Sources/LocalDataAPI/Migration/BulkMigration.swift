@@ -21,7 +21,7 @@ public protocol BulkMigration: Sendable {
     var revision: Int { get }
     /// What it does, for people; empty if not given.
     var summary: String { get }
-    /// See ``StorageMigration/fingerprint``; the ledger keeps it, and nothing is compared with it.
+    /// See ``StorageMigration/fingerprint``.
     var fingerprint: String? { get }
     /// Where the values are. Its store has to be able to list them.
     var source: MigrationRange { get }
@@ -48,7 +48,7 @@ extension BulkMigration {
     public var revision: Int { 1 }
     /// None.
     public var summary: String { "" }
-    /// None.
+    /// None: the pack's file and options stand for it.
     public var fingerprint: String? { nil }
     /// None.
     public var dependencies: [String] { [] }

@@ -93,7 +93,9 @@ struct MigrationCampaignTests {
         try checks.checkEnding(report.run, found: found)
         // Of a chain, the first may have said it.
         let isTold = report.run?.value != "migrated" || run.ending.errors.contains("is still there")
-        let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync"))
+        // SQLite's own sync of the folder comes after the store's, and SQLite takes no notice of its failing.
+        let isOfFolder = hit.name == "fdatasync" && !hit.path.contains(".sqlite")
+        let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync")) || isOfFolder
         #expect(isSynced || isTold, "success though a sync failed; \(checks.what)")
         try checks.checkValue(report.got)
     }

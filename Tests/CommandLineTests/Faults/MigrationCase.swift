@@ -21,8 +21,15 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     static let seed =
         ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
+    /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
+    private static let kinds = ExerciseKind.allCases.filter { kind in
+        ProcessInfo.processInfo.environment["LOCALDATA_KINDS"].map {
+            $0.split(separator: ",").contains { $0 == kind.rawValue }
+        } ?? true
+    }
+
     /// Every kind between every two places that outlive a process.
-    static let all = ExerciseKind.allCases.flatMap { kind in
+    static let all = kinds.flatMap { kind in
         ExercisePlace.lasting.flatMap { source in
             ExercisePlace.lasting.map { MigrationCase(kind: kind, source: source, destination: $0) }
         }

@@ -8,7 +8,18 @@ extension LedgerRow {
     ///
     /// - Throws: `packUnavailable` naming the pack, the migration, and both ways. What was rolled back counts as not done.
     func requireSamePack(as migration: AnyStorageMigration) throws(MigrationError) {
-        guard let ran = pack, let now = migration.pack, state != .rolledBack, revision == migration.revision else {
+        try requireSame(pack: migration.pack, revision: migration.revision)
+    }
+
+    /// The same for many keys.
+    func requireSamePack(as migration: AnyBulkMigration) throws(MigrationError) {
+        try requireSame(pack: migration.pack, revision: migration.revision)
+    }
+
+    private func requireSame(
+        pack current: MigrationPackIdentity?, revision present: Int
+    ) throws(MigrationError) {
+        guard let ran = pack, let now = current, state != .rolledBack, revision == present else {
             return
         }
         guard let before = ran.fingerprint, let fingerprint = now.fingerprint, ran.component == now.component else {

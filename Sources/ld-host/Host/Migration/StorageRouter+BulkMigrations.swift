@@ -2,7 +2,7 @@ internal import FoundationEssentials
 public import LocalDataAPI
 
 extension StorageRouter {
-    /// Runs a registered migration now, by its id, after those that it depends on.
+    /// Runs a migration that is registered or in a pack now, by its id, after those that it depends on.
     ///
     /// - Parameters:
     ///   - onConflict: In place of the migration's own policy.
@@ -14,17 +14,17 @@ extension StorageRouter {
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
-        switch try known(id) {
+        switch try await known(id) {
         case .single(let migration): try await migrate(migration, onConflict: onConflict)
         case .bulk(let migration): try await migrate(migration, onConflict: onConflict, progress: progress)
         }
     }
 
-    /// Runs the registered migrations of many keys, each after those that it depends on, also if some fail.
+    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if some fail.
     public func migrateRanges() async throws -> MigrationReport {
         let snapshot = try await snapshot()
         var entries: [MigrationReport.Entry] = []
-        for known in try MigrationOrder(migrationRegistry.known).sorted() {
+        for known in try MigrationOrder(await knownMigrations()).sorted() {
             guard case .bulk(let migration) = known else { continue }
             let destination = migration.destination.key("\(migration.destination.prefix)*").descriptor
             do {
@@ -42,9 +42,9 @@ extension StorageRouter {
         return MigrationReport(entries)
     }
 
-    /// What the ledger says of a registered migration; `nil` if it has not run.
+    /// What the ledger says of a migration that is registered or in a pack; `nil` if it has not run.
     public func migrationRecord(of id: String) async throws -> MigrationRecord? {
-        switch try known(id) {
+        switch try await known(id) {
         case .single(let migration):
             let resolved = try await resolve(KeyReference(migration.destinationKey))
             return try await Ledger(self, snapshot().settings, of: resolved).page()[id]?.record
@@ -66,13 +66,14 @@ extension StorageRouter {
         try await inTurn(of: id) { try BulkRollback($0).confirm() }
     }
 
-    private func known(_ id: String) throws(MigrationError) -> KnownMigration {
+    private func known(_ id: String) async throws -> KnownMigration {
         if let known = migrationRegistry.known(id) { return known }
-        throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered")
+        if let known = try await knownMigrations().first(where: { $0.id == id }) { return known }
+        throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered, and no pack has it")
     }
 
     private func inTurn(of id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {
-        guard case .bulk(let migration) = try known(id) else {
+        guard case .bulk(let migration) = try await known(id) else {
             throw MigrationError(.validationFailed, "the migration '\(id)' is of one key; name the key")
         }
         let ledger = try await bulkLedger(of: migration)

@@ -577,7 +577,7 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *     fingerprint     what the migration does, as a text or a hash of one: 1 to 256 bytes, no control characters. The
  *                     ledger keeps it, and refuses to run the migration again with another one of the same revision. For
  *                     packs whose migrations are declared, where others come and go; if not given, the plugin's file and
- *                     the pack's options are compared. Of a bulk migration it is only kept
+ *                     the pack's options are compared
  *     effect          "brings" data to its destination, or "removes" what is there; "brings" if not given
  *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security": ...}
  *                     as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",

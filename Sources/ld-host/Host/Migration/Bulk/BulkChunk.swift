@@ -41,6 +41,7 @@ struct BulkChunk {
         if let name = names.first, !migration.changesValues {
             let source = try ledger.source.key(name)
             if try LargeMove.largeSize(of: source) != nil {
+                try page[migration.id]?.requireSamePack(as: migration)
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
                     name, given: given, attributes: attributes(given, false), policy: policy, &row, &page)
@@ -58,6 +59,7 @@ struct BulkChunk {
                 row.bulk = progress
                 return count
             }
+            try page[migration.id]?.requireSamePack(as: migration)
             let number = progress.chunks
             progress.chunks += 1
             progress.isOpen = true

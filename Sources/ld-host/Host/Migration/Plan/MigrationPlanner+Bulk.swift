@@ -17,6 +17,7 @@ extension MigrationPlanner {
         let rest = kept == 0 ? "" : "; \(kept) stay, as their destination has a value"
         switch (moved, kept) {
         case (1..., _):
+            try row?.requireSamePack(as: migration)
             return MigrationPlan.Entry(
                 .bulk(migration), .run,
                 because: "\(moved) value\(moved == 1 ? " goes" : "s go") from '\(migration.source)' to "
