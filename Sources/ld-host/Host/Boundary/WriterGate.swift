@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// Keeps this process's writers out of a store without transactions while values are compared and changed as one. Writers do
-/// not keep each other out, and pay some 20 ns; readers pay nothing.
+/// not keep each other out; readers pay nothing.
 final class WriterGate: Sendable {
     // Initialized before it is shared, at an address that stays; every use is a call of the system's.
     nonisolated(unsafe) private let lock: UnsafeMutablePointer<pthread_rwlock_t>
