@@ -5,8 +5,9 @@ enum Piece {
     static let size = 256 << 10
 
     /// The most bytes of a name and a value that stay in the value's row. Of a row that does not fit into a quarter of a page
-    /// with its attributes, SQLite copies all of it whenever it is compared on the way to another.
-    private static let largestRow = 640
+    /// SQLite copies all of it whenever it is compared on the way to another; up to here that is no more than the rest of
+    /// the search, and less than what two rows cost.
+    private static let largestRow = 4096
 
     /// Whether a value stays in its row.
     @inline(__always)
