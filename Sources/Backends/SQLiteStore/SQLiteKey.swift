@@ -1,7 +1,19 @@
 import LocalDataAPI
 
+/// What names a value in a change.
+protocol ValueName {
+    var place: Place { get }
+    var name: UnsafeRawBufferPointer { get }
+}
+
+/// A name that is lent for the time of a change.
+struct LentName: ValueName {
+    let place: Place
+    let name: UnsafeRawBufferPointer
+}
+
 /// A resolved address: its place, and the name's bytes, ready to be bound.
-package final class SQLiteKey: Sendable {
+package final class SQLiteKey: ValueName, Sendable {
     let place: Place
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
 

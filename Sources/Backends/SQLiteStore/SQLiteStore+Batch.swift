@@ -21,8 +21,13 @@ extension SQLiteStore: BatchBackend {
     ///
     /// - Throws: `unsupported` if there are two: no two files change at once.
     func commonDatabase(of keys: some Collection<SQLiteKey>) throws -> Database? {
-        guard let first = keys.first?.database else { return nil }
-        if let other = keys.first(where: { $0.database !== first })?.database {
+        try commonDatabase(of: keys.lazy.map(\.place))
+    }
+
+    /// The database of all these places.
+    func commonDatabase(of places: some Collection<Place>) throws -> Database? {
+        guard let first = places.first?.database else { return nil }
+        if let other = places.first(where: { $0.database !== first })?.database {
             throw StorageError(
                 .unsupported, "the changes are of two databases, '\(first.path)' and '\(other.path)'",
                 hint: "change the values of a folder by themselves")

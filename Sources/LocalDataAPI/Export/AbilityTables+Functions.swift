@@ -197,3 +197,40 @@ func checkStore(
         return stopped ? LD_STOPPED : LD_OK
     }
 }
+
+func readMany(
+    context: UnsafeMutableRawPointer?, place: UnsafePointer<ld_namespace>?, prefix: ld_bytes, after: ld_bytes,
+    largest: UInt64, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<ld_bulk_value>?) -> Int32)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let take else { throw StorageError(.unsupported, "read was called without a function that takes") }
+        var stopped = false
+        try ability(context, \.bulk).read(
+            StorageNamespace(place), utf8(prefix), after.count == 0 ? nil : utf8(after), Int(clamping: largest)
+        ) { value in
+            stopped = take(taker, value) != 0
+            return !stopped
+        }
+        return stopped ? LD_STOPPED : LD_OK
+    }
+}
+
+func applyMany(
+    context: UnsafeMutableRawPointer?, changes: UnsafePointer<UnsafePointer<ld_bulk_change>?>?, count: Int,
+    teller: UnsafeMutableRawPointer?, conflict: (@convention(c) (UnsafeMutableRawPointer?, Int) -> Void)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let changes = try BulkChanges(UnsafeBufferPointer(start: changes, count: changes == nil ? 0 : count))
+        let conflicts = try ability(context, \.bulk).apply(changes)
+        for index in conflicts { conflict?(teller, index) }
+        guard conflicts.isEmpty else {
+            throw StorageError(
+                .busy, "\(conflicts.count) of \(changes.count) values are not as the changes expect them",
+                hint: "read them again")
+        }
+        return LD_OK
+    }
+}

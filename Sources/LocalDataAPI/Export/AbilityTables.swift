@@ -32,4 +32,7 @@ struct AbilityTables: @unchecked Sendable {
     let check = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_check(size: UInt32(MemoryLayout<ld_store_check>.size), check: checkStore)))
+    let bulk = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_bulk(size: UInt32(MemoryLayout<ld_store_bulk>.size), read: readMany, apply: applyMany)))
 }

@@ -16,6 +16,7 @@ struct StorageAbilities {
     var unwatch: ((Handle) -> Void)?
     var transactions: AnyTransactionExport?
     var check: (((String) -> Bool) throws -> Void)?
+    var bulk: AnyBulkExport?
 
     init<Backend: StorageBackend>(of backend: Backend) {
         if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
@@ -25,6 +26,7 @@ struct StorageAbilities {
         if let backend = backend as? any WatchableBackend { add(watching: backend) }
         if let backend = backend as? any TransactionalBackend { add(transactions: backend) }
         if let backend = backend as? any CheckableBackend { check = { try backend.check($0) } }
+        if let backend = backend as? any BulkBackend { add(bulk: backend) }
     }
 
     /// The table of an ability that the store has.
@@ -37,6 +39,7 @@ struct StorageAbilities {
         case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
         case LD_STORE_TRANSACTIONS where transactions != nil: AbilityTables.shared.transactions
         case LD_STORE_CHECK where check != nil: AbilityTables.shared.check
+        case LD_STORE_BULK where bulk != nil: AbilityTables.shared.bulk
         default: nil
         }
     }
@@ -89,4 +92,6 @@ struct StorageAbilities {
     private mutating func add<Backend: TransactionalBackend>(transactions backend: Backend) {
         transactions = TransactionExport(backend)
     }
+
+    private mutating func add<Backend: BulkBackend>(bulk backend: Backend) { bulk = BulkExport(backend) }
 }

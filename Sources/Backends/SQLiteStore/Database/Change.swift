@@ -21,7 +21,7 @@ final class Change {
     }
 
     /// Stores a value that is in memory.
-    func set(_ key: SQLiteKey, to value: RawSpan, _ attributes: ValueAttributes?) throws {
+    func set(_ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?) throws {
         try value.withUnsafeBytes { bytes in
             guard !Piece.isInRow(key, bytes.count) else { return try setInRow(key, bytes, attributes) }
             try insert(key, size: bytes.count, attributes) { put in
@@ -34,7 +34,7 @@ final class Change {
     }
 
     /// Stores a value that is in memory, if there is none; `false` if there is.
-    func add(_ key: SQLiteKey, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
+    func add(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
         try value.withUnsafeBytes { bytes in
             // One in pieces is rare, and asked for first.
             guard Piece.isInRow(key, bytes.count) else {
@@ -49,7 +49,9 @@ final class Change {
     }
 
     /// Stores a value in its row.
-    private func setInRow(_ key: SQLiteKey, _ content: UnsafeRawBufferPointer, _ attributes: ValueAttributes?) throws {
+    private func setInRow(_ key: some ValueName, _ content: UnsafeRawBufferPointer, _ attributes: ValueAttributes?)
+        throws
+    {
         let place = try number(of: key.place) ?? make(key.place)
         let version = newVersion()
         if hasPieces {
@@ -62,7 +64,8 @@ final class Change {
 
     private func newVersion() -> Int64 {
         var version: Int64 = 0
-        sqlite3_randomness(8, &version)
+        // 0 stands for no value.
+        while version == 0 { sqlite3_randomness(8, &version) }
         return version
     }
 
@@ -71,7 +74,7 @@ final class Change {
 
     /// Stores a value with the pieces that `fill` puts.
     func insert(
-        _ key: SQLiteKey, size: Int, _ attributes: ValueAttributes?,
+        _ key: some ValueName, size: Int, _ attributes: ValueAttributes?,
         _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
         let place = try number(of: key.place) ?? make(key.place)
@@ -91,7 +94,7 @@ final class Change {
     }
 
     private func insertRow(
-        _ query: Query, _ place: Int64, _ key: SQLiteKey, _ version: Int64, _ size: Int,
+        _ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64, _ size: Int,
         _ content: UnsafeRawBufferPointer?,
         _ attributes: ValueAttributes?
     ) throws {
@@ -138,13 +141,13 @@ final class Change {
     }
 
     /// The mark of the last write of a value; `nil` if there is none.
-    func version(of key: SQLiteKey) throws -> Int64? {
+    func version(of key: some ValueName) throws -> Int64? {
         guard let place = try number(of: key.place) else { return nil }
         return try connection.version(place, key.name)
     }
 
     /// Removes a value; `false` if there was none.
-    func remove(_ key: SQLiteKey) throws -> Bool {
+    func remove(_ key: some ValueName) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
         if hasPieces {
             try run(.removeRow, place, key)
@@ -156,7 +159,7 @@ final class Change {
     }
 
     /// Removes a value, if it has a mark; `false` if it has another, or is not there.
-    func remove(_ key: SQLiteKey, of version: Int64) throws -> Bool {
+    func remove(_ key: some ValueName, of version: Int64) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
         if hasPieces {
             try run(.removeRowVersion, place, key, version)
@@ -167,7 +170,7 @@ final class Change {
         return hasChanged
     }
 
-    private func run(_ query: Query, _ place: Int64, _ key: SQLiteKey, _ version: Int64? = nil) throws {
+    private func run(_ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64? = nil) throws {
         let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
@@ -195,7 +198,7 @@ final class Change {
         return number
     }
 
-    private func removePieces(_ place: Int64, _ key: SQLiteKey) throws {
+    private func removePieces(_ place: Int64, _ key: some ValueName) throws {
         if hasPieces { try run(.removePieces, place, key) }
     }
 }

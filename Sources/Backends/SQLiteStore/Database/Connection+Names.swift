@@ -17,6 +17,41 @@ extension Connection {
         }
     }
 
+    /// Hands out the values of a place, ascending by their names' bytes, until `body` returns `false`.
+    ///
+    /// - Parameter largest: The most bytes of a value; a larger one is handed out as `nil`.
+    func values(_ place: Int64, in range: NameRange, largest: Int, _ body: BulkBackend.Taker) throws {
+        try range.after.withUnsafeBytes { after in
+            try range.end.withUnsafeBytes { end in
+                let statement = try statement(.values)
+                statement.bind(1, place)
+                statement.bind(2, text: after)
+                statement.bind(3, text: end)
+                var attributes = ValueAttributes()
+                while try statement.step() {
+                    let (name, mark) = (statement.bytes(0), UInt64(bitPattern: statement.number(2)))
+                    let size = statement.number(3)
+                    attributes.size = UInt64(max(0, size))
+                    attributes.modified = statement.number(4)
+                    attributes.contentType = statement.text(5, asBefore: attributes.contentType)
+                    attributes.serializer = statement.text(6, asBefore: attributes.serializer)
+                    attributes.versionTag = statement.text(7, asBefore: attributes.versionTag)
+                    attributes.appVersion = statement.text(8, asBefore: attributes.appVersion)
+                    attributes.owner = statement.text(9, asBefore: attributes.owner)
+                    var goesOn = true
+                    if size > largest {
+                        goesOn = body(name.bytes, nil, attributes, mark)
+                    } else if statement.isNull(1) {
+                        try gather(statement.number(2), size: size) { goesOn = body(name.bytes, $0, attributes, mark) }
+                    } else {
+                        goesOn = body(name.bytes, statement.bytes(1).bytes, attributes, mark)
+                    }
+                    guard goesOn else { return }
+                }
+            }
+        }
+    }
+
     /// Places that hold a value, in the order of their numbers.
     func places(after number: Int64, limit: Int) throws -> [(number: Int64, place: StorageNamespace)] {
         let statement = try statement(.places)

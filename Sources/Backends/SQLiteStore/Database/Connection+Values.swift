@@ -60,7 +60,8 @@ extension Connection {
         return true
     }
 
-    private func gather(_ version: Int64, size: Int64, _ deliver: (RawSpan) -> Void) throws {
+    /// Hands out a value that is in pieces.
+    func gather(_ version: Int64, size: Int64, _ deliver: (RawSpan) -> Void) throws {
         guard (0...1_000_000_000).contains(size) else { throw damaged("a value has \(size) bytes") }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 16)
         defer {

@@ -2,7 +2,7 @@
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
-    case version, value, attributes, names
+    case version, value, attributes, names, values
     case insert, insertNew, replaceRow, remove, removeRow, removeVersion, removeRowVersion
     case somePiece, pieces, insertPiece, removePieces
 
@@ -28,6 +28,11 @@ enum Query: Int, CaseIterable {
             FROM value WHERE place = ?1 AND name = ?2
             """
         case .names: "SELECT name FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name LIMIT ?4"
+        case .values:
+            """
+            SELECT name, content, version, size, modified, content_type, serializer, version_tag, app_version, owner
+            FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name
+            """
         case .insert:
             """
             INSERT OR REPLACE INTO value

@@ -12,7 +12,7 @@ final class Changes: Sendable {
     private let isWatched = Atomic<Bool>(false)
 
     /// Tells of a value that was set or removed by this process.
-    func tell(_ key: SQLiteKey) {
+    func tell(_ key: some ValueName) {
         guard isWatched.load(ordering: .acquiring) else { return }
         for watch in state.withLock({ $0.watches }) where watch.place === key.place { watch.tell(key.name) }
     }
@@ -21,6 +21,12 @@ final class Changes: Sendable {
     func tell(_ keys: some Sequence<SQLiteKey>) {
         guard isWatched.load(ordering: .acquiring) else { return }
         for key in keys { tell(key) }
+    }
+
+    /// Tells of many, which are handed to `body`'s argument if there is anyone to be told.
+    func tellMany(_ body: (_ tell: (LentName) -> Void) throws -> Void) rethrows {
+        guard isWatched.load(ordering: .acquiring) else { return }
+        try body { tell($0) }
     }
 
     /// Adds a watch, which is told of whatever happens from now on.

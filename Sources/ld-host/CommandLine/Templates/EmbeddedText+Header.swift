@@ -417,6 +417,48 @@ typedef struct LD_SENDABLE ld_store_check_r1 {
     ld_status(LD_SENDABLE *check)(void *self, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_check;
 
+/* Many values in one call, for whoever goes through a whole place: a migration, a copy. */
+#define LD_STORE_BULK "localdata.store.bulk/1"
+
+/* A value as `read` gives it. */
+typedef struct ld_bulk_value_r1 {
+    uint32_t size;
+    uint32_t omitted;                /* 1: it is larger than what was asked for, and `value` is empty; else 0 */
+    ld_bytes name;
+    ld_bytes value;
+    const ld_attributes *attributes; /* with value_size and modified; NULL if the store keeps none */
+    uint64_t mark;                   /* another one after each write of the value, and never 0 */
+} ld_bulk_value;
+
+/* A change as `apply` takes it. */
+typedef struct ld_bulk_change_r1 {
+    uint32_t size;
+    uint32_t flags; /* LD_BULK_... */
+    const ld_namespace *place;
+    ld_bytes name;
+    ld_bytes value;
+    const ld_attributes *attributes; /* may be NULL */
+    uint64_t mark;                   /* with LD_BULK_EXPECT: what the value has to have; 0: there has to be none */
+} ld_bulk_change;
+#define LD_BULK_REMOVE 1u /* removes (an absent value is fine); without it: sets */
+#define LD_BULK_EXPECT 2u /* only if the value has `mark` when it is the change's turn */
+
+typedef struct LD_SENDABLE ld_store_bulk_r1 {
+    uint32_t size;
+    /* Calls `take` with values of `place` whose names start with `prefix` and come after `after` (empty: from the start),
+     * ascending by the names' bytes and all of one moment, until it returns anything but 0 (then LD_STOPPED). Values of
+     * more than `largest` bytes come without their bytes. `take` is as a sink: it copies, and calls nothing. May wait. */
+    ld_status(LD_SENDABLE *read)(
+        void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t largest, void *context,
+        int32_t(LD_SENDABLE *take)(void *context, const ld_bulk_value *value), const ld_error_sink *error);
+    /* Applies the changes in order, all of them or none, also across a crash; a later one for the same name wins. If what
+     * some of them expect is not so, it calls `conflict` with the index of each of those and fails with LD_ERROR_BUSY;
+     * nothing took effect then. May wait. */
+    ld_status(LD_SENDABLE *apply)(
+        void *self, const ld_bulk_change *const *changes, size_t count, void *context,
+        void(LD_SENDABLE *conflict)(void *context, size_t index), const ld_error_sink *error);
+} ld_store_bulk;
+
 /* ---------------------------------------------------------------- crypto ---------------------------------------- */
 
 /* One number per algorithm, which sealed values carry: numbers are never reused. An algorithm is exactly what its

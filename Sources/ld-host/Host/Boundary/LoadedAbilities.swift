@@ -10,6 +10,7 @@ package struct LoadedAbilities: Sendable {
     package let watch: ld_store_watch?
     package let transactions: ld_store_transactions?
     package let check: ld_store_check?
+    package let bulk: ld_store_bulk?
 
     init(of store: ld_store) {
         enumeration = Self.find(LD_STORE_ENUMERATION, in: store, ld_store_enumeration()) {
@@ -26,6 +27,7 @@ package struct LoadedAbilities: Sendable {
                 && $0.rollback != nil
         }
         check = Self.find(LD_STORE_CHECK, in: store, ld_store_check()) { $0.check != nil }
+        bulk = Self.find(LD_STORE_BULK, in: store, ld_store_bulk()) { $0.read != nil && $0.apply != nil }
     }
 
     /// The ids of the abilities that the store has.
@@ -34,7 +36,7 @@ package struct LoadedAbilities: Sendable {
             (LD_STORE_ENUMERATION, enumeration != nil), (LD_STORE_ATTRIBUTES, attributes != nil),
             (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil),
             (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
-            (LD_STORE_CHECK, check != nil),
+            (LD_STORE_CHECK, check != nil), (LD_STORE_BULK, bulk != nil),
         ].filter(\.1).map(\.0)
     }
 

@@ -1,0 +1,90 @@
+package import CLocalData
+
+/// Changes of many values, lent to a ``BulkBackend`` for the time of a call.
+public struct BulkChanges {
+    /// What a change needs to find of a value when it is its turn.
+    public enum Expectation: Equatable, Sendable {
+        /// Whatever there is.
+        case anything
+        /// No value.
+        case absence
+        /// The value that has this mark.
+        case mark(UInt64)
+    }
+
+    /// A change, but for its bytes.
+    public struct Change {
+        /// Where the value is: an index into ``BulkChanges/places``.
+        public let place: Int
+        /// What has to be there.
+        public let expectation: Expectation
+        /// What is kept beside the value.
+        public let attributes: ValueAttributes?
+    }
+
+    /// The places of all changes.
+    public let places: [StorageNamespace]
+    private let changes: UnsafeBufferPointer<UnsafePointer<ld_bulk_change>?>
+    private let placePointers: [UnsafePointer<ld_namespace>?]
+
+    /// How many there are.
+    public var count: Int { changes.count }
+
+    /// - Throws: `invalidAddress` for a place that there cannot be.
+    package init(_ changes: UnsafeBufferPointer<UnsafePointer<ld_bulk_change>?>) throws {
+        self.changes = changes
+        var pointers: [UnsafePointer<ld_namespace>?] = []
+        for change in changes {
+            guard let change else { throw StorageError(.unsupported, "a change at the plugin boundary is missing") }
+            // There are two or three, and most changes are of the last one.
+            if pointers.last != change.pointee.place, !pointers.contains(change.pointee.place) {
+                pointers.append(change.pointee.place)
+            }
+        }
+        placePointers = pointers
+        places = try pointers.map { try StorageNamespace($0) }
+    }
+
+    /// Hands out each change with the bytes of its name and of its value, which is `nil` if it is to be removed.
+    ///
+    /// - Throws: `invalidAddress` for a name that there cannot be, and what `body` throws.
+    public func forEach(
+        _ body: (_ index: Int, _ change: Change, _ name: RawSpan, _ value: RawSpan?) throws -> Void
+    ) throws {
+        var attributes: (pointer: UnsafePointer<ld_attributes>, value: ValueAttributes)?
+        var place = 0
+        for (index, pointer) in changes.enumerated() {
+            guard let change = pointer?.pointee else { continue }
+            if change.place != placePointers[place] { place = placePointers.firstIndex(of: change.place) ?? 0 }
+            if let pointer = change.attributes, pointer != attributes?.pointer {
+                attributes = (pointer, ValueAttributes(pointer))
+            }
+            try StorageAddress.validate(name: change.name, in: places[place])
+            let expectation: Expectation =
+                change.flags & LD_BULK_EXPECT == 0 ? .anything : change.mark == 0 ? .absence : .mark(change.mark)
+            let isRemoval = change.flags & LD_BULK_REMOVE != 0
+            try body(
+                index,
+                Change(
+                    place: place, expectation: expectation,
+                    attributes: change.attributes == nil ? nil : attributes?.value),
+                change.name.buffer.bytes, isRemoval ? nil : change.value.buffer.bytes)
+        }
+    }
+}
+
+extension StorageAddress {
+    /// Throws `invalidAddress` unless a name keeps the limits that every store can rely on.
+    fileprivate static func validate(name: ld_bytes, in place: StorageNamespace) throws {
+        let bytes = name.buffer
+        if !bytes.isEmpty, bytes.count <= longestName, !bytes.contains(0),
+            (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) != nil
+        {
+            return
+        }
+        guard let text = name.text else {
+            throw StorageError(.invalidAddress, "a name in '\(place)' at the plugin boundary is not UTF-8")
+        }
+        try StorageAddress(place, name: text).validate()
+    }
+}

@@ -1,0 +1,52 @@
+internal import CLocalData
+
+/// The calls for many values of a store of some Swift type.
+class AnyBulkExport {
+    func read(
+        _ place: StorageNamespace, _ prefix: String, _ after: String?, _ largest: Int,
+        _ take: (UnsafePointer<ld_bulk_value>) -> Bool
+    ) throws { throw StorageError(.unsupported) }
+
+    func apply(_ changes: BulkChanges) throws -> [Int] { throw StorageError(.unsupported) }
+}
+
+final class BulkExport<Backend: BulkBackend>: AnyBulkExport {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    override func read(
+        _ place: StorageNamespace, _ prefix: String, _ after: String?, _ largest: Int,
+        _ take: (UnsafePointer<ld_bulk_value>) -> Bool
+    ) throws {
+        try backend.forEachValue(in: place, prefix: prefix, after: after, largest: largest) {
+            name, value, attributes, mark in
+            var item = ld_bulk_value()
+            item.size = UInt32(MemoryLayout<ld_bulk_value>.size)
+            item.mark = mark
+            return name.withUnsafeBytes { name in
+                item.name = ld_bytes(data: name.baseAddress, count: name.count)
+                guard let value else {
+                    item.omitted = 1
+                    return Self.lend(&item, attributes, take)
+                }
+                return value.withUnsafeBytes { value in
+                    item.value = ld_bytes(data: value.baseAddress, count: value.count)
+                    return Self.lend(&item, attributes, take)
+                }
+            }
+        }
+    }
+
+    private static func lend(
+        _ item: inout ld_bulk_value, _ attributes: ValueAttributes?, _ take: (UnsafePointer<ld_bulk_value>) -> Bool
+    ) -> Bool {
+        guard let attributes else { return take(&item) }
+        return attributes.withBoundary { pointer in
+            item.attributes = pointer
+            return take(&item) ? LD_OK : LD_STOPPED
+        } == LD_OK
+    }
+
+    override func apply(_ changes: BulkChanges) throws -> [Int] { try backend.apply(changes) }
+}

@@ -1,0 +1,81 @@
+internal import CLocalData
+package import LocalDataAPI
+
+/// Changes of many values on their way to a store, in the form in which they cross the boundary. Names and values are not
+/// copied: they have to stay where they are until the changes are applied.
+package final class BulkChangeList {
+    private var changes: [ld_bulk_change] = []
+    private var places: [UnsafeMutablePointer<ld_namespace>] = []
+    private var attributes: [UnsafeMutablePointer<ld_attributes>] = []
+    private var texts: [UnsafeMutableRawBufferPointer] = []
+    private(set) var largestValue = 0
+
+    package init(capacity: Int) { changes.reserveCapacity(capacity) }
+
+    deinit {
+        for text in texts { text.deallocate() }
+        for place in places { place.deallocate() }
+        for kept in attributes { kept.deallocate() }
+    }
+
+    /// How many there are.
+    package var count: Int { changes.count }
+
+    /// Adds a place, and gives its number in this list.
+    package func add(_ place: StorageNamespace) -> Int {
+        let pointer = UnsafeMutablePointer<ld_namespace>.allocate(capacity: 1)
+        pointer.initialize(
+            to: ld_namespace(
+                size: UInt32(MemoryLayout<ld_namespace>.size), domain: keep(place.domain), scope: keep(place.scope),
+                directory: keep(place.directory)))
+        places.append(pointer)
+        return places.count - 1
+    }
+
+    /// Adds what is kept beside values, and gives its number in this list.
+    package func add(_ given: ValueAttributes) -> Int {
+        let pointer = UnsafeMutablePointer<ld_attributes>.allocate(capacity: 1)
+        pointer.initialize(
+            to: ld_attributes(
+                size: UInt32(MemoryLayout<ld_attributes>.size), content_type: keep(given.contentType),
+                serializer: keep(given.serializer), version_tag: keep(given.versionTag),
+                app_version: keep(given.appVersion), owner: keep(given.owner), value_size: 0, modified: 0))
+        attributes.append(pointer)
+        return attributes.count - 1
+    }
+
+    /// Adds a change.
+    ///
+    /// - Parameter place: A number of ``add(_:)-(StorageNamespace)``.
+    /// - Parameter value: `nil` removes the value.
+    /// - Parameter attributes: A number of ``add(_:)-(ValueAttributes)``.
+    /// - Parameter expected: The mark that the value has to have, 0 if there has to be none.
+    package func add(
+        _ place: Int, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, attributes: Int? = nil,
+        expected: UInt64? = nil
+    ) {
+        let flags = (value == nil ? LD_BULK_REMOVE : 0) | (expected == nil ? 0 : LD_BULK_EXPECT)
+        changes.append(
+            ld_bulk_change(
+                size: UInt32(MemoryLayout<ld_bulk_change>.size), flags: flags, place: places[place],
+                name: ld_bytes(data: name.baseAddress, count: name.count),
+                value: ld_bytes(data: value?.baseAddress, count: value?.count ?? 0),
+                attributes: attributes.map { UnsafePointer(self.attributes[$0]) }, mark: expected ?? 0))
+        largestValue = max(largestValue, value?.count ?? 0)
+    }
+
+    func withPointers<Result>(_ body: (UnsafeBufferPointer<UnsafePointer<ld_bulk_change>?>) -> Result) -> Result {
+        changes.withUnsafeBufferPointer { changes in
+            let pointers = (0..<changes.count).map { index in changes.baseAddress.map { $0 + index } }
+            return pointers.withUnsafeBufferPointer { body($0) }
+        }
+    }
+
+    private func keep(_ text: String?) -> ld_bytes {
+        guard let text, !text.isEmpty else { return ld_bytes() }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        copy.copyBytes(from: text.utf8)
+        texts.append(copy)
+        return ld_bytes(data: copy.baseAddress, count: copy.count)
+    }
+}
