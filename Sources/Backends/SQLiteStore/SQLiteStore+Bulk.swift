@@ -17,13 +17,18 @@ extension SQLiteStore: BulkBackend {
         var conflicts: [Int] = []
         do {
             try database.write { connection in
+                var removals = Removals()
                 try changes.forEach { index, change, name, value in
+                    if try removals.add(index, change, name, isRemoval: value == nil) { return }
+                    conflicts += try removals.make(in: places, connection)
+                    if try removals.add(index, change, name, isRemoval: value == nil) { return }
                     try check(value?.byteCount ?? 0)
                     let isMade = try name.withUnsafeBytes {
                         try Self.make(change, LentName(place: places[change.place], name: $0), value, connection)
                     }
                     if !isMade { conflicts.append(index) }
                 }
+                conflicts += try removals.make(in: places, connection)
                 guard conflicts.isEmpty else { throw Conflict() }
             }
         } catch is Conflict { return conflicts }

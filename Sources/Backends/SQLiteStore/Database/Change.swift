@@ -170,6 +170,32 @@ final class Change {
         return hasChanged
     }
 
+    /// Removes all values from one name to another of its place, if `expects` says `true` to the name and the mark of each in
+    /// turn, and `isWhole` in the end; `false` if not, or one is in pieces: then nothing is removed.
+    func removeRange(
+        _ first: LentName, _ last: LentName, expects: (UnsafeRawBufferPointer, Int64) -> Bool, isWhole: () -> Bool
+    ) throws -> Bool {
+        guard let place = try number(of: first.place) else { return false }
+        do {
+            let marks = try connection.statement(.marks)
+            Self.bind(marks, place, first, last)
+            while try marks.step() {
+                guard marks.number(2) == 0, expects(marks.bytes(0), marks.number(1)) else { return false }
+            }
+        }
+        guard isWhole() else { return false }
+        let removal = try connection.statement(.removeRange)
+        Self.bind(removal, place, first, last)
+        try removal.run()
+        return true
+    }
+
+    private static func bind(_ statement: borrowing Statement, _ place: Int64, _ first: LentName, _ last: LentName) {
+        statement.bind(1, place)
+        statement.bind(2, text: first.name)
+        statement.bind(3, text: last.name)
+    }
+
     private func run(_ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64? = nil) throws {
         let statement = try connection.statement(query)
         statement.bind(1, place)

@@ -2,8 +2,8 @@
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
-    case version, value, attributes, names, values
-    case insert, insertNew, replaceRow, remove, removeRow, removeVersion, removeRowVersion
+    case version, value, attributes, names, values, marks
+    case insert, insertNew, replaceRow, remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
 
     var text: String {
@@ -32,6 +32,11 @@ enum Query: Int, CaseIterable {
             """
             SELECT name, content, version, size, modified, content_type, serializer, version_tag, app_version, owner
             FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name
+            """
+        case .marks:
+            """
+            SELECT name, version, content IS NULL FROM value
+            WHERE place = ?1 AND name >= ?2 AND name <= ?3 ORDER BY name
             """
         case .insert:
             """
@@ -63,6 +68,7 @@ enum Query: Int, CaseIterable {
         case .removeVersion: "DELETE FROM value WHERE place = ?1 AND name = ?2 AND version = ?3"
         case .removeRowVersion:
             "DELETE FROM value WHERE place = ?1 AND name = ?2 AND version = ?3 AND content IS NOT NULL"
+        case .removeRange: "DELETE FROM value WHERE place = ?1 AND name >= ?2 AND name <= ?3"
         case .somePiece: "SELECT 1 FROM piece LIMIT 1"
         case .pieces: "SELECT content FROM piece WHERE version = ?1 ORDER BY number"
         case .insertPiece: "INSERT INTO piece (version, number, content) VALUES (?1, ?2, ?3)"

@@ -7,13 +7,13 @@ package final class BulkChangeList {
     private var changes: [ld_bulk_change] = []
     private var places: [UnsafeMutablePointer<ld_namespace>] = []
     private var attributes: [UnsafeMutablePointer<ld_attributes>] = []
-    private var texts: [UnsafeMutableRawBufferPointer] = []
+    private var copies: [UnsafeMutableRawBufferPointer] = []
     private(set) var largestValue = 0
 
     package init(capacity: Int) { changes.reserveCapacity(capacity) }
 
     deinit {
-        for text in texts { text.deallocate() }
+        for copy in copies { copy.deallocate() }
         for place in places { place.deallocate() }
         for kept in attributes { kept.deallocate() }
     }
@@ -58,8 +58,8 @@ package final class BulkChangeList {
         changes.append(
             ld_bulk_change(
                 size: UInt32(MemoryLayout<ld_bulk_change>.size), flags: flags, place: places[place],
-                name: ld_bytes(data: name.baseAddress, count: name.count),
-                value: ld_bytes(data: value?.baseAddress, count: value?.count ?? 0),
+                name: ld_bytes(name),
+                value: value.map { ld_bytes($0) } ?? ld_bytes(),
                 attributes: attributes.map { UnsafePointer(self.attributes[$0]) }, mark: expected ?? 0))
         largestValue = max(largestValue, value?.count ?? 0)
     }
@@ -71,11 +71,16 @@ package final class BulkChangeList {
         }
     }
 
+    /// A copy of a name or a value that stays until the list goes.
+    package func keep(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        copies.append(copy)
+        return UnsafeRawBufferPointer(copy)
+    }
+
     private func keep(_ text: String?) -> ld_bytes {
         guard let text, !text.isEmpty else { return ld_bytes() }
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
-        copy.copyBytes(from: text.utf8)
-        texts.append(copy)
-        return ld_bytes(data: copy.baseAddress, count: copy.count)
+        return ld_bytes(keep(text.utf8))
     }
 }

@@ -14,6 +14,18 @@ extension LoadedStore {
 
         /// What is kept beside the value.
         package func makeAttributes() -> ValueAttributes? { attributes.map { ValueAttributes($0) } }
+
+        /// Whether these are kept beside the value, size and time aside: most values of a place have the same.
+        package func has(_ known: ValueAttributes?) -> Bool {
+            guard let attributes, let known else { return attributes == nil && known == nil }
+            func isSame(_ text: String?, _ bytes: ld_bytes) -> Bool {
+                text?.holds(bytes.buffer) ?? (bytes.count == 0)
+            }
+            let given = attributes.pointee
+            return isSame(known.serializer, given.serializer) && isSame(known.contentType, given.content_type)
+                && isSame(known.owner, given.owner) && isSame(known.appVersion, given.app_version)
+                && isSame(known.versionTag, given.version_tag)
+        }
     }
 
     /// Hands out values as ``BulkBackend`` promises, and stops at what no store may hand out.

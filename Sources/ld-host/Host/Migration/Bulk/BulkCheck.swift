@@ -10,13 +10,15 @@ struct BulkCheck {
 
     private var migration: AnyBulkMigration { ledger.migration }
 
-    /// - Returns: How many values there are.
+    /// - Parameter counting: Whether the caller wants to know how many values there are.
+    /// - Returns: How many there are; 0 if nobody wants to know and no name has to be looked at.
     /// - Throws: `validationFailed` or `conflict` naming the values; `storageFailed` if the source cannot be listed.
-    func run() throws -> Int {
+    func run(counting: Bool) throws -> Int {
         try checkRanges()
         let isNested = samePlace && migration.source.prefix.utf8.starts(with: migration.destination.prefix.utf8)
         let growth = migration.destination.prefix.utf8.count - migration.source.prefix.utf8.count
         let rivals = try rivals()
+        guard counting || isNested || growth != 0 || policy == .fail || !rivals.isEmpty else { return 0 }
         var count = 0
         var failure: (any Error)?
         try ledger.source.forEachName { name in

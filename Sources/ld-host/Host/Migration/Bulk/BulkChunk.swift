@@ -44,7 +44,7 @@ struct BulkChunk {
                 try page[migration.id]?.requireSamePack(as: migration)
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
-                    name, given: given, attributes: attributes(given, false), policy: policy, &row, &page)
+                    name, given: given, attributes: ledger.attributes(of: given, isChanged: false), policy: policy, &row, &page)
                 return 1
             }
         }
@@ -60,28 +60,12 @@ struct BulkChunk {
                 return count
             }
             try page[migration.id]?.requireSamePack(as: migration)
-            let number = progress.chunks
-            progress.chunks += 1
-            progress.isOpen = true
-            progress.moved += moves.count
-            var changes = try changes(moves, number)
-            changes.append(try ledger.recordPlace(number).changing(to: try record.encoded()))
-            if ledger.grace == 0 {
-                for old in progress.firstRecord..<number {
-                    changes.append(try ledger.recordPlace(old).changing(to: nil))
-                }
-                progress.firstRecord = number
-            }
-            var next = row
-            next.bulk = progress
-            next.state = .published
-            var nextPage = page
-            nextPage[migration.id] = next
-            changes.append(try ledger.change(nextPage))
+            let commit = try ledger.commit(try record.encoded(), of: moves.count, progress, row, page)
+            let changes = try changes(moves, commit.number) + commit.changes
             guard try ledger.apply(changes, views: [destinations]) else { continue }
-            (row, page) = (next, nextPage)
+            (row, page) = (commit.row, commit.page)
             try verify(moves, &row, &page)
-            try remove(moves, number, sources, &record, &row, &page)
+            try remove(moves, commit.number, sources, &record, &row, &page)
             return count
         }
         throw MigrationError(
@@ -107,7 +91,7 @@ struct BulkChunk {
             let data = migration.changesValues ? try migration.convert(original, named: name) : original
             let isChanged = migration.changesValues && data != original
             if isChanged { try migration.destination.key(newName).check(data) }
-            let destination = try ledger.destination.key(newName, attributes(given, isChanged))
+            let destination = try ledger.destination.key(newName, ledger.attributes(of: given, isChanged: isChanged))
             let replaced = try destinations.read(destination)
             if replaced != nil {
                 switch policy {
@@ -140,23 +124,6 @@ struct BulkChunk {
         return (moves, count)
     }
 
-    /// What is kept beside a value at its destination: all that was, if the value is as it was.
-    private func attributes(_ given: ValueAttributes?, _ isChanged: Bool) -> ValueAttributes {
-        var attributes = given ?? ValueAttributes()
-        attributes.size = nil
-        attributes.modified = nil
-        let format = migration.destination.serializer
-        if isChanged || attributes.serializer == nil {
-            attributes.serializer = format.rawValue
-            attributes.contentType = format.contentType
-        }
-        if isChanged {
-            attributes.versionTag = nil
-            attributes.appVersion = ledger.snapshot.settings.appVersion
-        }
-        return attributes
-    }
-
     private func changes(_ moves: [Move], _ number: Int) throws -> [BatchChange] {
         var changes: [BatchChange] = []
         changes.reserveCapacity(moves.count + 2)
@@ -177,13 +144,7 @@ struct BulkChunk {
         for move in moves {
             let key = move.destination
             if let stored = try view.read(key), try key.opening(stored) == move.data { continue }
-            row.state = .unverified
-            page[migration.id] = row
-            _ = try ledger.apply([ledger.change(page)])
-            throw MigrationError(
-                .validationFailed,
-                "'\(key.address)' does not read back from '\(key.open.name)' as it was written; the sources of this part "
-                    + "of the values are as they were")
+            throw try ledger.unverified(key.address, &row, &page)
         }
     }
 

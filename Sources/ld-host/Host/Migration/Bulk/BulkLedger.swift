@@ -69,6 +69,58 @@ struct BulkLedger: Sendable {
         try LedgerPlace.image("image \(mark) \(number).\(index) destination", of: key, attributes)
     }
 
+    /// What is kept beside a value at its destination: all that was, if the value is as it was.
+    func attributes(of given: ValueAttributes?, isChanged: Bool) -> ValueAttributes {
+        var attributes = given?.kept ?? ValueAttributes()
+        let format = migration.destination.serializer
+        if isChanged || attributes.serializer == nil {
+            attributes.serializer = format.rawValue
+            attributes.contentType = format.contentType
+        }
+        if isChanged {
+            attributes.versionTag = nil
+            attributes.appVersion = snapshot.settings.appVersion
+        }
+        return attributes
+    }
+
+    /// What the ledger says once the next chunk's values are at their destination; takes effect along with them.
+    ///
+    /// - Parameter count: How many values it is.
+    /// - Parameter progress: All but what the chunk adds.
+    func commit(
+        _ record: Data, of count: Int, _ progress: BulkProgress, _ row: LedgerRow, _ page: LedgerPage
+    ) throws(StorageError) -> BulkCommit {
+        var (progress, row, page) = (progress, row, page)
+        let number = progress.chunks
+        progress.chunks += 1
+        progress.isOpen = true
+        progress.moved += count
+        var changes = [try recordPlace(number).changing(to: record)]
+        if grace == 0 {
+            for old in progress.firstRecord..<number { changes.append(try recordPlace(old).changing(to: nil)) }
+            progress.firstRecord = number
+        }
+        row.bulk = progress
+        row.state = .published
+        page[migration.id] = row
+        changes.append(try change(page))
+        return BulkCommit(number: number, changes: changes, row: row, page: page)
+    }
+
+    /// Says that a chunk's value does not read back, and gives the error.
+    func unverified(
+        _ address: StorageAddress, _ row: inout LedgerRow, _ page: inout LedgerPage
+    ) throws(StorageError) -> MigrationError {
+        row.state = .unverified
+        page[migration.id] = row
+        _ = try apply([change(page)])
+        return MigrationError(
+            .validationFailed,
+            "'\(address)' does not read back from '\(destination.open.name)' as it was written; the sources of this part "
+                + "of the values are as they were")
+    }
+
     /// Makes changes, all or none.
     ///
     /// - Returns: Whether what the views saw was still so; if not, nothing has changed.
@@ -80,4 +132,13 @@ struct BulkLedger: Sendable {
         try LedgerPlace.page(
             named: LedgerPlace.pageName(of: "\(address)"), in: destination.open, snapshot.settings)
     }
+}
+
+/// What the ledger says of a chunk whose values are at their destination.
+struct BulkCommit {
+    /// The chunk's number.
+    let number: Int
+    let changes: [BatchChange]
+    let row: LedgerRow
+    let page: LedgerPage
 }

@@ -55,20 +55,47 @@ struct BulkRecord {
     }
 
     func encoded() throws(StorageError) -> Data {
-        let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
-        var bytes = Data(capacity: list.count + 5 + items.count * 64)
-        bytes.append(Self.form)
-        Self.append(UInt32(list.count), to: &bytes)
-        bytes.append(list)
+        var writer = try Writer(attributes, capacity: items.count * 64)
         for item in items {
-            Self.append(UInt16(item.suffix.utf8.count), to: &bytes)
-            bytes.append(contentsOf: item.suffix.utf8)
-            bytes.append(item.flags.rawValue)
-            Self.append(UInt16(item.attributes), to: &bytes)
-            Self.append(item.source, to: &bytes)
-            Self.append(item.destination, to: &bytes)
+            var suffix = item.suffix
+            suffix.withUTF8 {
+                writer.add(
+                    UnsafeRawBufferPointer($0), item.flags, attributes: item.attributes, source: item.source,
+                    destination: item.destination)
+            }
         }
-        return bytes
+        return writer.data
+    }
+
+    /// Writes a record whose values are not in memory as items.
+    struct Writer {
+        private var bytes: [UInt8] = []
+
+        var data: Data { Data(bytes) }
+
+        init(_ attributes: [ValueAttributes?], capacity: Int) throws(StorageError) {
+            let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
+            bytes.reserveCapacity(list.count + 5 + capacity)
+            bytes.append(BulkRecord.form)
+            add(UInt32(list.count))
+            bytes.append(contentsOf: list)
+        }
+
+        /// Adds a value; the arguments are as ``Item`` has them.
+        mutating func add(
+            _ suffix: UnsafeRawBufferPointer, _ flags: Flags, attributes: Int, source: UInt64, destination: UInt64
+        ) {
+            add(UInt16(suffix.count))
+            bytes.append(contentsOf: suffix)
+            bytes.append(flags.rawValue)
+            add(UInt16(attributes))
+            add(source)
+            add(destination)
+        }
+
+        private mutating func add(_ number: some FixedWidthInteger) {
+            withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+        }
     }
 
     /// - Throws: `corrupt` if these bytes are no record.
@@ -96,10 +123,6 @@ struct BulkRecord {
         StorageError(
             .corrupt, "the ledger's record of a part of the migration '\(id)' is damaged",
             hint: "restore it from a backup")
-    }
-
-    private static func append(_ number: some FixedWidthInteger, to bytes: inout Data) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 }
 

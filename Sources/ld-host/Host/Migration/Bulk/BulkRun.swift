@@ -23,6 +23,14 @@ struct BulkRun: Sendable {
             before = BulkProgress(migration)
             progress = before
         }
+
+        /// Notes that so many more names were looked at.
+        mutating func note(_ count: Int, _ last: String, _ row: LedgerRow, _ page: LedgerPage) {
+            looked += count
+            after = last
+            progress = row.bulk ?? progress
+            closed = progress.isOpen ? nil : page[row.id]
+        }
     }
 
     /// How many names are in memory at once. Stores of files list a folder anew for each page.
@@ -45,7 +53,7 @@ struct BulkRun: Sendable {
         besides others: [AnyBulkMigration], progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     ) async throws -> MigrationResult {
         let check = BulkCheck(ledger: ledger, policy: policy, others: others)
-        let total = try await blocking { try check.run() }
+        let total = try await blocking { [isWatched = progress != nil] in try check.run(counting: isWatched) }
         var sweep = Sweep(migration)
         while !sweep.isOver {
             try Task.checkCancellation()
@@ -97,7 +105,16 @@ struct BulkRun: Sendable {
         if let closed = sweep.closed, page[migration.id] == closed { row.bulk?.isOpen = false }
         try BulkCleanup(ledger).resume(&row, &page)
         if sweep.next == sweep.names.count {
-            sweep.names = try ledger.source.names(after: sweep.after, limit: Self.page)
+            var limit = Self.page
+            switch try PlainChunk(ledger)?.move(after: sweep.after, &row, &page) {
+            case .moved(let count, let last):
+                sweep.note(count, last, row, page)
+                return sweep
+            case .nothingLeft: limit = 0
+            case .unfit(let count): limit = count
+            case nil: break
+            }
+            sweep.names = limit == 0 ? [] : try ledger.source.names(after: sweep.after, limit: limit)
             sweep.next = 0
         }
         guard !sweep.names.isEmpty else {
@@ -107,10 +124,7 @@ struct BulkRun: Sendable {
         }
         let count = try BulkChunk(ledger, policy: policy).move(sweep.names[sweep.next...], &row, &page)
         sweep.next += count
-        sweep.looked += count
-        sweep.after = sweep.names[sweep.next - 1]
-        sweep.progress = row.bulk ?? BulkProgress(migration)
-        sweep.closed = sweep.progress.isOpen ? nil : page[migration.id]
+        sweep.note(count, sweep.names[sweep.next - 1], row, page)
         return sweep
     }
 

@@ -53,7 +53,7 @@ private struct BulkCount {
     /// - Parameter after: Where an interrupted run goes on.
     func run(besides others: [AnyBulkMigration], after: String?) throws -> BulkCount {
         let policy = ledger.migration.conflictPolicy
-        _ = try BulkCheck(ledger: ledger, policy: policy, others: others).run()
+        _ = try BulkCheck(ledger: ledger, policy: policy, others: others).run(counting: true)
         var failure: (any Error)?
         var changed = planned.changes(in: ledger.source.namespace, of: ledger.source.open)
         var count = self

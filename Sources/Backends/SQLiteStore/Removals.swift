@@ -1,0 +1,58 @@
+import LocalDataAPI
+
+/// Removals that follow each other, of values with marks and in the order of their names: if nothing else is between them in
+/// the table, they are one statement.
+struct Removals {
+    private struct Entry {
+        let index: Int
+        let name: Range<Int>
+        let mark: Int64
+    }
+
+    private var entries: [Entry] = []
+    private var names: [UInt8] = []
+    private var place = 0
+
+    /// Adds a change, if it is one that may follow; `false` if not.
+    mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) throws -> Bool {
+        guard isRemoval, case .mark(let mark) = change.expectation else { return false }
+        return name.withUnsafeBytes { name in
+            if let last = entries.last {
+                guard change.place == place, names[last.name].lexicographicallyPrecedes(name) else { return false }
+            }
+            place = change.place
+            entries.append(
+                Entry(index: index, name: names.count..<(names.count + name.count), mark: Int64(bitPattern: mark)))
+            names.append(contentsOf: name)
+            return true
+        }
+    }
+
+    /// Removes the values that were added, and forgets them.
+    ///
+    /// - Returns: The indices of those that have another mark, or are not there.
+    mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
+        guard !entries.isEmpty else { return [] }
+        defer {
+            entries.removeAll(keepingCapacity: true)
+            names.removeAll(keepingCapacity: true)
+        }
+        let place = places[self.place]
+        return try names.withUnsafeBytes { names in
+            func name(_ entry: Entry) -> LentName {
+                LentName(place: place, name: UnsafeRawBufferPointer(rebasing: names[entry.name]))
+            }
+            if let first = entries.first, let last = entries.last, entries.count > 1 {
+                var next = 0
+                let isAll = try change.removeRange(name(first), name(last)) { found, mark in
+                    guard next < entries.count, entries[next].mark == mark, found.elementsEqual(names[entries[next].name])
+                    else { return false }
+                    next += 1
+                    return true
+                } isWhole: { next == entries.count }
+                if isAll { return [] }
+            }
+            return try entries.filter { try !change.remove(name($0), of: $0.mark) }.map(\.index)
+        }
+    }
+}
