@@ -60,6 +60,22 @@ struct FaultTests {
         #expect(try await router.get(Self.key()) == "light")
     }
 
+    @Test("a failing store counts a reading of many values as one of a value, and many changes as one")
+    func failingMany() throws {
+        let failing = FailingStore(InMemoryStore())
+        let table = Plugin.export(
+            "Failing", version: "0", .storage(FailingStore<InMemoryStore>.self) { _, _ in failing })
+        let store = try PluginImage(linked: table, name: "Failing").openStore(
+            "in-memory", options: [:], folder: "/nonexistent", log: SilentLog())
+        let place = StorageNamespace(domain: "userDefaults")
+        failing.fail(with: .noSpace, calls: [.set], times: 1)
+        #expect(throws: StorageError.noSpace) { try store.apply(BulkChangeList(capacity: 0)) }
+        #expect(try store.apply(BulkChangeList(capacity: 0)) == [])
+        failing.fail(with: .storeUnavailable, calls: [.get], times: 1)
+        #expect(throws: StorageError.storeUnavailable) { try store.forEachValue(in: place) { _ in true } }
+        try store.forEachValue(in: place) { _ in true }
+    }
+
     @Test("a store on a disk that says busy to a read is asked again by a thread that may wait, and no other is")
     func busyReads() async throws {
         let store = FailingStore(DelayingStore(InMemoryStore(), by: .zero, calls: [], declaring: .disk))

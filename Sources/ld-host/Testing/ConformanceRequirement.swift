@@ -24,6 +24,7 @@ struct ConformanceRequirement: Sendable {
     static let attributes = ability(LD_STORE_ATTRIBUTES, "attributes")
     static let streaming = ability(LD_STORE_STREAMING, "streaming")
     static let batch = ability(LD_STORE_BATCH, "batches")
+    static let bulk = ability(LD_STORE_BULK, "many values at once")
     static let watch = ability(LD_STORE_WATCH, "watching")
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 

@@ -27,6 +27,17 @@ enum BrokenAttributes {
             attributes?.modified? /= 1_000_000_000
             return attributes
         }
+
+        override func forEachValue(
+            in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: BulkBackend.Taker
+        ) throws {
+            try super.forEachValue(in: place, prefix: prefix, after: after, largest: largest) {
+                name, value, attributes, mark in
+                var attributes = attributes
+                attributes?.modified? /= 1_000_000_000
+                return body(name, value, attributes, mark)
+            }
+        }
     }
 
     final class InventsAttributes: CorrectStore, @unchecked Sendable {

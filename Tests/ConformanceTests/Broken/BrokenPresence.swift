@@ -114,6 +114,11 @@ enum BrokenPresence {
             try super.apply(changes)
         }
 
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            defer { state.withLock { $0.values = [:] } }
+            return try super.apply(changes)
+        }
+
         override func write(
             _ key: StorageAddress, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
         ) throws {

@@ -9,6 +9,20 @@ enum BrokenTransactions {
     /// What a transaction of a broken store has to remember besides.
     class Remembering: CorrectStore, @unchecked Sendable {
         let remembered = Mutex<[ObjectIdentifier: [StorageAddress: Data]]>([:])
+        private let isLastOfMany = Atomic<Bool>(false)
+
+        /// Whether the last change was one of many.
+        var wasLastOfMany: Bool { isLastOfMany.load(ordering: .relaxed) }
+
+        override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
+            isLastOfMany.store(false, ordering: .relaxed)
+            try super.set(key, to: value, attributes: attributes)
+        }
+
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            isLastOfMany.store(true, ordering: .relaxed)
+            return try super.apply(changes)
+        }
 
         func remember(_ data: Data, _ key: StorageAddress, _ transaction: Transaction) {
             remembered.withLock { $0[ObjectIdentifier(transaction), default: [:]][key] = data }
@@ -68,7 +82,10 @@ enum BrokenTransactions {
         override func rollback(_ transaction: Transaction) { try? super.commit(transaction) }
     }
 
-    final class LastCommitWins: Remembering, @unchecked Sendable {
+    /// Commits over changes that are not one of many, and in a subclass over the others.
+    class LastCommitWins: Remembering, @unchecked Sendable {
+        var winsOverMany: Bool { false }
+
         override func set(
             _ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?, in transaction: Transaction
         ) throws {
@@ -78,9 +95,14 @@ enum BrokenTransactions {
 
         override func commit(_ transaction: Transaction) throws {
             let changes = forget(transaction)
-            do { try super.commit(transaction) } catch StorageError.busy {
+            do { try super.commit(transaction) } catch let error as StorageError where error.code == .busy {
+                guard wasLastOfMany == winsOverMany else { throw error }
                 for (key, data) in changes { try super.set(key, to: data.bytes, attributes: nil) }
             }
         }
+    }
+
+    final class WinsOverMany: LastCommitWins, @unchecked Sendable {
+        override var winsOverMany: Bool { true }
     }
 }

@@ -6,10 +6,18 @@ enum BrokenWatches {
     typealias Changed = @Sendable (String?) -> Void
 
     final class ForgetsRemoves: CorrectStore, @unchecked Sendable {
+        private let isAmongMany = Atomic<Bool>(false)
+
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            isAmongMany.store(true, ordering: .relaxed)
+            defer { isAmongMany.store(false, ordering: .relaxed) }
+            return try super.apply(changes)
+        }
+
         override func watch(_ place: StorageNamespace, prefix: String, changed: @escaping Changed) throws -> Int {
             try super.watch(place, prefix: prefix) { [self] name in
                 let isThere = name.map { try? exists(StorageAddress(place, name: $0)) } ?? true
-                if isThere ?? true { changed(name) }
+                if isThere ?? true || isAmongMany.load(ordering: .relaxed) { changed(name) }
             }
         }
     }

@@ -18,12 +18,13 @@ import Testing
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }
 
-    @Test("the store has all six abilities, and its properties arrive")
+    @Test("the store has every ability but checks, and its properties arrive")
     func abilities() {
         #expect(
             store.abilityIDs == [
                 "localdata.store.enumeration/1", "localdata.store.attributes/1", "localdata.store.streaming/1",
                 "localdata.store.batch/1", "localdata.store.watch/1", "localdata.store.transactions/1",
+                "localdata.store.bulk/1",
             ])
         #expect(
             store.properties

@@ -66,7 +66,7 @@ extension LoadedStore {
     /// Applies changes in order, all of them or none; a later one of a name wins.
     ///
     /// - Returns: The indices of changes that expect what is not so; if there are any, nothing has changed.
-    /// - Throws: As ``apply(_:)``.
+    /// - Throws: As ``apply(_:)``; `corrupt` for the index of no change.
     package func apply(_ changes: BulkChangeList) throws(StorageError) -> [Int] {
         guard let bulk = abilities.bulk else { throw lacks("changing many values at once") }
         try checkSize(changes.largestValue)
@@ -85,6 +85,11 @@ extension LoadedStore {
             return []
         } catch {
             guard error.code == .busy, !conflicts.isEmpty else { throw error }
+            if let odd = conflicts.first(where: { !(0..<changes.count).contains($0) }) {
+                throw StorageError(
+                    .corrupt, "the store says that change \(odd) of \(changes.count) expects what is not so",
+                    hint: "report this to the plugin's author")
+            }
             return conflicts
         }
     }

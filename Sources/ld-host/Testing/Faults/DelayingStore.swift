@@ -52,3 +52,4 @@ extension DelayingStore: EnumerableBackend where Base: EnumerableBackend {}
 extension DelayingStore: AttributedBackend where Base: AttributedBackend {}
 extension DelayingStore: StreamingBackend where Base: StreamingBackend {}
 extension DelayingStore: BatchBackend where Base: BatchBackend {}
+extension DelayingStore: BulkBackend where Base: BulkBackend {}

@@ -57,3 +57,4 @@ extension FailingStore: EnumerableBackend where Base: EnumerableBackend {}
 extension FailingStore: AttributedBackend where Base: AttributedBackend {}
 extension FailingStore: StreamingBackend where Base: StreamingBackend {}
 extension FailingStore: BatchBackend where Base: BatchBackend {}
+extension FailingStore: BulkBackend where Base: BulkBackend {}

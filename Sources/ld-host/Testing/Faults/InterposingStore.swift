@@ -94,3 +94,19 @@ extension InterposingStore where Base: BatchBackend {
         try base.apply(changes)
     }
 }
+
+extension InterposingStore where Base: BulkBackend {
+    /// Asks the base.
+    public func forEachValue(
+        in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: BulkBackend.Taker
+    ) throws {
+        try willCall(.get)
+        try base.forEachValue(in: place, prefix: prefix, after: after, largest: largest, body)
+    }
+
+    /// Asks the base.
+    public func apply(_ changes: BulkChanges) throws -> [Int] {
+        try willCall(.set)
+        return try base.apply(changes)
+    }
+}

@@ -34,6 +34,22 @@ package final class InMemoryContents: Sendable {
 
     var keys: [StorageAddress] { state.withLock { Array($0.entries.keys) } }
 
+    /// The values of a place at one moment, ascending by their names' bytes, each with the number of its last change.
+    func values(
+        in place: StorageNamespace, prefix: String, after: String?
+    ) -> [(name: String, entry: Entry, version: UInt64)] {
+        let values = state.withLock { state in
+            var values: [(name: String, entry: Entry, version: UInt64)] = []
+            for (key, entry) in state.entries where key.place == place {
+                guard key.name.utf8.starts(with: prefix.utf8) else { continue }
+                if let after, !after.utf8.lexicographicallyPrecedes(key.name.utf8) { continue }
+                values.append((key.name, entry, state.versions[key, default: 0]))
+            }
+            return values
+        }
+        return values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
     /// Makes changes as one step, unless one of the versions is no longer what it was; returns whether each key had a
     /// value before.
     func change(
@@ -49,15 +65,49 @@ package final class InMemoryContents: Sendable {
                 return state.entries[key] != nil
             }
         }
+        tell(changes.map(\.key))
+        return had
+    }
+
+    /// Makes changes as one step, if each finds what it expects when it is its turn.
+    ///
+    /// - Returns: The indices of those that do not; if there are any, nothing has changed.
+    func change(
+        _ changes: [(key: StorageAddress, entry: Entry?, expectation: BulkChanges.Expectation)]
+    ) -> [Int] {
+        let conflicts: [Int] = state.withLock { state in
+            var next: [StorageAddress: (entry: Entry?, version: UInt64)] = [:]
+            var conflicts: [Int] = []
+            for (index, (key, entry, expectation)) in changes.enumerated() {
+                let now = next[key] ?? (state.entries[key], state.versions[key, default: 0])
+                let isExpected =
+                    switch expectation {
+                    case .anything: true
+                    case .absence: now.entry == nil
+                    case .mark(let mark): now.entry != nil && now.version == mark
+                    }
+                if isExpected { next[key] = (entry, now.version + 1) } else { conflicts.append(index) }
+            }
+            guard conflicts.isEmpty else { return conflicts }
+            for (key, (entry, version)) in next {
+                state.entries[key] = entry
+                state.versions[key] = version
+            }
+            return []
+        }
+        if conflicts.isEmpty { tell(changes.map(\.key)) }
+        return conflicts
+    }
+
+    private func tell(_ keys: [StorageAddress]) {
         watchers.withLock { watchers in
             for watcher in watchers.list.values {
-                for (key, _) in changes
+                for key in keys
                 where key.place == watcher.place && key.name.utf8.starts(with: watcher.prefix.utf8) {
                     watcher.changed(key.name)
                 }
             }
         }
-        return had
     }
 
     func watch(_ place: StorageNamespace, _ prefix: String, _ changed: @escaping @Sendable (String?) -> Void) -> Int {

@@ -5,8 +5,8 @@ internal import Synchronization
 /// A store in memory with every ability, for tests of what uses a store. Every instance has values of its own.
 ///
 /// It is open: override a method to have a store that misbehaves in just one way.
-open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend, BatchBackend, WatchableBackend,
-    TransactionalBackend, @unchecked Sendable
+open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend, BatchBackend, BulkBackend,
+    WatchableBackend, TransactionalBackend, @unchecked Sendable
 {
     // Unchecked because it is open: its own state is constant and guards itself, and subclasses have to see to theirs.
     private let contents: InMemoryContents
@@ -99,6 +99,32 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         for change in changes { try refuse(change.value?.count ?? 0, change.key) }
         _ = try contents.change(
             changes.map { change in (change.key, change.value.map { .init($0, change.attributes) }) })
+    }
+
+    /// Hands out the values of a place with the numbers of their last changes.
+    open func forEachValue(
+        in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
+    ) throws {
+        for (name, entry, version) in contents.values(in: place, prefix: prefix, after: after) {
+            let name = Data(name.utf8)
+            let goesOn =
+                entry.data.count > largest
+                ? body(name.bytes, nil, entry.attributes, version)
+                : body(name.bytes, entry.data.bytes, entry.attributes, version)
+            guard goesOn else { return }
+        }
+    }
+
+    /// Applies changes as one step, if each finds what it expects.
+    open func apply(_ changes: BulkChanges) throws -> [Int] { try make(InMemoryChange.all(of: changes)) }
+
+    /// The same of changes with bytes of their own.
+    package final func make(_ changes: [InMemoryChange]) throws -> [Int] {
+        for change in changes { try refuse(change.value?.count ?? 0, change.key) }
+        return contents.change(
+            changes.map { change in
+                (change.key, change.value.map { .init($0, change.attributes) }, change.expectation)
+            })
     }
 
     /// Tells of changes, on the thread that makes them.

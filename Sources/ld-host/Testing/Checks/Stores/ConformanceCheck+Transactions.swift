@@ -59,13 +59,15 @@ extension ConformanceCheck {
             if: .transactions
         ) { store in
             for readsOnly in [true, false] {
-                try conflict(readsOnly: readsOnly, in: store)
+                try conflict(readsOnly: readsOnly, in: store) { try store.set($0, to: $1) }
             }
         },
     ]
 
     /// Lets another thread change a value that a transaction has read, or changed, and then commits.
-    private static func conflict(readsOnly: Bool, in store: StoreUnderTest) throws {
+    static func conflict(
+        readsOnly: Bool, in store: StoreUnderTest, _ change: @escaping @Sendable (String, Data) throws -> Void
+    ) throws {
         let (name, own) = ("shared-\(readsOnly)", "own-\(readsOnly)")
         let (other, mine) = (Data("other".utf8), Data("mine".utf8))
         try store.set(name, to: "old")
@@ -76,7 +78,7 @@ extension ConformanceCheck {
         let isRefused = Flag()
         // A store may also let the other one wait, or refuse it; then the transaction is the one to succeed.
         let isDone = try store.elsewhere {
-            do { try store.set(name, to: other) } catch StorageError.busy { isRefused.raise() }
+            do { try change(name, other) } catch StorageError.busy { isRefused.raise() }
         }
         let hasWon = isDone && !isRefused.isRaised
         do {

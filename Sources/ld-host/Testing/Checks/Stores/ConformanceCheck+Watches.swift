@@ -77,7 +77,7 @@ extension ConformanceCheck {
         },
     ]
 
-    private static func expectTold(
+    static func expectTold(
         _ watch: BoundaryWatch, _ names: [String], by what: String, _ store: StoreUnderTest
     ) throws {
         for name in names {

@@ -1,0 +1,144 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    static let bulk = bulkReading + bulkChanges + bulkMarks
+
+    private static let bulkReading: [ConformanceCheck] = [
+        ConformanceCheck(
+            "bulk.order", "a reading of many gives every value once with its name, ascending by the names' bytes",
+            if: .bulk
+        ) { store in
+            let names = ["b", "a", "e\u{301}", "f", "ab", "\u{1f600}", "\u{ffee}", "10", "9", "-", "a/b", "a b", "~"]
+            for name in names { try store.set(name, to: "value of \(name)") }
+            let found = try store.values()
+            try expect(found.map(\.name), are: sorted(names), "the names of the values")
+            for value in found { try expectValue(value, is: Data("value of \(value.name)".utf8)) }
+        },
+        ConformanceCheck(
+            "bulk.place", "the values of one place are read and of no other; an unknown place has none", if: .bulk
+        ) { store in
+            let other = store.place("-other")
+            try store.set("mine", to: "1")
+            try store.store.set(store.handle(StorageAddress(other, name: "other")), to: Data("2".utf8), attributes: nil)
+            try expect(store.values().map(\.name), are: ["mine"], "the values of one of two places")
+            try expect(store.values(in: other).map(\.name), are: ["other"], "the values of the other of two places")
+            let unknown = store.place("-unknown")
+            try expect(store.values(in: unknown).map(\.name), are: [], "the values of an unknown place")
+        },
+        ConformanceCheck("bulk.prefix", "only values whose names start with the prefix, by bytes, are read", if: .bulk)
+        {
+            store in
+            let names = ["a", "ab", "abc", "b", "e", "e\u{301}x", "\u{e9}y", "%", "%25"]
+            for name in names { try store.set(name, to: "value") }
+            for prefix in ["", "a", "ab", "abcd", "e", "\u{e9}", "%", "z"] {
+                let expected = sorted(names.filter { $0.utf8.starts(with: prefix.utf8) })
+                let found = try store.values(prefix: prefix).map(\.name)
+                try expect(found, are: expected, "the names of values that start with '\(prefix)'")
+            }
+        },
+        ConformanceCheck("bulk.after", "only values behind the given name, there or not, are read", if: .bulk) {
+            store in
+            let names = (1...9).map { "name\($0)" }
+            for name in names { try store.set(name, to: "value") }
+            for (after, first) in [("name1", 2), ("name5", 6), ("name55", 6), ("name", 1), ("a", 1), ("name9", 10)] {
+                let found = try store.values(after: after).map(\.name)
+                try expect(found, are: Array(names.dropFirst(first - 1)), "the names of values after '\(after)'")
+            }
+            for (after, expected) in [("name7", ["name8", "name9"]), ("a", names), ("z", [])] {
+                let found = try store.values(prefix: "name", after: after).map(\.name)
+                try expect(found, are: expected, "the names of values after '\(after)' that start with 'name'")
+            }
+        },
+        ConformanceCheck(
+            "bulk.largest", "a value that is larger than asked for comes without its bytes, an empty one is a value",
+            if: .bulk, .room(for: 100_000)
+        ) { store in
+            let sizes = ["empty": 0, "equal": 1000, "larger": 1001, "large": 100_000]
+            try store.applyAll(
+                sizes.map { name, size in
+                    BoundaryChange(
+                        address: StorageAddress(store.place, name: name), value: Pattern.data(UInt64(size), size))
+                })
+            for largest in [1000, 0, 1001, .max] {
+                let found = try store.values(largest: largest)
+                try expect(found.map(\.name), are: sorted(Array(sizes.keys)), "the names of the values")
+                for value in found {
+                    let size = sizes[value.name, default: 0]
+                    try expectValue(value, is: size > largest ? nil : Pattern.data(UInt64(size), size))
+                }
+            }
+        },
+        ConformanceCheck("bulk.stop", "a reading of many ends when the caller has had enough", if: .bulk) { store in
+            for index in 1...5 { try store.set("name\(index)", to: "value") }
+            var count = 0
+            try store.store.forEachValue(in: store.place) { _ in
+                count += 1
+                return count < 2
+            }
+            try expect(count == 2, "the caller had enough after 2 values, and was given \(count)")
+        },
+        ConformanceCheck("bulk.moment", "all values of a reading are of one moment", if: .bulk) { store in
+            let names = (10..<30).map { "name\($0)" }
+            try store.applyAll(names.map { store.change($0, "old") })
+            var found: [BoundaryValue] = []
+            try store.store.forEachValue(in: store.place) { value in
+                found.append(BoundaryValue(value))
+                // The reading waits in the middle of it, so that the changes are certain to fall into its time. A store
+                // may let them wait.
+                if found.count == 7 {
+                    _ = try? store.elsewhere {
+                        try store.applyAll(
+                            names.map { store.change($0, $0.hasSuffix("5") ? nil : "new") }
+                                + [store.change("name1000", "new"), store.change("name295", "new")])
+                    }
+                }
+                return true
+            }
+            try expect(found.map(\.name), are: names, "the names of values that others changed during the reading")
+            for value in found { try expectValue(value, is: Data("old".utf8), " while others changed it") }
+        },
+        ConformanceCheck(
+            "bulk.attributes", "the attributes of a value come with it, and are kept from a change", if: .bulk,
+            .attributes
+        ) { store in
+            let full = ValueAttributes(
+                contentType: "application/json", serializer: "json", versionTag: "3", appVersion: "1.2 (\u{e9})",
+                owner: "Appearance\n\"x\"")
+            let given = [
+                "full": full, "like": full, "none": nil, "other": ValueAttributes(serializer: "js", owner: "Appear"),
+                "partial": ValueAttributes(versionTag: "3"), "set": full,
+            ]
+            try store.set("set", to: Data("value".utf8), attributes: full)
+            try store.applyAll(
+                given.filter { $0.key != "set" }.map { name, attributes in
+                    BoundaryChange(
+                        address: StorageAddress(store.place, name: name), value: Data("of \(name)".utf8),
+                        attributes: attributes)
+                })
+            for (name, attributes) in given where name != "set" {
+                try expectAttributes(of: name, are: attributes ?? ValueAttributes(), in: store)
+            }
+            for largest in [0, 1000] {
+                for value in try store.values(largest: largest) {
+                    let expected = try attributes(of: value.name, in: store)
+                    try expect(
+                        value.attributes == expected,
+                        "the attributes of '\(value.name)' among many: expected \(expected), "
+                            + "found \(value.attributes.map { "\($0)" } ?? "none")")
+                }
+            }
+        },
+    ]
+
+    private static func expectValue(_ value: BoundaryValue, is expected: Data?, _ when: String = "") throws {
+        try expect(
+            value.value == expected,
+            "'\(value.name)' among many\(when): expected \(expected.shown), found \(value.value.shown)")
+    }
+
+    private static func sorted(_ names: [String]) -> [String] {
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}

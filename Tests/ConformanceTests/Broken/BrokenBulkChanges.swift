@@ -1,0 +1,168 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataTesting
+import Synchronization
+
+enum BrokenBulkChanges {
+    final class FailsOnAbsent: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            for change in all where change.value == nil && change.expectation == .anything {
+                guard try exists(change.key) || all.count(where: { $0.key == change.key }) > 1 else {
+                    throw StorageError(.notFound, "'\(change.key)' is not stored")
+                }
+            }
+            return try make(all)
+        }
+    }
+
+    final class FirstWins: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            guard all.allSatisfy({ $0.expectation == .anything }) else { return try make(all) }
+            var seen: Set<StorageAddress> = []
+            return try make(all.filter { seen.insert($0.key).inserted })
+        }
+    }
+
+    final class CutsAt2048: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            try make(Array(InMemoryChange.all(of: changes).prefix(2048)))
+        }
+    }
+
+    final class RefusesNone: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            guard changes.count > 0 else { throw StorageError(.unsupported, "there is no change") }
+            return try super.apply(changes)
+        }
+    }
+
+    final class AppliesOneByOne: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            guard all.contains(where: { UInt64($0.value?.count ?? 0) > Self.limit }) else { return try make(all) }
+            for change in all { _ = try make([change]) }
+            return []
+        }
+    }
+
+    final class TellsNobody: CorrectStore, @unchecked Sendable {
+        private let isAmongMany = Atomic<Bool>(false)
+
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            isAmongMany.store(true, ordering: .relaxed)
+            defer { isAmongMany.store(false, ordering: .relaxed) }
+            return try super.apply(changes)
+        }
+
+        override func watch(
+            _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+        ) throws -> Int {
+            try super.watch(place, prefix: prefix) { [self] name in
+                if !isAmongMany.load(ordering: .relaxed) { changed(name) }
+            }
+        }
+    }
+
+    /// What a change finds.
+    class Looking: BrokenBulk.Reading, @unchecked Sendable {
+        func value(of key: StorageAddress) throws -> BrokenBulk.Value? {
+            try values(key.place, key.name).first { $0.name == key.name }
+        }
+
+        func isExpected(_ change: InMemoryChange) throws -> Bool {
+            switch change.expectation {
+            case .anything: true
+            case .absence: try value(of: change.key) == nil
+            case .mark(let mark): try value(of: change.key)?.mark == mark
+            }
+        }
+
+        /// Makes the changes, whatever they expect.
+        func force(_ changes: [InMemoryChange]) throws {
+            _ = try make(
+                changes.map { change in
+                    var change = change
+                    change.expectation = .anything
+                    return change
+                })
+        }
+    }
+
+    /// The mark of a value is computed from its bytes.
+    final class MarksBytes: Looking, @unchecked Sendable {
+        private static func mark(of data: Data) -> UInt64 {
+            data.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } | 1
+        }
+
+        override func forEachValue(
+            in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: BulkBackend.Taker
+        ) throws {
+            let found = try values(place, prefix, after).map { value in
+                var value = value
+                value.mark = Self.mark(of: value.data)
+                return value
+            }
+            give(found, largest, body)
+        }
+
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            try make(
+                try InMemoryChange.all(of: changes).map { change in
+                    guard case .mark(let mark) = change.expectation else { return change }
+                    let now = try value(of: change.key)
+                    var change = change
+                    change.expectation = .mark(now.map { Self.mark(of: $0.data) == mark ? $0.mark : .max } ?? .max)
+                    return change
+                })
+        }
+    }
+
+    final class RemovesOnlyValues: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            let refused = all.indices.filter { all[$0].value == nil && all[$0].expectation == .absence }
+            return try refused.isEmpty ? make(all) : refused
+        }
+    }
+
+    /// Looks for what all changes expect before it makes the first.
+    final class LooksAhead: Looking, @unchecked Sendable {
+        private let turn = Mutex(())
+
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            return try turn.withLock { _ in
+                let conflicts = try all.indices.filter { try !isExpected(all[$0]) }
+                if conflicts.isEmpty { try force(all) }
+                return conflicts
+            }
+        }
+    }
+
+    final class TellsTheFirst: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] { Array(try super.apply(changes).prefix(1)) }
+    }
+
+    final class AppliesTheRest: CorrectStore, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            let conflicts = Set(try make(all))
+            if !conflicts.isEmpty { _ = try make(all.indices.filter { !conflicts.contains($0) }.map { all[$0] }) }
+            return conflicts.sorted()
+        }
+    }
+
+    /// Others may change a value between the look for what a change expects and the change.
+    final class LooksFirst: Looking, @unchecked Sendable {
+        override func apply(_ changes: BulkChanges) throws -> [Int] {
+            let all = try InMemoryChange.all(of: changes)
+            guard let only = all.first, all.count == 1 else { return try make(all) }
+            guard try isExpected(only) else { return [0] }
+            BrokenThreads.letOthersRun()
+            try force(all)
+            return []
+        }
+    }
+}
