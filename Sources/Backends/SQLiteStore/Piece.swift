@@ -11,5 +11,5 @@ enum Piece {
 
     /// Whether a value stays in its row.
     @inline(__always)
-    static func isInRow(_ key: some ValueName, _ count: Int) -> Bool { key.name.count + count <= largestRow }
+    static func isInRow(_ nameCount: Int, _ count: Int) -> Bool { nameCount + count <= largestRow }
 }

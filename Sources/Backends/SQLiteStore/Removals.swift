@@ -1,3 +1,4 @@
+import Glibc
 import LocalDataAPI
 
 /// Removals that follow each other, of values with marks and in the order of their names: if nothing else is between them in
@@ -13,18 +14,28 @@ struct Removals {
     private var names: [UInt8] = []
     private var place = 0
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// Adds a change, if it is one that may follow; `false` if not.
-    mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) throws -> Bool {
+    mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) -> Bool {
         guard isRemoval, case .mark(let mark) = change.expectation else { return false }
         return name.withUnsafeBytes { name in
             if let last = entries.last {
-                guard change.place == place, names[last.name].lexicographicallyPrecedes(name) else { return false }
+                guard change.place == place, isAscending(last, name) else { return false }
             }
             place = change.place
             entries.append(
                 Entry(index: index, name: names.count..<(names.count + name.count), mark: Int64(bitPattern: mark)))
             names.append(contentsOf: name)
             return true
+        }
+    }
+
+    private func isAscending(_ last: Entry, _ name: UnsafeRawBufferPointer) -> Bool {
+        names.withUnsafeBytes { names in
+            guard let first = names.baseAddress, let second = name.baseAddress else { return false }
+            let order = memcmp(first + last.name.lowerBound, second, min(last.name.count, name.count))
+            return order == 0 ? last.name.count < name.count : order < 0
         }
     }
 
@@ -45,11 +56,16 @@ struct Removals {
             if let first = entries.first, let last = entries.last, entries.count > 1 {
                 var next = 0
                 let isAll = try change.removeRange(name(first), name(last)) { found, mark in
-                    guard next < entries.count, entries[next].mark == mark, found.elementsEqual(names[entries[next].name])
+                    guard next < entries.count, entries[next].mark == mark else { return false }
+                    let expected = name(entries[next]).name
+                    guard found.count == expected.count, let first = found.baseAddress,
+                        let second = expected.baseAddress, memcmp(first, second, expected.count) == 0
                     else { return false }
                     next += 1
                     return true
-                } isWhole: { next == entries.count }
+                } isWhole: {
+                    next == entries.count
+                }
                 if isAll { return [] }
             }
             return try entries.filter { try !change.remove(name($0), of: $0.mark) }.map(\.index)

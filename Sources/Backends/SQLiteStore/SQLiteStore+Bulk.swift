@@ -17,21 +17,29 @@ extension SQLiteStore: BulkBackend {
         var conflicts: [Int] = []
         do {
             try database.write { connection in
-                var removals = Removals()
-                try changes.forEach { index, change, name, value in
-                    if try removals.add(index, change, name, isRemoval: value == nil) { return }
+                var (insertions, removals) = (Insertions(), Removals())
+                func makeThose() throws {
+                    conflicts += try insertions.make(in: places, connection)
                     conflicts += try removals.make(in: places, connection)
-                    if try removals.add(index, change, name, isRemoval: value == nil) { return }
+                }
+                try changes.forEach { index, change, name, value in
                     try check(value?.byteCount ?? 0)
+                    func waits() -> Bool {
+                        removals.isEmpty && insertions.add(index, change, name, value)
+                            || insertions.isEmpty && removals.add(index, change, name, isRemoval: value == nil)
+                    }
+                    if waits() { return }
+                    try makeThose()
+                    if waits() { return }
                     let isMade = try name.withUnsafeBytes {
                         try Self.make(change, LentName(place: places[change.place], name: $0), value, connection)
                     }
                     if !isMade { conflicts.append(index) }
                 }
-                conflicts += try removals.make(in: places, connection)
+                try makeThose()
                 guard conflicts.isEmpty else { throw Conflict() }
             }
-        } catch is Conflict { return conflicts }
+        } catch is Conflict { return conflicts.sorted() }
         try database.changes.tellMany { tell in
             try changes.forEach { _, change, name, _ in
                 name.withUnsafeBytes { tell(LentName(place: places[change.place], name: $0)) }

@@ -1,6 +1,5 @@
 package import CLocalData
 internal import FoundationEssentials
-internal import Glibc
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {
@@ -32,16 +31,6 @@ extension String {
             }
         }
         return try result.get()
-    }
-
-    /// Whether the string has these bytes in UTF-8.
-    package func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        withBytes { own in
-            guard own.count == bytes.count, let data = own.data, let other = bytes.baseAddress else {
-                return own.count == bytes.count
-            }
-            return memcmp(data, other, bytes.count) == 0
-        }
     }
 
     /// The string's UTF-8 in memory that is never freed, for what must outlive every call.

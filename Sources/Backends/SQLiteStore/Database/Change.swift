@@ -23,7 +23,7 @@ final class Change {
     /// Stores a value that is in memory.
     func set(_ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?) throws {
         try value.withUnsafeBytes { bytes in
-            guard !Piece.isInRow(key, bytes.count) else { return try setInRow(key, bytes, attributes) }
+            guard !Piece.isInRow(key.name.count, bytes.count) else { return try setInRow(key, bytes, attributes) }
             try insert(key, size: bytes.count, attributes) { put in
                 for start in stride(from: 0, to: bytes.count, by: Piece.size) {
                     try put(
@@ -37,7 +37,7 @@ final class Change {
     func add(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
         try value.withUnsafeBytes { bytes in
             // One in pieces is rare, and asked for first.
-            guard Piece.isInRow(key, bytes.count) else {
+            guard Piece.isInRow(key.name.count, bytes.count) else {
                 guard try version(of: key) == nil else { return false }
                 try set(key, to: bytes.bytes, attributes)
                 return true
@@ -45,6 +45,38 @@ final class Change {
             let place = try number(of: key.place) ?? make(key.place)
             try insertRow(.insertNew, place, key, newVersion(), bytes.count, bytes, attributes)
             return hasChanged
+        }
+    }
+
+    /// Stores as many values as one statement takes, where there is none.
+    ///
+    /// - Returns: The indices of those where there is one.
+    func add(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws -> [Int] {
+        let number = try number(of: place) ?? make(place)
+        let versions = rows.map { _ in newVersion() }
+        do {
+            let statement = try connection.statement(.insertMany)
+            statement.bind(1, number)
+            statement.bind(2, time)
+            for index in rows.indices {
+                let first = Int32(8 + 4 * index)
+                statement.bind(first, text: rows[index].name)
+                statement.bind(first + 1, versions[index])
+                statement.bind(first + 2, Int64(rows[index].value.count))
+                statement.bind(first + 3, bytes: rows[index].value)
+            }
+            try Self.lend(attributes ?? ValueAttributes()) { contentType, serializer, versionTag, appVersion, owner in
+                if let contentType { statement.bind(3, text: contentType) }
+                if let serializer { statement.bind(4, text: serializer) }
+                if let versionTag { statement.bind(5, text: versionTag) }
+                if let appVersion { statement.bind(6, text: appVersion) }
+                if let owner { statement.bind(7, text: owner) }
+                try statement.run()
+            }
+        }
+        guard sqlite3_changes(connection.handle) < rows.count else { return [] }
+        return try rows.indices.filter { try connection.version(number, rows[$0].name) != versions[$0] }.map {
+            rows[$0].index
         }
     }
 

@@ -28,16 +28,18 @@ extension Connection {
                 statement.bind(2, text: after)
                 statement.bind(3, text: end)
                 var attributes = ValueAttributes()
+                var (contentType, serializer, versionTag) = (RepeatedText(), RepeatedText(), RepeatedText())
+                var (appVersion, owner) = (RepeatedText(), RepeatedText())
                 while try statement.step() {
                     let (name, mark) = (statement.bytes(0), UInt64(bitPattern: statement.number(2)))
                     let size = statement.number(3)
                     attributes.size = UInt64(max(0, size))
                     attributes.modified = statement.number(4)
-                    attributes.contentType = statement.text(5, asBefore: attributes.contentType)
-                    attributes.serializer = statement.text(6, asBefore: attributes.serializer)
-                    attributes.versionTag = statement.text(7, asBefore: attributes.versionTag)
-                    attributes.appVersion = statement.text(8, asBefore: attributes.appVersion)
-                    attributes.owner = statement.text(9, asBefore: attributes.owner)
+                    if contentType.take(statement.bytes(5)) { attributes.contentType = contentType.text }
+                    if serializer.take(statement.bytes(6)) { attributes.serializer = serializer.text }
+                    if versionTag.take(statement.bytes(7)) { attributes.versionTag = versionTag.text }
+                    if appVersion.take(statement.bytes(8)) { attributes.appVersion = appVersion.text }
+                    if owner.take(statement.bytes(9)) { attributes.owner = owner.text }
                     var goesOn = true
                     if size > largest {
                         goesOn = body(name.bytes, nil, attributes, mark)

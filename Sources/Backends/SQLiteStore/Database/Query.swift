@@ -3,7 +3,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion
     case findPlace, makePlace, places
     case version, value, attributes, names, values, marks
-    case insert, insertNew, replaceRow, remove, removeRow, removeVersion, removeRowVersion, removeRange
+    case insert, insertNew, insertMany, replaceRow, remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
 
     var text: String {
@@ -50,6 +50,7 @@ enum Query: Int, CaseIterable {
             (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
+        case .insertMany: Self.insertManyText
         // Of a value that is in its row, or of none; changes nothing if it has pieces.
         case .replaceRow:
             """
@@ -79,4 +80,19 @@ enum Query: Int, CaseIterable {
             """
         }
     }
+
+    /// How many values ``insertMany`` stores, of one place and time and with the same attributes.
+    static let rowsAtOnce = 32
+
+    private static let insertManyText: String = {
+        let rows = (0..<rowsAtOnce).map { row in
+            let first = 8 + 4 * row
+            return "(?1, ?\(first), ?\(first + 1), ?2, ?\(first + 2), ?3, ?4, ?5, ?6, ?7, ?\(first + 3))"
+        }
+        return """
+            INSERT OR IGNORE INTO value
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
+            VALUES \(rows.joined(separator: ", "))
+            """
+    }()
 }

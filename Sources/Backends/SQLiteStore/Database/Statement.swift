@@ -1,5 +1,4 @@
 import CSQLite
-import LocalDataAPI
 
 /// A prepared statement under way. It is reset, and what was bound is forgotten, when it goes.
 ///
@@ -58,13 +57,5 @@ struct Statement: ~Copyable {
     /// The text of a column; `nil` if it is NULL.
     borrowing func text(_ column: Int32) -> String? {
         isNull(column) ? nil : String(decoding: bytes(column), as: UTF8.self)
-    }
-
-    /// The text of a column, which is often that of the row before and then not made anew.
-    borrowing func text(_ column: Int32, asBefore last: String?) -> String? {
-        guard !isNull(column) else { return nil }
-        let bytes = bytes(column)
-        if let last, last.holds(bytes) { return last }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

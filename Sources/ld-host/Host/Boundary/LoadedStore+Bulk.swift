@@ -1,4 +1,5 @@
 internal import CLocalData
+internal import Glibc
 package import LocalDataAPI
 
 extension LoadedStore {
@@ -14,17 +15,28 @@ extension LoadedStore {
 
         /// What is kept beside the value.
         package func makeAttributes() -> ValueAttributes? { attributes.map { ValueAttributes($0) } }
+    }
 
-        /// Whether these are kept beside the value, size and time aside: most values of a place have the same.
-        package func has(_ known: ValueAttributes?) -> Bool {
-            guard let attributes, let known else { return attributes == nil && known == nil }
-            func isSame(_ text: String?, _ bytes: ld_bytes) -> Bool {
-                text?.holds(bytes.buffer) ?? (bytes.count == 0)
-            }
-            let given = attributes.pointee
-            return isSame(known.serializer, given.serializer) && isSame(known.contentType, given.content_type)
-                && isSame(known.owner, given.owner) && isSame(known.appVersion, given.app_version)
-                && isSame(known.versionTag, given.version_tag)
+    /// What is kept beside values, size and time aside, one after the other: mostly it is the same.
+    package struct RepeatedAttributes {
+        private var texts = [RepeatedText](repeating: RepeatedText(), count: 5)
+        private var isThere: Bool?
+
+        package init() {}
+
+        /// Takes what is kept beside the next value.
+        ///
+        /// - Returns: Whether it is other than what came last.
+        package mutating func take(_ value: LentValue) -> Bool {
+            var isNew = isThere != (value.attributes != nil)
+            isThere = value.attributes != nil
+            guard let given = value.attributes?.pointee else { return isNew }
+            if texts[0].take(given.content_type.buffer) { isNew = true }
+            if texts[1].take(given.serializer.buffer) { isNew = true }
+            if texts[2].take(given.version_tag.buffer) { isNew = true }
+            if texts[3].take(given.app_version.buffer) { isNew = true }
+            if texts[4].take(given.owner.buffer) { isNew = true }
+            return isNew
         }
     }
 
@@ -103,7 +115,8 @@ private struct ValueTaker {
 
     mutating func take(_ value: ld_bulk_value) -> Bool {
         let name = value.name.buffer
-        guard !name.isEmpty, name.starts(with: prefix),
+        guard let start = name.baseAddress, !name.isEmpty, name.count >= prefix.count,
+            prefix.isEmpty || memcmp(start, prefix, prefix.count) == 0,
             (try? UTF8Span(validating: name.bindMemory(to: UInt8.self).span)) != nil
         else {
             isInvalid = true

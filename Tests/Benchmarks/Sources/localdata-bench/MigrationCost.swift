@@ -81,21 +81,24 @@ struct MigrationCost {
     private func sweeps() async throws {
         let path = "\(setting.tools)/grdb"
         for (what, grace) in [("", nil), (", grace 0", 0)] as [(String, Int?)] {
-            let router = try router("sweeps\(grace.map { "-\($0)" } ?? "")", grace: grace)
+            // Of a database that is made anew for each round, as the baseline's is.
+            func fresh(_ round: Int) throws -> StorageRouter {
+                try router("sweeps-\(grace.map { "\($0)-" } ?? "")\(round)", grace: grace)
+            }
             let title =
                 "verified, journaled move of 100,000 values of 100 B, SQLite to SQLite, each\(what); GRDB's migrator, one "
                 + "transaction"
             guard let baseline = try? Companion(path, ["\(setting.folder)/grdb.sqlite"]),
                 (try? baseline.ask("fill 1000")) != nil
             else {
-                let time = try await sweep(router, 0, Self.many)
+                let time = try await sweep(fresh(0), 0, Self.many)
                 Row(what: title, ours: microseconds(time), baseline: "", ratio: "").print()
                 continue
             }
             var round = 0
             let times = try await Comparison.rounds(5) {
                 round += 1
-                return try await sweep(router, round, Self.many)
+                return try await sweep(fresh(round), round, Self.many)
             } baseline: {
                 _ = try baseline.ask("fill \(Self.many) 100")
                 return try baseline.ask("move \(Self.many)")

@@ -44,7 +44,8 @@ struct BulkChunk {
                 try page[migration.id]?.requireSamePack(as: migration)
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
-                    name, given: given, attributes: ledger.attributes(of: given, isChanged: false), policy: policy, &row, &page)
+                    name, given: given, attributes: ledger.attributes(of: given, isChanged: false), policy: policy,
+                    &row, &page)
                 return 1
             }
         }

@@ -25,7 +25,8 @@ struct BulkPlace: Sendable {
 
     /// Whether its values are stored as they are: then no key stands between them and their store's calls for many at once.
     var isPlain: Bool {
-        range.security == .none && open.sealing == nil && !["encryptedFileSystem", "keychain"].contains(namespace.domain)
+        range.security == .none && open.sealing == nil
+            && !["encryptedFileSystem", "keychain"].contains(namespace.domain)
     }
 
     func address(_ name: String) -> StorageAddress { StorageAddress(namespace, name: name) }

@@ -16,7 +16,9 @@ final class BulkValues {
     /// What is kept beside the values, each once.
     private(set) var attributes: [ValueAttributes?] = []
     private var numbers: [ValueAttributes?: Int] = [:]
-    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    private var repeated = LoadedStore.RepeatedAttributes()
+    private var number = 0
+    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
     private var end = 0
     /// Whether the next value is larger than was asked for.
     private(set) var endsBeforeLarge = false
@@ -82,10 +84,7 @@ final class BulkValues {
             newName = prefix.lowerBound..<rest.upperBound
         }
         let value = append(bytes)
-        let number: Int
-        if let last = entries.last?.attributes, given.has(attributes[last]) {
-            number = last
-        } else {
+        if repeated.take(given) {
             let new = given.makeAttributes()?.kept
             number = numbers[new] ?? attributes.count
             if number == attributes.count {

@@ -38,7 +38,8 @@ struct PlainChunk {
     /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
     func move(after: String?, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Outcome {
         try values.read(
-            ledger.source, after: after, renaming: migration.destination.prefix, most: ledger.chunkSize, mostBytes: Self.mostBytes,
+            ledger.source, after: after, renaming: migration.destination.prefix, most: ledger.chunkSize,
+            mostBytes: Self.mostBytes,
             largest: Int(LargeMove.least))
         guard values.count > 0 else { return values.endsBeforeLarge ? .unfit(1) : .nothingLeft }
         try page[migration.id]?.requireSamePack(as: migration)
@@ -67,7 +68,8 @@ struct PlainChunk {
             var hash = StableHash.start
             StableHash.add(values.value(index), to: &hash)
             record.add(
-                UnsafeRawBufferPointer(rebasing: values.name(index)[prefix...]), [], attributes: values.attributes(index),
+                UnsafeRawBufferPointer(rebasing: values.name(index)[prefix...]), [],
+                attributes: values.attributes(index),
                 source: hash, destination: hash)
         }
         return record.data
@@ -82,7 +84,8 @@ struct PlainChunk {
         let kept = values.attributes.map { changes.add(ledger.attributes(of: $0, isChanged: false)) }
         for index in 0..<values.count {
             changes.add(
-                place, values.newName(index), values.value(index), attributes: kept[values.attributes(index)], expected: 0)
+                place, values.newName(index), values.value(index), attributes: kept[values.attributes(index)],
+                expected: 0)
         }
         // The ledger's own are as plain as the destination's values.
         let ledgerPlace = changes.add(LedgerPlace.namespace)
