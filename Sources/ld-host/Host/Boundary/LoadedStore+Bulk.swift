@@ -94,6 +94,12 @@ extension LoadedStore {
                 }
             }
             guard status == LD_OK else { throw stopped("applying many changes") }
+            guard conflicts.isEmpty else {
+                throw StorageError(
+                    .unknown,
+                    "the store says that \(conflicts.count) changes expect what is not so, and that all were made",
+                    hint: "report this to the plugin's author")
+            }
             return []
         } catch {
             guard error.code == .busy, !conflicts.isEmpty else { throw error }
