@@ -6,7 +6,7 @@ package import LocalDataAPI
 package final class BulkChangeList {
     private var changes: [ld_bulk_change] = []
     private var places: [UnsafeMutablePointer<ld_namespace>] = []
-    private var attributes: [UnsafeMutablePointer<ld_attributes>] = []
+    private var attributes: [BoundaryAttributes] = []
     private var copies: [UnsafeMutableRawBufferPointer] = []
     private(set) var largestValue = 0
 
@@ -15,7 +15,6 @@ package final class BulkChangeList {
     deinit {
         for copy in copies { copy.deallocate() }
         for place in places { place.deallocate() }
-        for kept in attributes { kept.deallocate() }
     }
 
     /// How many there are.
@@ -34,13 +33,7 @@ package final class BulkChangeList {
 
     /// Adds what is kept beside values, and gives its number in this list.
     package func add(_ given: ValueAttributes) -> Int {
-        let pointer = UnsafeMutablePointer<ld_attributes>.allocate(capacity: 1)
-        pointer.initialize(
-            to: ld_attributes(
-                size: UInt32(MemoryLayout<ld_attributes>.size), content_type: keep(given.contentType),
-                serializer: keep(given.serializer), version_tag: keep(given.versionTag),
-                app_version: keep(given.appVersion), owner: keep(given.owner), value_size: 0, modified: 0))
-        attributes.append(pointer)
+        attributes.append(BoundaryAttributes(given))
         return attributes.count - 1
     }
 
@@ -60,7 +53,7 @@ package final class BulkChangeList {
                 size: UInt32(MemoryLayout<ld_bulk_change>.size), flags: flags, place: places[place],
                 name: ld_bytes(name),
                 value: value.map { ld_bytes($0) } ?? ld_bytes(),
-                attributes: attributes.map { UnsafePointer(self.attributes[$0]) }, mark: expected ?? 0))
+                attributes: attributes.map { self.attributes[$0].pointer }, mark: expected ?? 0))
         largestValue = max(largestValue, value?.count ?? 0)
     }
 
