@@ -23,7 +23,7 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     static let seed = ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
     /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
-    private static let kinds = ExerciseKind.allCases.filter { kind in
+    static let kinds = ExerciseKind.allCases.filter { kind in
         ProcessInfo.processInfo.environment["LOCALDATA_KINDS"].map {
             $0.split(separator: ",").contains { $0 == kind.rawValue }
         } ?? true

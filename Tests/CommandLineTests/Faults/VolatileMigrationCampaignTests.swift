@@ -53,7 +53,7 @@ struct VolatileMigrationCampaignTests {
 
     /// All of them with `LOCALDATA_TORTURE=1`, otherwise one of each kind.
     private static let cases: [MigrationCase] = {
-        let all = ExerciseKind.allCases.flatMap { kind in
+        let all = MigrationCase.kinds.flatMap { kind in
             ExercisePlace.allCases.flatMap { source in
                 ExercisePlace.allCases.map { MigrationCase(kind: kind, source: source, destination: $0) }
             }
