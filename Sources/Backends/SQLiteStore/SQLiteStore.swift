@@ -50,8 +50,10 @@ package final class SQLiteStore: StorageBackend {
         }
         largestValue = try Self.largestValue(options)
         durability = try options.string("synchronous") == "normal" ? .normal : .full
-        properties = StoreProperties(
+        var properties = StoreProperties(
             latency: .disk, isDurable: durability == .full, isShared: true, largestValue: UInt64(largestValue))
+        properties.keepsFoldersApart = true
+        self.properties = properties
         main = Database(path: path, durability: durability)
         try main.prepare()
     }

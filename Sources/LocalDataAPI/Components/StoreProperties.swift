@@ -20,6 +20,9 @@ public struct StoreProperties: Hashable, Sendable {
     public var isShared: Bool
     /// Whether the store protects what it keeps by itself, so that the keychain domain may use it without sealing.
     public var isKeychain: Bool
+    /// Whether each folder of a place that names one is kept by itself, as a database of its own: then no batch,
+    /// transaction or bulk change is of two folders, nor of a folder and a place of the store's own choice.
+    public var keepsFoldersApart = false
     /// Which conditions a keychain enforces: it releases a value only when they hold.
     public var enforcedAccessibilities: Set<KeychainAccessibility> = []
     /// What a keychain has a person do before it releases a value.

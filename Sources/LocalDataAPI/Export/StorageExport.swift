@@ -39,6 +39,7 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
         let flags =
             (properties.isDurable ? LD_STORE_DURABLE : 0) | (properties.isShared ? LD_STORE_SHARED : 0)
             | (properties.isKeychain ? LD_STORE_KEYCHAIN : 0)
+            | (properties.keepsFoldersApart ? LD_STORE_FOLDERS_APART : 0)
         return .immortal(
             ld_store(
                 size: UInt32(MemoryLayout<ld_store>.size), latency: properties.latency.rawValue, flags: flags,

@@ -38,6 +38,10 @@ struct ConformanceRequirement: Sendable {
         $0.properties.isShared ? nil : "the store does not declare that processes share it"
     }
 
+    static let foldersTogether = store {
+        $0.properties.keepsFoldersApart ? "the store declares that it keeps each folder by itself" : nil
+    }
+
     /// The store may have to go to a file for its values, so it need not have them in memory.
     static let outsideMemory = store {
         $0.properties.latency == .memory ? "the store declares that it keeps values in memory" : nil

@@ -50,6 +50,11 @@ final class StoreUnderTest: Sendable {
         StorageNamespace(domain: domain, scope: place.scope + suffix)
     }
 
+    /// A place with a folder of its own.
+    func place(inFolder name: String) -> StorageNamespace {
+        StorageNamespace(domain: place.domain, scope: "\(place.scope) \(name)", directory: "\(folder)/\(name)")
+    }
+
     /// The check's handle of an address: one, however often it is asked for.
     func handle(_ address: StorageAddress) throws -> StoreHandle {
         if let known = state.withLock({ $0.handles[address] }) { return known }

@@ -103,15 +103,33 @@ import Testing
             let resolved = try await router.resolve(key)
             let change = BatchChange(
                 resolved, value: try await router.sealedValue(of: resolved), data: Data("\"new\"".utf8))
-            var group = StagedGroup(resolved.open)
+            var group = StagedGroup(resolved.scope)
             try BatchSeals([change], keychain: nil).whileSealing { (keys) throws(StorageError) in
                 group.add(try change.change(keys), at: resolved.address)
             }
             groups.append(group)
         }
         let intent = try StagedBatch(snapshot: snapshot, groups: groups).decide()
-        try StagedPlace(intent.id).publish(groups[0].addresses, in: groups[0].open)
+        try StagedPlace(intent.id, in: groups[0].scope).publish(groups[0].addresses)
         #expect(try await values(router) == ["new", "old", "old", "old"])
+    }
+
+    @Test("folders that a store keeps by themselves change together, also if the batch was interrupted")
+    func folders() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domains: [StorageDomain] = [.fileSystem(), .fileSystem(directory: .caches), .custom(name: "rows")]
+        let keys = domains.map { textKey("k", $0) }
+        let router = try home.databases()
+        try await router.batch { changes in for key in keys { try changes.set("first", for: key) } }
+        #expect(try await values(router, keys) == ["first", "first", "first"])
+        #expect(home.home.files().keys.filter { $0.hasSuffix(".sqlite") }.count == 2)
+        try await router.interruptBatch(of: keys, to: Data("\"second\"".utf8))
+        #expect(try await values(router, keys) == ["first", "first", "first"])
+        let completed = try await values(home.databases(), keys)
+        #expect(completed == ["second", "second", "second"])
+        try await router.batch { changes in for key in keys { changes.remove(key) } }
+        #expect(try await values(router, keys) == [nil, nil, nil])
     }
 
     @Test("a decided batch is completed by whoever comes next, and leaves what others have changed since")
@@ -172,11 +190,11 @@ import Testing
             let address = StorageAddress(StorageNamespace(domain: "one"), name: "k")
             let handle = try open.store.resolve(address)
             defer { open.store.release(handle) }
-            var group = StagedGroup(open)
+            var group = StagedGroup(AtomicScope(address.place, in: open))
             group.add(StorageChange(key: handle, value: Data("new".utf8)), at: address)
             let entry = BatchIntent([group])
             let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
-            try group.stage(in: StagedPlace(intent.id))
+            try group.stage(in: StagedPlace(intent.id, in: group.scope))
         }
         #expect(home.files("data").keys.contains { $0.contains("localdata.batch/") })
         let other = try self.router(home)

@@ -45,6 +45,27 @@ import Testing
         }
     }
 
+    @Test("a key moves between folders of a database that keeps each by itself, and back")
+    func databases() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domains: [StorageDomain] = [
+            .custom(name: "rows"), .fileSystem(directory: .caches), .fileSystem(), folder(home), .appGroupFileSystem(),
+            .userDefaults(), .fileSystem(directory: .caches),
+        ]
+        for (index, (old, new)) in zip(domains, domains.dropFirst()).enumerated() {
+            let (former, current) = (key(old, name: "\(index)"), key(new, name: "\(index)"))
+            try await home.databases().set("value", for: former)
+            let router = try home.databases()
+            #expect(try await router.get(current) == "value", "\(old) to \(new)")
+            #expect(try await !router.exists(former), "\(old) to \(new)")
+            #expect(try await router.migrationHistory(for: current).map(\.state) == [.clean], "\(old) to \(new)")
+            try await home.databases().rollbackMigration(of: current)
+            #expect(try await router.get(former) == "value", "\(old) to \(new)")
+            #expect(try await !router.exists(current), "\(old) to \(new)")
+        }
+    }
+
     @Test("seed defect 21: a changed sub-directory, or a changed place of the master keys, loses nothing")
     func settings() async throws {
         let home = try MigrationHome()

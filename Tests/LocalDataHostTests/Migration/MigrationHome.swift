@@ -26,6 +26,17 @@ struct MigrationHome {
             """)
     }
 
+    /// A router that keeps values of all kinds of files and of settings in one database, and each folder of theirs in one of
+    /// its own.
+    func databases(_ text: String = "") throws -> StorageRouter {
+        try home.router(
+            domains: ["userDefaults", "fileSystem", "appGroupFileSystem", "rows"].map { "\($0): \"rows\"" }
+                .joined(separator: ", "),
+            """
+            stores: { rows: { component: "sqlite", options: { path: "${data}/rows.sqlite" } } }, \(text)
+            """)
+    }
+
     /// The files of values, but for what is there only while the stores are open.
     var files: [String: Data] {
         home.files("data").filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix("-wal") }

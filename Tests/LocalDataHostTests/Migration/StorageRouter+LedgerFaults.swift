@@ -16,15 +16,13 @@ extension StorageRouter {
     /// Leaves a batch that is decided and not in place, as one whose process was killed.
     func interruptBatch(of keys: [StorageKey<String>], to data: Data) async throws {
         let snapshot = try await snapshot()
-        var groups: [StagedGroup] = []
+        var changes: [BatchChange] = []
         for key in keys {
             let resolved = try await resolve(KeyReference(key))
-            let change = BatchChange(resolved, value: try await sealedValue(of: resolved), data: data)
-            var group = StagedGroup(resolved.open)
-            try BatchSeals([change], keychain: nil).whileSealing { (lent) throws(StorageError) in
-                group.add(try change.change(lent), at: resolved.address)
-            }
-            groups.append(group)
+            changes.append(BatchChange(resolved, value: try await sealedValue(of: resolved), data: data))
+        }
+        let groups = try BatchSeals(changes, keychain: nil).whileSealing { (lent) throws(StorageError) in
+            try StagedGroup.all(of: changes, lent)
         }
         _ = try StagedBatch(snapshot: snapshot, groups: groups).decide()
     }

@@ -261,6 +261,9 @@ typedef struct ld_attributes_r1 {
 #define LD_STORE_SHARED 2u  /* other processes with the same options see the same values, safely */
 /* Protects what it keeps by itself: a keychain, which the keychain domain may use without sealing. */
 #define LD_STORE_KEYCHAIN 4u
+/* Keeps each folder that a place names as its `directory` by itself: one batch, transaction or bulk `apply` is not of two
+ * folders, nor of a folder and a place of the store's own choice. */
+#define LD_STORE_FOLDERS_APART 8u
 
 /* What a keychain enforces: a bit for each accessibility, and from bit 16 on for each access control, in the order of
  * their names: whenUnlocked, afterFirstUnlock, whenUnlockedThisDeviceOnly, afterFirstUnlockThisDeviceOnly, always,

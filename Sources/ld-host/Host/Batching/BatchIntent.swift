@@ -27,6 +27,8 @@ struct BatchIntent: Codable {
         let name: String
         /// See ``OpenStore/identity``.
         let identity: UInt64
+        /// See ``AtomicScope/directory``.
+        let folder: String?
         let changes: [Change]
     }
 
@@ -37,7 +39,9 @@ struct BatchIntent: Codable {
     init(_ groups: [StagedGroup]) {
         isDecided = false
         stores = groups.map {
-            Store(name: $0.open.name, identity: $0.open.identity, changes: $0.addresses.map { Change($0) })
+            Store(
+                name: $0.open.name, identity: $0.open.identity, folder: $0.scope.directory,
+                changes: $0.addresses.map { Change($0) })
         }
     }
 

@@ -31,17 +31,18 @@ struct BatchRecovery {
     /// Completes or clears one.
     func recover(_ intent: Intent) throws(StorageError) {
         let entry = try BatchIntent(intent.payload, of: intent.id)
-        let place = StagedPlace(intent.id)
-        var groups: [(open: OpenStore, addresses: [StorageAddress])] = []
+        var groups: [(scope: AtomicScope, addresses: [StorageAddress])] = []
         for store in entry.stores {
-            groups.append((try open(store, for: entry), store.changes.map(\.address)))
+            let scope = AtomicScope(try open(store, for: entry), directory: store.folder)
+            groups.append((scope, store.changes.map(\.address)))
         }
-        try whileAlone(groups.map(\.open)) { () throws(StorageError) in
-            for (open, addresses) in groups {
+        try whileAlone(groups.map(\.scope.open)) { () throws(StorageError) in
+            for (scope, addresses) in groups {
+                let place = StagedPlace(intent.id, in: scope)
                 if entry.isDecided {
-                    try place.publish(addresses, in: open)
+                    try place.publish(addresses)
                 } else {
-                    try place.clear(addresses.count, in: open)
+                    try place.clear(addresses.count)
                 }
             }
         }

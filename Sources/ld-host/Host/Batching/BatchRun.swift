@@ -4,7 +4,7 @@ internal import LocalDataAPI
 struct BatchRun {
     let snapshot: RouterSnapshot
     let changes: [BatchChange]
-    /// What the changes follow from; of each store one.
+    /// What the changes follow from; of each scope one.
     var views: [StoreView] = []
     let progress: @Sendable () -> Void
 
@@ -17,18 +17,11 @@ struct BatchRun {
         BatchRecovery(snapshot: snapshot).recoverAll()
         let seals = BatchSeals(changes, keychain: snapshot.settings.routes["keychain"]?.store.name)
         return try seals.whileSealing { (keys) throws(StorageError) in
-            var groups: [ObjectIdentifier: StagedGroup] = [:]
-            for change in changes {
-                let open = change.resolved.open
-                groups[ObjectIdentifier(open), default: StagedGroup(open)].add(
-                    try change.change(keys), at: change.resolved.address)
-                progress()
-            }
-            let all = groups.values.sorted { $0.open.name < $1.open.name }
+            let all = try StagedGroup.all(of: changes, keys, progress: progress)
             if all.count == 1, all[0].open.store.abilities.batch != nil || changes.count == 1 {
-                let others = views.filter { $0.open !== all[0].open }
+                let others = views.filter { $0.scope != all[0].scope }
                 for view in others where try !view.holds() { return false }
-                guard let view = views.first(where: { $0.open === all[0].open }) else {
+                guard let view = views.first(where: { $0.scope == all[0].scope }) else {
                     try all[0].applyAtOnce()
                     return true
                 }

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// A batch that no store can apply by itself. The order makes it all or nothing: the journal's entry, the changes beside
+/// A batch that no store can apply in one step. The order makes it all or nothing: the journal's entry, the changes beside
 /// the values, the entry marked as decided, then the changes put in place, and the entry removed.
 struct StagedBatch {
     let snapshot: RouterSnapshot
@@ -23,7 +23,7 @@ struct StagedBatch {
     private func runAlone() throws(StorageError) -> Bool {
         guard let intent = try decideIfUnchanged() else { return false }
         do throws(StorageError) {
-            for group in groups { try StagedPlace(intent.id).publish(group.addresses, in: group.open) }
+            for group in groups { try StagedPlace(intent.id, in: group.scope).publish(group.addresses) }
             try intent.finish()
             return true
         } catch {
@@ -46,7 +46,7 @@ struct StagedBatch {
         let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
         let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         do throws(StorageError) {
-            for group in groups { try group.stage(in: StagedPlace(intent.id)) }
+            for group in groups { try group.stage(in: StagedPlace(intent.id, in: group.scope)) }
             // Whoever changes one of the values after they were staged comes after the batch; this finds who came before.
             for view in views where try !view.holds() {
                 clear(intent)
@@ -65,7 +65,7 @@ struct StagedBatch {
     /// What cannot be cleared is cleared by whoever recovers the entry.
     private func clear(_ intent: Intent) {
         do throws(StorageError) {
-            for group in groups { try StagedPlace(intent.id).clear(group.addresses.count, in: group.open) }
+            for group in groups { try StagedPlace(intent.id, in: group.scope).clear(group.addresses.count) }
             try intent.finish()
         } catch {
             snapshot.log(.warning, "batch", "what \(intent.subject) has put aside is still there: \(error.message)")

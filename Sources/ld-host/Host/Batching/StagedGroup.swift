@@ -1,13 +1,30 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The changes of a batch in one store.
+/// The changes of a batch in one scope.
 struct StagedGroup {
-    let open: OpenStore
+    let scope: AtomicScope
     private(set) var changes: [StorageChange<StoreHandle>] = []
     private(set) var addresses: [StorageAddress] = []
 
-    init(_ open: OpenStore) { self.open = open }
+    init(_ scope: AtomicScope) { self.scope = scope }
+
+    var open: OpenStore { scope.open }
+
+    /// The groups of a batch, in an order that is the same in each process.
+    static func all(
+        of changes: [BatchChange], _ keys: BatchSeals.Keys, progress: () -> Void = {}
+    ) throws(StorageError) -> [StagedGroup] {
+        var groups: [AtomicScope: StagedGroup] = [:]
+        for change in changes {
+            let scope = change.resolved.scope
+            groups[scope, default: StagedGroup(scope)].add(try change.change(keys), at: change.resolved.address)
+            progress()
+        }
+        return groups.values.sorted {
+            ($0.open.name, $0.scope.directory ?? "") < ($1.open.name, $1.scope.directory ?? "")
+        }
+    }
 
     mutating func add(_ change: StorageChange<StoreHandle>, at address: StorageAddress) {
         changes.append(change)
@@ -17,12 +34,12 @@ struct StagedGroup {
     /// Makes the changes, all or none if there are several, which takes a store that has batches.
     func applyAtOnce() throws(StorageError) { try open.apply(changes) }
 
-    /// Puts the changes beside the values, for ``StagedPlace/publish(_:in:)``.
+    /// Puts the changes beside the values, for ``StagedPlace/publish(_:)``.
     func stage(in place: StagedPlace) throws(StorageError) {
         var staged: [StorageChange<StoreHandle>] = []
         var handles: [HeldHandle] = []
         for (index, change) in changes.enumerated() {
-            let handle = try place.handle(index, in: open)
+            let handle = try place.handle(index)
             let current = try open.store.get(change.key)
             let record = StagedRecord(value: change.value, replaces: current)
             staged.append(StorageChange(key: handle.handle, value: record.encoded, attributes: change.attributes))

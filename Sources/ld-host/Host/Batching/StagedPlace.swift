@@ -1,30 +1,34 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Where the changes of one batch lie in a store until they are put in place: named by the batch and their number in the
+/// Where the changes of one batch in one scope lie until they are put in place: named by the batch and their number in the
 /// journal's entry.
 struct StagedPlace {
-    /// The domain cannot be configured, so no value of an app's gets there.
-    private static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "batch")
+    private let batch: IntentID
+    private let open: OpenStore
+    private let namespace: StorageNamespace
 
-    let batch: IntentID
+    init(_ batch: IntentID, in scope: AtomicScope) {
+        self.batch = batch
+        open = scope.open
+        // The domain cannot be configured, so no value of an app's gets there.
+        namespace = StorageNamespace(domain: HostSettings.reservedDomains + "batch", directory: scope.directory)
+    }
 
-    init(_ batch: IntentID) { self.batch = batch }
-
-    func handle(_ index: Int, in open: OpenStore) throws(StorageError) -> HeldHandle {
+    func handle(_ index: Int) throws(StorageError) -> HeldHandle {
         HeldHandle(open.store, try open.store.resolve(address(index)))
     }
 
     private func address(_ index: Int) -> StorageAddress {
-        StorageAddress(Self.namespace, name: "\(batch).\(index)")
+        StorageAddress(namespace, name: "\(batch).\(index)")
     }
 
     /// Puts the changes in place that are not yet. May be called again after it was interrupted at any point.
-    func publish(_ addresses: [StorageAddress], in open: OpenStore) throws(StorageError) {
+    func publish(_ addresses: [StorageAddress]) throws(StorageError) {
         var changes: [StorageChange<StoreHandle>] = []
         var handles: [HeldHandle] = []
         for (index, address) in addresses.enumerated() {
-            let staged = try handle(index, in: open)
+            let staged = try handle(index)
             guard let bytes = try open.store.get(staged.handle) else { continue }
             let record = try StagedRecord(bytes, at: self.address(index))
             let target = HeldHandle(open.store, try open.store.resolve(address))
@@ -32,7 +36,7 @@ struct StagedPlace {
             if record.stillReplaces(try open.store.get(target.handle)) {
                 changes.append(
                     StorageChange(
-                        key: target.handle, value: record.value, attributes: try attributes(of: staged, in: open)))
+                        key: target.handle, value: record.value, attributes: try attributes(of: staged)))
             }
             changes.append(StorageChange(key: staged.handle, value: nil))
         }
@@ -40,14 +44,14 @@ struct StagedPlace {
     }
 
     /// Removes what was put beside the values of a batch that is not to take effect.
-    func clear(_ count: Int, in open: OpenStore) throws(StorageError) {
+    func clear(_ count: Int) throws(StorageError) {
         for index in 0..<count {
-            let staged = try handle(index, in: open)
+            let staged = try handle(index)
             _ = try withExtendedLifetime(staged) { () throws(StorageError) in try open.store.remove(staged.handle) }
         }
     }
 
-    private func attributes(of staged: HeldHandle, in open: OpenStore) throws(StorageError) -> ValueAttributes? {
+    private func attributes(of staged: HeldHandle) throws(StorageError) -> ValueAttributes? {
         guard open.store.abilities.attributes != nil else { return nil }
         var attributes = try open.store.attributes(of: staged.handle)
         attributes?.size = nil

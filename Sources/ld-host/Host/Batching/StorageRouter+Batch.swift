@@ -14,7 +14,7 @@ extension StorageRouter {
     ///
     /// - **Order.** A later change of a key wins over an earlier one.
     /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Those of several
-    ///   stores are put beside the values first, written down in the host's journal, and then put in place; what is
+    ///   stores, and of several folders of a store that keeps them apart (`sqlite`), are put beside the values first, written down in the host's journal, and then put in place; what is
     ///   interrupted after that is completed when a router is next opened, and by the next batch.
     /// - **Readers** that come while changes are put in place may see some of them already.
     /// - **Others' changes.** A value that someone changes after the batch was written down and before it was completed
@@ -63,10 +63,10 @@ extension StorageRouter {
         guard !all.isEmpty else { return true }
         let snapshot = try await snapshot()
         let run = BatchRun(snapshot: snapshot, changes: all, views: views, progress: progress)
-        guard Set(all.map(\.target.store)).count == 1, views.allSatisfy({ $0.open === all[0].resolved.open }) else {
+        let store = all[0].resolved.open
+        guard all.allSatisfy({ $0.resolved.open === store }), views.allSatisfy({ $0.scope.open === store }) else {
             return try await onIOThread { () throws(StorageError) in try run.run() }
         }
-        let store = all[0].resolved.open
         return try await store.wait("applying a batch of \(all.count) changes to store '\(store.name)'") {
             () throws(StorageError) in try run.run()
         }

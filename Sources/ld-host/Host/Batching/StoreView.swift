@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What was read of a store, so that changes that follow from it are made only while it is so.
+/// What was read of a scope, so that changes that follow from it are made only while it is so.
 ///
 /// A store with transactions refuses the changes itself. Of another one everything that was read is read again right before
 /// the changes, while this process's other writers wait; what is not noticed is what another process changes in that moment,
@@ -13,12 +13,15 @@ final class StoreView: Sendable {
         var seen: [(key: ResolvedKey, mark: UInt64?)] = []
     }
 
-    let open: OpenStore
+    let scope: AtomicScope
     private let state: Mutex<State>
 
+    private var open: OpenStore { scope.open }
+
     /// Begins; reads nothing.
-    init(_ open: OpenStore) throws(StorageError) {
-        self.open = open
+    init(_ scope: AtomicScope) throws(StorageError) {
+        self.scope = scope
+        let open = scope.open
         let transaction = open.store.abilities.transactions == nil ? nil : try open.store.begin()
         state = Mutex(State(transaction: transaction))
     }

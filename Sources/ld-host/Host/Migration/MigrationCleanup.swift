@@ -31,7 +31,7 @@ struct MigrationCleanup {
     private func attempt(_ id: String, _ page: inout LedgerPage) async throws(StorageError) -> Bool {
         guard var row = page[id] else { return true }
         var changes: [BatchChange] = []
-        var views: [ObjectIdentifier: StoreView] = [:]
+        var views: [AtomicScope: StoreView] = [:]
         for index in row.removed.indices {
             let resolved = try await router.resolveUnlisted(KeyReference(try row.removed[index].key))
             guard let stored = try await router.stored(resolved, &views) else { continue }

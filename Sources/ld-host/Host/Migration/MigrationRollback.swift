@@ -18,7 +18,7 @@ struct MigrationRollback {
         }
         if row.isLarge == true { return try await LargeRun(ledger).undo(row, &page) }
         var changes: [BatchChange] = []
-        var views: [ObjectIdentifier: StoreView] = [:]
+        var views: [AtomicScope: StoreView] = [:]
         for change in row.changes {
             let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
             guard

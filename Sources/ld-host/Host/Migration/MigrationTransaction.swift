@@ -42,7 +42,7 @@ final class MigrationTransaction: MovingTransaction {
     private struct State {
         var entries: [Entry] = []
         var indices: [BatchChange.Target: Int] = [:]
-        var views: [ObjectIdentifier: StoreView] = [:]
+        var views: [AtomicScope: StoreView] = [:]
         var isOver = false
     }
 
@@ -193,12 +193,12 @@ final class MigrationTransaction: MovingTransaction {
     /// The bytes in the store, which have to be so still when the changes are made.
     private func stored(_ resolved: ResolvedKey) async throws(StorageError) -> Data? {
         if let refusal = resolved.refusal { throw refusal }
-        let open = resolved.open
-        return try await open.wait("reading '\(resolved.address)'") { [self] () throws(StorageError) in
+        let scope = resolved.scope
+        return try await scope.open.wait("reading '\(resolved.address)'") { [self] () throws(StorageError) in
             let view = try state.withLock { state throws(StorageError) in
-                if let view = state.views[ObjectIdentifier(open)] { return view }
-                let view = try StoreView(open)
-                state.views[ObjectIdentifier(open)] = view
+                if let view = state.views[scope] { return view }
+                let view = try StoreView(scope)
+                state.views[scope] = view
                 return view
             }
             return try view.read(resolved)

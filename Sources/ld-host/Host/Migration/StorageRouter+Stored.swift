@@ -13,18 +13,18 @@ extension StorageRouter {
 
     /// The same, for changes that follow from it.
     ///
-    /// - Parameter views: One for each store, added as they are needed.
+    /// - Parameter views: One for each scope, added as they are needed.
     func stored(
-        _ resolved: ResolvedKey, _ views: inout [ObjectIdentifier: StoreView]
+        _ resolved: ResolvedKey, _ views: inout [AtomicScope: StoreView]
     ) async throws(StorageError) -> Data? {
         if let refusal = resolved.refusal { throw refusal }
-        let open = resolved.open
-        let known = views[ObjectIdentifier(open)]
-        let (view, stored) = try await open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
-            let view = if let known { known } else { try StoreView(open) }
+        let scope = resolved.scope
+        let known = views[scope]
+        let (view, stored) = try await scope.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
+            let view = if let known { known } else { try StoreView(scope) }
             return (view, try view.read(resolved))
         }
-        views[ObjectIdentifier(open)] = view
+        views[scope] = view
         return stored
     }
 

@@ -50,8 +50,8 @@ struct BulkChunk {
             }
         }
         for _ in 0..<Self.attempts {
-            let sources = try StoreView(ledger.source.open)
-            let destinations = try StoreView(ledger.destination.open)
+            let sources = try StoreView(ledger.source.scope)
+            let destinations = try StoreView(ledger.destination.scope)
             var record = BulkRecord()
             var progress = row.bulk ?? BulkProgress(migration)
             let (moves, count) = try moves(names, sources, destinations, &record, &progress)
@@ -141,7 +141,7 @@ struct BulkChunk {
 
     /// Reads back what was written.
     private func verify(_ moves: [Move], _ row: inout LedgerRow, _ page: inout LedgerPage) throws {
-        let view = try StoreView(ledger.destination.open)
+        let view = try StoreView(ledger.destination.scope)
         for move in moves {
             let key = move.destination
             if let stored = try view.read(key), try key.opening(stored) == move.data { continue }

@@ -32,7 +32,7 @@ struct BulkCleanup {
         _ number: Int, _ record: inout BulkRecord, _ row: inout LedgerRow, _ page: inout LedgerPage
     ) throws {
         for _ in 0..<Self.attempts {
-            let view = try StoreView(ledger.source.open)
+            let view = try StoreView(ledger.source.scope)
             var next = record
             let changes = try changes(number, &next, view)
             guard try changes.isEmpty || ledger.apply(changes, views: [view]) else { continue }

@@ -29,6 +29,8 @@ struct BulkPlace: Sendable {
             && !["encryptedFileSystem", "keychain"].contains(namespace.domain)
     }
 
+    var scope: AtomicScope { AtomicScope(namespace, in: open) }
+
     func address(_ name: String) -> StorageAddress { StorageAddress(namespace, name: name) }
 
     /// The key of a name.

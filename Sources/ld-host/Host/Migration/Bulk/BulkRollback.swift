@@ -71,7 +71,7 @@ struct BulkRollback {
         if record.isLarge, let item = record.items.first {
             return try BulkLarge(ledger).undo(item, number, record.attributes[item.attributes])
         }
-        let view = try StoreView(ledger.source.open)
+        let view = try StoreView(ledger.source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
             let source = try keys(item).source

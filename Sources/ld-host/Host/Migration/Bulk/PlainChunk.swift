@@ -28,7 +28,8 @@ struct PlainChunk {
     /// `nil` if the migration's values are not of this kind.
     init?(_ ledger: BulkLedger) {
         guard !ledger.migration.changesValues,
-            [ledger.source, ledger.destination].allSatisfy({ $0.isPlain && $0.open.store.abilities.bulk != nil })
+            [ledger.source, ledger.destination].allSatisfy({ $0.isPlain && $0.open.store.abilities.bulk != nil }),
+            ledger.destination.scope == AtomicScope(LedgerPlace.namespace, in: ledger.destination.open)
         else { return nil }
         self.ledger = ledger
     }
@@ -123,7 +124,7 @@ struct PlainChunk {
         }
         guard next < values.count else { return nil }
         // There are many others between them, or one is not as it should be.
-        let view = try StoreView(destination.open)
+        let view = try StoreView(destination.scope)
         for index in next..<values.count {
             let key = try destination.key(String(decoding: values.newName(index), as: UTF8.self))
             let stored = try view.read(key)

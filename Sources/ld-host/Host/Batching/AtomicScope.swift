@@ -1,0 +1,31 @@
+internal import LocalDataAPI
+
+/// The part of a store whose values can change in one step: all of it, or one folder of a store that keeps them apart.
+struct AtomicScope: Hashable, Sendable {
+    let open: OpenStore
+    /// The folder, if the store keeps it by itself.
+    let directory: String?
+
+    init(_ open: OpenStore, directory: String?) {
+        self.open = open
+        self.directory = directory
+    }
+
+    /// The one that a place is in.
+    init(_ place: StorageNamespace, in open: OpenStore) {
+        self.init(open, directory: open.store.properties.keepsFoldersApart ? place.directory : nil)
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.open === right.open && left.directory == right.directory
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(open))
+        hasher.combine(directory)
+    }
+}
+
+extension ResolvedKey {
+    var scope: AtomicScope { AtomicScope(address.place, in: open) }
+}

@@ -1,0 +1,53 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension ConformanceCheck {
+    /// Values of several folders change together, unless the store says that it keeps folders apart.
+    static let folders: [ConformanceCheck] = [
+        ConformanceCheck("folders.batch", "a batch may be of several folders", if: .batch, .foldersTogether) { store in
+            try expectTogether(store) { addresses in
+                try store.store.apply(
+                    addresses.map { StorageChange(key: try store.handle($0), value: Data($0.name.utf8)) })
+            }
+        },
+        ConformanceCheck(
+            "folders.transaction", "a transaction may be of several folders", if: .transactions, .foldersTogether
+        ) { store in
+            try expectTogether(store) { addresses in
+                let transaction = try BoundaryTransaction(store.store)
+                for address in addresses { try transaction.set(store.handle(address), to: Data(address.name.utf8)) }
+                try transaction.commit()
+            }
+        },
+        ConformanceCheck(
+            "folders.bulk", "changes of many values may be of several folders", if: .bulk, .foldersTogether
+        ) {
+            store in
+            try expectTogether(store) { addresses in
+                try store.applyAll(addresses.map { store.change($0.name, $0.name, in: $0.place) })
+            }
+        },
+    ]
+
+    /// Has values set in two folders and in a place of the store's own choice.
+    private static func expectTogether(
+        _ store: StoreUnderTest, _ set: ([StorageAddress]) throws -> Void
+    ) throws {
+        let addresses = [
+            StorageAddress(store.place, name: "own"), StorageAddress(store.place(inFolder: "first"), name: "first"),
+            StorageAddress(store.place(inFolder: "second"), name: "second"),
+        ]
+        do { try set(addresses) } catch StorageError.unsupported {
+            throw ConformanceFailure(
+                "values of several folders cannot be changed together; a store like that declares LD_STORE_FOLDERS_APART"
+            )
+        }
+        for address in addresses {
+            let found = try store.store.get(store.handle(address))
+            try expect(
+                found == Data(address.name.utf8),
+                "'\(address.name)', set together with values of other folders: found \(found.shown)")
+        }
+    }
+}
