@@ -36,12 +36,18 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// All of them with `LOCALDATA_TORTURE=1`, otherwise two of each kind, the same for the same `LOCALDATA_SEED`.
+    /// Every kind between the folders of one store.
+    static let apart = kinds.flatMap { kind in
+        ExercisePlace.apart.map { MigrationCase(kind: kind, source: $0, destination: $1) }
+    }
+
+    /// All of them with `LOCALDATA_TORTURE=1`, otherwise three of each kind, the same for the same `LOCALDATA_SEED`.
     static let chosen: [MigrationCase] = {
-        guard !BuiltProducts.isTorture else { return all }
+        guard !BuiltProducts.isTorture else { return all + apart }
         var generator = SeededGenerator(state: seed)
         return ExerciseKind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.shuffled(using: &generator).prefix(2)
+                + apart.filter { $0.kind == kind }.shuffled(using: &generator).prefix(1)
         }
     }()
 }

@@ -36,20 +36,23 @@ extension Exercise {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let folder = program[..<(program.lastIndex(of: "/") ?? program.startIndex)]
         var names: [String] = []
-        for (library, component, option, file) in [
-            ("libFileStore.so", "file", "root", "files"), ("libFileStore.so", "file", "root", "keychain"),
-            ("libSQLiteStore.so", "sqlite", "path", "values.sqlite"),
+        let group = "groups/\(ExercisePlace.group)/userDefaults"
+        for (library, component, option, file, directory) in [
+            ("libFileStore.so", "file", "root", "files", nil), ("libFileStore.so", "file", "root", "keychain", nil),
+            ("libSQLiteStore.so", "sqlite", "path", "values.sqlite", nil),
+            ("libSQLiteStore.so", "sqlite", "path", "values.sqlite", group),
         ] {
             let path = "\(data)/\(file)"
             guard FileManager.default.fileExists(atPath: path) else { continue }
             let store = try PluginImage.load("\(folder)/\(library)")
                 .openStore(component, options: [option: .string(path)], folder: "/nonexistent", log: SilentLog())
             defer { store.close() }
-            for place in ["localdata.migrations", "localdata.batch"] {
-                try store.forEachName(in: StorageNamespace(domain: place)) { name in
+            for domain in ["localdata.migrations", "localdata.batch"] {
+                let place = StorageNamespace(domain: domain, directory: directory.map { "\(data)/\($0)" })
+                try store.forEachName(in: place) { name in
                     // Whatever follows is random.
                     let shown = name.hasPrefix("image ") ? "image" : name
-                    names.append("\(file) \(place) \(shown)")
+                    names.append("\(directory ?? file) \(domain) \(shown)")
                     return true
                 }
             }

@@ -26,7 +26,9 @@ package struct Exercise: Sendable {
     private static func router(of version: String) throws -> StorageRouter {
         StorageRouter(
             configuration: try .load(
-                flags: HostConfiguration.Flags(values: ["app.version=\(version)", "domains.volatile=memory"])))
+                flags: HostConfiguration.Flags(values: [
+                    "app.version=\(version)", "domains.volatile=memory", "domains.appGroupUserDefaults=sqlite",
+                ])))
     }
 
     /// Stores what is there before.

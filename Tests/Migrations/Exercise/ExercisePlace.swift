@@ -8,23 +8,32 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
     case encryptedFiles = "encrypted-files"
     /// The SQLite store.
     case database
+    /// A folder of the SQLite store, which keeps a database of its own there.
+    case groupDatabase = "group-database"
     /// Sealed files.
     case keychain
     /// The memory store, whose content ends with the process.
     case memory
 
-    /// The places that outlive a process.
-    package static let lasting = allCases.filter { $0 != .memory }
+    /// The places that outlive a process, each of another kind.
+    package static let lasting: [ExercisePlace] = [.files, .encryptedFiles, .database, .keychain]
+    /// Pairs of places that are in one store, which cannot change both at once.
+    package static let apart: [(ExercisePlace, ExercisePlace)] = [
+        (.database, .groupDatabase), (.groupDatabase, .database), (.groupDatabase, .groupDatabase),
+    ]
 
     var domain: StorageDomain {
         switch self {
         case .files: .fileSystem()
         case .encryptedFiles: .encryptedFileSystem()
         case .database: .userDefaults()
+        case .groupDatabase: .appGroupUserDefaults(identifier: Self.group)
         case .keychain: .keychain(service: "exercise")
         case .memory: .custom(name: "volatile")
         }
     }
+
+    static let group = "exercise"
 
     /// Whether whatever lies there is protected.
     var isProtected: Bool { self == .encryptedFiles || self == .keychain }
@@ -38,7 +47,7 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
             switch self {
             case .keychain: .keychain(accessibility: .always)
             case .encryptedFiles: .recommended
-            case .files, .database, .memory: isProtected ? .recommended : .none
+            case .files, .database, .groupDatabase, .memory: isProtected ? .recommended : .none
             }
         return StorageKey(
             name: name, domain: domain, security: security, serializer: serializer, owner: "exercise",

@@ -38,10 +38,11 @@ struct PlannedWork {
     func reason(_ destination: StorageAddress) -> String {
         let targets = writes.map { "'\($0.address)'" }.joined(separator: ", ")
         let sources = removes.map { "'\($0.address)'" }.joined(separator: ", ")
+        let verb = removes.count == 1 ? "is" : "are"
         switch (writes.isEmpty, removes.isEmpty) {
-        case (false, false): return "data goes to \(targets), and \(sources) is removed after that"
+        case (false, false): return "data goes to \(targets), and \(sources) \(verb) removed after that"
         case (false, true): return "data goes to \(targets)"
-        default: return "\(sources) is removed"
+        default: return "\(sources) \(verb) removed"
         }
     }
 }
