@@ -23,10 +23,16 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     static let seed = ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
     /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
-    static let kinds = ExerciseKind.allCases.filter { kind in
-        ProcessInfo.processInfo.environment["LOCALDATA_KINDS"].map {
-            $0.split(separator: ",").contains { $0 == kind.rawValue }
-        } ?? true
+    static let kinds = ExerciseKind.allCases.filter { isNamed($0.rawValue, in: "LOCALDATA_KINDS") }
+
+    /// Whether both places are among those that `LOCALDATA_PLACES` names, or it names none.
+    private var isWanted: Bool {
+        [source, destination].allSatisfy { Self.isNamed($0.rawValue, in: "LOCALDATA_PLACES") }
+    }
+
+    private static func isNamed(_ name: String, in variable: String) -> Bool {
+        guard let names = ProcessInfo.processInfo.environment[variable] else { return true }
+        return names.split(separator: ",").contains { $0 == name }
     }
 
     /// Every kind between every two places that outlive a process.
@@ -43,7 +49,7 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
 
     /// All of them with `LOCALDATA_TORTURE=1`, otherwise three of each kind, the same for the same `LOCALDATA_SEED`.
     static let chosen: [MigrationCase] = {
-        guard !BuiltProducts.isTorture else { return all + apart }
+        guard !BuiltProducts.isTorture else { return (all + apart).filter(\.isWanted) }
         var generator = SeededGenerator(state: seed)
         return ExerciseKind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.shuffled(using: &generator).prefix(2)
