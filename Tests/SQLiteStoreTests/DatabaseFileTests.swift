@@ -1,3 +1,4 @@
+import CSQLite
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
@@ -30,6 +31,30 @@ struct DatabaseFileTests {
         try store.set("name", Data("value".utf8))
         #expect(try folder.mode("made") == 0o2770)
         for file in try folder.entries("made") { #expect(try folder.mode("made/\(file)") == 0o660, "\(file)") }
+    }
+
+    @Test("takes values again once the index of the log can be written, and not only with the next start")
+    func readOnlyIndex() throws {
+        let folder = try TemporaryFolder()
+        let first = try BuiltStore(in: folder)
+        try first.set("name", Data("before".utf8))
+        first.store.close()
+        // As after an error of the disk: all connections of a process share how the first one has opened the index.
+        let path = "\(folder.path)/\(BuiltStore.file)"
+        try Data().write(to: URL(filePath: "\(path)-shm"))
+        var reader: OpaquePointer?
+        defer { sqlite3_close(reader) }
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
+        try #require(sqlite3_open_v2("file:\(path)?readonly_shm=1", &reader, flags, nil) == SQLITE_OK)
+        try #require(sqlite3_exec(reader, "SELECT * FROM sqlite_schema", nil, nil, nil) == SQLITE_OK)
+        let store = try BuiltStore(in: folder)
+        #expect(try store.get("name") == Data("before".utf8))
+        #expect(throws: StorageError.permissionDenied) { try store.set("name", Data("during".utf8)) }
+        #expect(try store.get("name") == Data("before".utf8))
+        sqlite3_close(reader)
+        reader = nil
+        try store.set("name", Data("after".utf8))
+        #expect(try store.get("name") == Data("after".utf8))
     }
 
     @Test("a place that names a folder has a database of its own there")

@@ -2,13 +2,16 @@ import CSQLite
 import LocalDataAPI
 
 extension Connection {
-    /// Runs `body` within a transaction that nobody else writes beside, and makes what it did last.
+    /// Begins a transaction that nobody else writes beside.
     ///
-    /// - Throws: `busy` if others write for a minute; what `body` throws, and what the disk reports, and then nothing
-    ///   has changed; `timedOut` if the disk failed in such a way that it is unknown whether the change is found when the
-    ///   database is opened next.
+    /// - Throws: `busy` if others write for a minute; `permissionDenied` if the database can only be read.
+    func begin() throws { try statement(.begin).run() }
+
+    /// Runs `body` within the transaction that has begun, and makes what it did last.
+    ///
+    /// - Throws: What `body` throws, and what the disk reports, and then nothing has changed; `timedOut` if the disk failed
+    ///   in such a way that it is unknown whether the change is found when the database is opened next.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try statement(.begin).run()
         let result: Result
         do { result = try body() } catch {
             rollBack()
@@ -54,7 +57,7 @@ extension Connection {
     /// over it; so there is one that changes nothing.
     private func outrun(_ cause: StorageError) throws {
         do {
-            try statement(.begin).run()
+            try begin()
             try execute("PRAGMA user_version = \(Schema.version)")
             try statement(.commit).run()
         } catch {

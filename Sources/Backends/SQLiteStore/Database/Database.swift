@@ -59,8 +59,7 @@ final class Database: Sendable {
     /// Makes changes, all or none, when it is the caller's turn. The database is made if there is none.
     func write<Result>(_ body: (Change) throws -> Result) throws -> Result {
         try turns.take {
-            let connection = try writerMaking()
-            guard !connection.hasMoved else { throw moved }
+            let connection = try begin()
             let (result, change) = try connection.transaction {
                 let change = try Change(connection)
                 return (try body(change), change)
@@ -79,6 +78,24 @@ final class Database: Sendable {
         StorageError(
             .storeUnavailable, "the database '\(path)' was deleted or replaced while it was in use",
             hint: "restart the program, so that it opens what is there now")
+    }
+
+    /// The writer, which has begun a transaction.
+    private func begin() throws -> Connection {
+        do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
+            // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading, and
+            // all connections of the process share that until the last of them is closed.
+            writer = nil
+            readers.close()
+            return try beginOnce()
+        }
+    }
+
+    private func beginOnce() throws -> Connection {
+        let connection = try writerMaking()
+        guard !connection.hasMoved else { throw moved }
+        try connection.begin()
+        return connection
     }
 
     private func writerMaking() throws -> Connection {

@@ -11,6 +11,16 @@ final class Readers: Sendable {
     @inline(__always)
     func take() -> Connection? { idle.withLock { $0.popLast() } }
 
+    /// Closes them.
+    func close() {
+        let closed = idle.withLock { idle in
+            defer { idle = [] }
+            return idle
+        }
+        // Outside the lock.
+        _ = closed
+    }
+
     /// Gives one back.
     @inline(__always)
     func give(_ connection: Connection) {
