@@ -132,6 +132,24 @@ import Testing
         #expect(try await values(router, keys) == [nil, nil, nil])
     }
 
+    @Test("a folder may be that of the store itself, and changes of both stay apart")
+    func ownFolder() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router(
+            domains: "rows: \"rows\", fileSystem: \"rows\"",
+            """
+            stores: { rows: { component: "sqlite", options: { path: "${data}/values.sqlite" } } }
+            """)
+        let own = URL(filePath: "\(home.folder)/data", directoryHint: .isDirectory)
+        let keys = [
+            textKey("one", .custom(name: "rows")), textKey("two", .fileSystem(directory: .custom(own))),
+        ]
+        try await router.batch { changes in for key in keys { try changes.set(key.name, for: key) } }
+        #expect(try await values(router, keys) == ["one", "two"])
+        #expect(home.files().keys.filter { $0.hasSuffix(".sqlite") } == ["data/values.sqlite"])
+    }
+
     @Test("a decided batch is completed by whoever comes next, and leaves what others have changed since")
     func completion() async throws {
         for isChanged in [false, true] {

@@ -45,6 +45,11 @@ package struct Exercise: Sendable {
     package func run() async throws -> ExerciseReport {
         let router = try await router()
         var report = ExerciseReport()
+        // As long as someone has a key of a folder, its database is open. When it is closed, SQLite brings what is in the
+        // log into the file, and a failure of that loses nothing and is told to nobody.
+        let folder = ExercisePlace.groupDatabase.key("kept") as StorageKey<String>
+        _ = try await router.exists(folder)
+        defer { withExtendedLifetime(folder) {} }
         report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.after = try await look()

@@ -1,18 +1,19 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Where the changes of one batch in one scope lie until they are put in place: named by the batch and their number in the
-/// journal's entry.
+/// Where the changes of one batch in one scope lie until they are put in place: named by the batch, the folder if there
+/// is one, and their number in the scope.
 struct StagedPlace {
-    private let batch: IntentID
     private let open: OpenStore
     private let namespace: StorageNamespace
+    private let prefix: String
 
     init(_ batch: IntentID, in scope: AtomicScope) {
-        self.batch = batch
         open = scope.open
         // The domain cannot be configured, so no value of an app's gets there.
         namespace = StorageNamespace(domain: HostSettings.reservedDomains + "batch", directory: scope.directory)
+        // A folder may be named in several ways, also as the one that is the store's own choice.
+        prefix = scope.directory.map { "\(batch) \(StableHash.text([$0]))" } ?? "\(batch)"
     }
 
     func handle(_ index: Int) throws(StorageError) -> HeldHandle {
@@ -20,7 +21,7 @@ struct StagedPlace {
     }
 
     private func address(_ index: Int) -> StorageAddress {
-        StorageAddress(namespace, name: "\(batch).\(index)")
+        StorageAddress(namespace, name: "\(prefix).\(index)")
     }
 
     /// Puts the changes in place that are not yet. May be called again after it was interrupted at any point.
