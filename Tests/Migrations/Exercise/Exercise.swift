@@ -47,10 +47,12 @@ package struct Exercise: Sendable {
         var report = ExerciseReport()
         // As long as someone has a key of a folder, its database is open. When it is closed, SQLite brings what is in the
         // log into the file, and a failure of that loses nothing and is told to nobody.
-        let folder = ExercisePlace.groupDatabase.key("kept") as StorageKey<String>
-        _ = try await router.exists(folder)
-        defer { withExtendedLifetime(folder) {} }
-        report.run = await .init { try await migrate(router) }
+        let inFolder = subject.keys.first { "\($0.descriptor.domain)" == "\(ExercisePlace.groupDatabase.domain)" }
+        defer { withExtendedLifetime(inFolder) {} }
+        report.run = await .init {
+            if let inFolder { _ = try await router.exists(inFolder) }
+            return try await migrate(router)
+        }
         report.callsAfter = CallCount.now
         report.after = try await look()
         report.got = await .init { try await subject.destination.get(router).exerciseShown }
