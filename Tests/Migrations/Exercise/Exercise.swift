@@ -49,10 +49,8 @@ package struct Exercise: Sendable {
         // log into the file, and a failure of that loses nothing and is told to nobody.
         let inFolder = subject.keys.first { "\($0.descriptor.domain)" == "\(ExercisePlace.groupDatabase.domain)" }
         defer { withExtendedLifetime(inFolder) {} }
-        report.run = await .init {
-            if let inFolder { _ = try await router.exists(inFolder) }
-            return try await migrate(router)
-        }
+        if let inFolder { _ = try? await router.exists(inFolder) }
+        report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.after = try await look()
         report.got = await .init { try await subject.destination.get(router).exerciseShown }
