@@ -49,10 +49,16 @@ struct DatabaseFileTests {
         try #require(sqlite3_exec(reader, "SELECT * FROM sqlite_schema", nil, nil, nil) == SQLITE_OK)
         let store = try BuiltStore(in: folder)
         #expect(try store.get("name") == Data("before".utf8))
+        let handle = try store.handle("name")
+        let transaction = try store.store.begin()
+        #expect(try store.store.get(handle, in: transaction) == Data("before".utf8))
         #expect(throws: StorageError.permissionDenied) { try store.set("name", Data("during".utf8)) }
         #expect(try store.get("name") == Data("before".utf8))
         sqlite3_close(reader)
         reader = nil
+        // One that reads at that time still shares it.
+        #expect(throws: StorageError.permissionDenied) { try store.set("name", Data("during".utf8)) }
+        store.store.rollback(transaction)
         try store.set("name", Data("after".utf8))
         #expect(try store.get("name") == Data("after".utf8))
     }

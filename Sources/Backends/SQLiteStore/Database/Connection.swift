@@ -18,6 +18,8 @@ final class Connection: @unchecked Sendable {
     /// The prepared statements, by the number of their query; not an array, which would be counted at each use.
     private let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
     private let checkpointing = Checkpointing()
+    /// When it was opened, for ``Readers``.
+    var era = 0
 
     /// Opens the database of a path; `nil` if there is no file.
     init?(_ path: String, for purpose: Purpose) throws {

@@ -84,7 +84,8 @@ final class Database: Sendable {
     private func begin() throws -> Connection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
             // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading, and
-            // all connections of the process share that until the last of them is closed.
+            // all connections of the process share that until the last of them is closed. Those in use are closed later,
+            // and then the next attempt succeeds.
             writer = nil
             readers.close()
             return try beginOnce()
@@ -122,7 +123,9 @@ final class Database: Sendable {
     }
 
     private func openReader(waits: Bool) throws -> Connection? {
+        let era = readers.era
         guard try inspect(), let connection = try Connection(path, for: .reading) else { return nil }
+        connection.era = era
         connection.waitsForOthers(waits)
         try check(version: connection.number(of: "user_version"))
         connection.waitsForOthers(false)
