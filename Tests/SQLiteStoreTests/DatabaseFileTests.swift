@@ -59,6 +59,9 @@ struct DatabaseFileTests {
         // One that reads at that time still shares it.
         #expect(throws: StorageError.permissionDenied) { try store.set("name", Data("during".utf8)) }
         store.store.rollback(transaction)
+        let later = try store.store.begin()
+        defer { store.store.rollback(later) }
+        #expect(try store.store.get(handle, in: later) == Data("before".utf8))
         try store.set("name", Data("after".utf8))
         #expect(try store.get("name") == Data("after".utf8))
     }

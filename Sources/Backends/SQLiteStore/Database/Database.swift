@@ -86,10 +86,17 @@ final class Database: Sendable {
             // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading, and
             // all connections of the process share that until the last of them is closed. Those in use are closed later,
             // and then the next attempt succeeds.
-            writer = nil
-            readers.close()
-            return try beginOnce()
+            closeConnections()
+            do { return try beginOnce() } catch {
+                closeConnections()
+                throw error
+            }
         }
+    }
+
+    private func closeConnections() {
+        writer = nil
+        readers.close()
     }
 
     private func beginOnce() throws -> Connection {
