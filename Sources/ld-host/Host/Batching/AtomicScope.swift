@@ -16,8 +16,13 @@ struct AtomicScope: Hashable, Sendable {
         self.init(open, directory: open.store.properties.keepsFoldersApart ? place.directory : nil)
     }
 
+    /// Paths are bytes: one that is written with other characters of the same meaning is another.
     static func == (left: Self, right: Self) -> Bool {
-        left.open === right.open && left.directory == right.directory
+        guard left.open === right.open else { return false }
+        guard let folder = left.directory, let other = right.directory else {
+            return left.directory == nil && right.directory == nil
+        }
+        return folder.utf8.elementsEqual(other.utf8)
     }
 
     func hash(into hasher: inout Hasher) {
