@@ -19,7 +19,7 @@ final class Gate: @unchecked Sendable {
     func wait() -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        deadline.tv_sec += 30
+        deadline.tv_sec += 120
         while sem_timedwait(semaphore, &deadline) != 0 { if errno != EINTR { return false } }
         sem_post(semaphore)
         return true
