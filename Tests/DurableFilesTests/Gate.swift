@@ -14,7 +14,7 @@ final class Gate: @unchecked Sendable {
 
     func open() { sem_post(semaphore) }
 
-    /// Waits until the gate is open, for 30 seconds at most; then it is `false`.
+    /// Waits until the gate is open, for two minutes at most; then it is `false`.
     @discardableResult
     func wait() -> Bool {
         var deadline = timespec()
