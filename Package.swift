@@ -56,15 +56,30 @@ let backendTargets: [Target] = backends.map { plugin in
         swiftSettings: settings)
 }
 
+let exerciseDependencies: [Target.Dependency] = ["LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest"]
+
+/// What fuzzing gives its inputs to. Only tests build it, or the fuzzer's program.
 let fuzzTargets: [Target] =
     fuzzes
     ? [
+        .target(
+            name: "FuzzExercise",
+            dependencies: exerciseDependencies,
+            path: "Tests/Fuzz/Exercise",
+            swiftSettings: settings),
         .executableTarget(
-            name: "envelope-fuzz",
-            dependencies: ["EnvelopeExercise"],
+            name: "localdata-fuzz",
+            dependencies: ["FuzzExercise"],
             path: "Tests/Fuzz/Driver",
+            swiftSettings: settings),
+    ]
+    : [
+        .testTarget(
+            name: "FuzzExercise",
+            dependencies: exerciseDependencies,
+            path: "Tests/Fuzz/Exercise",
             swiftSettings: settings)
-    ] : []
+    ]
 
 let package = Package(
     name: "LocalData",
@@ -77,16 +92,17 @@ let package = Package(
     targets: [
         .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
         .target(name: "CLinux", path: "Sources/LocalDataAPI/CLinux"),
+        .target(name: "CChecksum", path: "Sources/LocalDataAPI/CChecksum"),
         .target(
             name: "DurableFiles",
-            dependencies: ["CLinux"],
+            dependencies: ["CLinux", "CChecksum"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
             dependencies: ["CLocalData"],
             path: "Sources/LocalDataAPI",
-            exclude: ["CLocalData", "CLinux", "DurableFiles"],
+            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles"],
             swiftSettings: settings),
         .target(
             name: "LocalDataHost",
@@ -103,11 +119,7 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
-        .target(
-            name: "EnvelopeExercise",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
-            path: "Tests/Fuzz/Exercise",
-            swiftSettings: settings),
+        .target(name: "ScratchHome", path: "Tests/ScratchHome"),
         .target(
             name: "MigrationExercise",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
@@ -149,9 +161,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EnvelopeTests",
-            dependencies: ["EnvelopeExercise", "LocalDataHost", "LocalDataAPI"],
+            dependencies: ["FuzzExercise", "LocalDataHost", "LocalDataAPI"],
             exclude: ["Reference", "Vectors"],
             swiftSettings: settings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzExercise"], swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
@@ -182,3 +195,6 @@ let package = Package(
             swiftSettings: settings),
     ] + systemLibraries + backendTargets + fuzzTargets
 )
+
+// No test reaches the home of the person who runs it.
+for target in package.targets where target.type == .test { target.dependencies.insert("ScratchHome", at: 0) }

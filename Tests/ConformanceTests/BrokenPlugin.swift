@@ -9,6 +9,8 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
 
     static let all = [
         BrokenPlugin(check: "boundary.reports", variant: "BROKEN_REPORTS"),
+        BrokenPlugin(check: "boundary.stops", variant: "BROKEN_STOPS"),
+        BrokenPlugin(check: "boundary.sizes", variant: "BROKEN_SIZES"),
         BrokenPlugin(check: "boundary.abilities", variant: "BROKEN_ABILITIES"),
         BrokenPlugin(check: "durable.kill", variant: "BROKEN_BUFFERS"),
         BrokenPlugin(check: "shared.sees", variant: "BROKEN_CACHES"),

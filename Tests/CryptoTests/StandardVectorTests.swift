@@ -18,8 +18,9 @@ import Testing
 
     /// Which file is about which algorithm, and how many of its vectors there are for it.
     static let expected: [(id: Int32, file: String, count: Int)] = [
-        (1, "aes-256-gcm.json", 9), (2, "chacha20-poly1305.json", 7), (3, "xchacha20-poly1305.json", 6),
-        (16, "hkdf-sha256.json", 4), (17, "pbkdf2-hmac-sha256.json", 3), (32, "x25519.json", 6),
+        (1, "aes-256-gcm.json", 10), (2, "chacha20-poly1305.json", 7), (3, "xchacha20-poly1305.json", 6),
+        (16, "hkdf-sha256.json", 4), (17, "pbkdf2-hmac-sha256.json", 3),
+        (19, "hkdf-sha512.json", 4), (20, "pbkdf2-hmac-sha512.json", 6), (32, "x25519.json", 6),
     ]
 
     @Test("every vector of every algorithm that a provider declares comes out", arguments: BuiltProvider.allCases)
@@ -42,7 +43,9 @@ import Testing
         [
             ("aes-256-gcm.json", "530f8afb", "530f8afc"), ("aes-256-gcm.json", "cea7403d", "cea7403c"),
             ("chacha20-poly1305.json", "\"msg\": \"4c61", "\"msg\": \"4c62"),
-            ("hkdf-sha256.json", "3cb25f25", "3cb25f26"), ("x25519.json", "c3da5537", "c3da5538"),
+            ("hkdf-sha256.json", "3cb25f25", "3cb25f26"), ("pbkdf2-hmac-sha256.json", "55ac046e", "55ac046f"),
+            ("hkdf-sha512.json", "83239008", "83239009"), ("pbkdf2-hmac-sha512.json", "867f70cf", "867f70ce"),
+            ("x25519.json", "c3da5537", "c3da5538"),
             ("chacha20-poly1305.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
             ("hkdf-sha256.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
             ("x25519.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),

@@ -80,17 +80,32 @@ struct BatchRecoveryTests {
         #expect(!fixture.folder.exists("root/.batch/journal"))
     }
 
-    @Test("whose journal is cut short or changed was not committed", arguments: [0, 1, 8, 40, -1, -9])
-    func torn(length: Int) throws {
+    @Test("whose journal is damaged is reported, and nothing of it is dropped", arguments: [0, 1, 8, 40, -1, -9])
+    func damaged(length: Int) throws {
         _ = try #require(try fixture.interrupt())
         #expect(rmdir(obstacle) == 0)
         var bytes = try #require(fixture.folder.content("root/.batch/journal"))
         if length < 0 { bytes[bytes.count + length] ^= 1 } else { bytes = Array(bytes.prefix(length)) }
         try Data(bytes).write(to: URL(filePath: journal))
+        let error = #expect(throws: DurableBatchError.self) {
+            try fixture.batches.around { try fixture.inside.replace("third", "new") }
+        }
+        #expect(error?.cause.code == EBADMSG)
+        #expect(error?.leavesReading == true)
+        #expect(try fixture.inside.text("first") == "new")
+        #expect(fixture.folder.content("root/.batch/journal") == bytes)
+        let debris = try fixture.debris(beside: ["root/in/first", "root/.batch/journal"])
+        #expect(debris.count == 1, "what is staged stays: \(debris)")
+
+        let kept = try #require(try fixture.batches.setAside())
+        #expect(fixture.folder.content("root/.batch/\(kept.split(separator: "/").last ?? "")") == bytes)
         try fixture.batches.around { try fixture.inside.replace("third", "new") }
-        #expect(try fixture.inside.text("second") == nil)
-        #expect(!fixture.folder.exists("root/.batch/journal"))
+        #expect(try fixture.batches.setAside() == nil)
+        _ = try DurableDirectory(root: fixture.root.path, folders: ["in"], batches: fixture.batches).text("first")
+        #expect(try folder("root/in/.tmp").isEmpty, "what was staged goes with the journal")
     }
+
+    private func folder(_ name: String) throws -> [String] { try fixture.folder.entries(name) }
 
     @Test("of a later version is left alone")
     func later() throws {
@@ -105,7 +120,7 @@ struct BatchRecoveryTests {
     }
 
     @Test("of another user is completed below the root only", .enabled(if: geteuid() == 0))
-    func otherUser() throws {
+    func otherUserAsRoot() throws {
         _ = try #require(try fixture.interrupt())
         #expect(rmdir(obstacle) == 0)
         #expect(chown(journal, 65534, 65534) == 0)
@@ -148,6 +163,31 @@ struct BatchRecoveryTests {
         try dead.batches.recover()
         #expect(try dead.debris(beside: ["root/in/first"]) == [])
         #expect(try dead.inside.text("first") == "old")
+    }
+
+    @Test("that a power loss has left staged contents of is cleared away, and no other batch's are touched")
+    func leftovers() throws {
+        var staged: [String] = []
+        try fixture.batches.apply([
+            fixture.change("first", "1"),
+            fixture.change("second", "1") { staged = try fixture.folder.entries("root/in/.tmp") },
+        ])
+        let dead = try #require(staged.first, "the first content is staged when the second is asked for")
+        let foreign = ".0123456789abcdef-0"
+        for name in [dead, foreign] {
+            try Data("x".utf8).write(to: URL(filePath: "\(fixture.inside.path)/.tmp/\(name)"))
+        }
+        let cleaned = { try DurableDirectory(root: fixture.root.path, folders: ["in"], batches: fixture.batches) }
+        try fixture.batches.apply([
+            fixture.change("first", "2"),
+            fixture.change("second", "2") {
+                _ = try cleaned().text("first")
+                staged = try fixture.folder.entries("root/in/.tmp")
+            },
+        ])
+        #expect(staged.count == 3 && staged.contains(foreign) && !staged.contains(dead), "\(staged)")
+        #expect(try fixture.inside.text("first") == "2")
+        #expect(try fixture.inside.text("second") == "2")
     }
 
     @Test("is not touched by the cleaner of temporary files")

@@ -152,7 +152,7 @@ struct ReplacingTests {
     }
 
     @Test("says that access is refused in a folder of another user", .enabled(if: geteuid() == 0))
-    func noAccess() async {
+    func noAccessAsRoot() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let directory = try DurableDirectory(root: folder.path)

@@ -1,5 +1,5 @@
-import EnvelopeExercise
 import FoundationEssentials
+import FuzzExercise
 import LocalDataAPI
 import Testing
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LocalDataAPI
 import Testing
 
@@ -55,6 +56,26 @@ struct TamperingTests {
                     allowing: [Named.version, Named.algorithm, Named.key], "\(provider), bit \(bit)")
             }
         }
+    }
+
+    @Test("what did not open after a slow derivation is not derived again, and the right value opens")
+    func derivedOnce() throws {
+        let key = try EnvelopeKey.ofRing()
+        let tested = TestedCipher(provider: .openssl, cipher: .chaCha20Poly1305)
+        let (envelope, value, sealed) = try Self.sealed(tested, key, 30, .pbkdf2(iterations: 100_000))
+        let forged = sealed.flipping(8 * sealed.count - 1)
+        func processorTime() -> Int {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return time.tv_sec * 1_000_000_000 + time.tv_nsec
+        }
+        let times = (0..<2).map { _ in
+            let start = processorTime()
+            #expect(throws: StorageError.cannotOpen) { try envelope.open(forged) { _ in key } }
+            return processorTime() - start
+        }
+        #expect(times[1] * 10 < times[0], "\(times)")
+        #expect(try envelope.open(sealed) { _ in key }.value == value)
     }
 
     @Test("sampled bits of a value of many chunks count", arguments: TestedCipher.all)

@@ -74,7 +74,9 @@ struct FileStoreTests {
         try Data().write(to: URL(filePath: path))
         let error = #expect(throws: StorageError.self) { try StoreFixture.store(root: path + below) }
         #expect(error?.code == .storeUnavailable)
-        #expect(error?.message.contains("'\(path)\(below)'") == true)
+        // It may name the file that is in the way, or the folder that it is in the way of.
+        let names = error.map { $0.message.contains("'\(path)\(below)'") || $0.message.contains("'\(path)'") }
+        #expect(names == true, "\(String(describing: error))")
     }
 
     @Test("refuses an empty name, and a folder that is no absolute path")
@@ -144,7 +146,7 @@ struct FileStoreTests {
     }
 
     @Test("says permissionDenied to another user", .enabled(if: geteuid() == 0))
-    func otherUser() async {
+    func otherUserAsRoot() async {
         await #expect(processExitsWith: .success) {
             let fixture = try StoreFixture()
             try fixture.set("a", [1])
@@ -196,8 +198,10 @@ struct FileStoreTests {
                         _ = try fixture.get("a")
                     }
                 }
-            } catch let error as StorageError where error.message.contains("keeps changing") {
-                // Told, not guessed.
+            } catch let error as StorageError
+                where error.message.contains("keeps changing") || error.code == .corrupt
+            {
+                // Told, not guessed: an emptied file is corrupt.
             } catch {
                 failures.withLock { $0.append("\(error)") }
             }

@@ -43,7 +43,7 @@ struct WatchTests {
     }
 
     @Test("says permissionDenied for a folder that this user may not read", .enabled(if: geteuid() == 0))
-    func otherUser() async {
+    func otherUserAsRoot() async {
         await #expect(processExitsWith: .success) {
             let fixture = try StoreFixture()
             try fixture.set("a", [1])

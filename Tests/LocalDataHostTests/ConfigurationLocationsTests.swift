@@ -50,7 +50,8 @@ struct ConfigurationLocationsTests {
     @Test("without a usable HOME the user database is asked", arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
     func homeOfUser(environment: [String: String]) throws {
         let locations = ConfigurationLocations(environment: environment, isPrivileged: false)
-        let home = String(cString: try #require(getpwuid(geteuid())).pointee.pw_dir)
+        // A user without an entry has no home.
+        let home = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
         #expect(locations.home == home)
     }
 
@@ -68,13 +69,8 @@ struct ConfigurationLocationsTests {
         ] { #expect(path?.hasPrefix("/evil") != true) }
     }
 
-    @Test(
-        "the auxiliary vector says whether the program is privileged; one without the entry counts as such",
-        arguments: [
-            ([6, 4096, 23, 0, 0, 0], false), ([23, 1, 0, 0], true), ([6, 4096, 0, 0, 23, 0], true), ([], true),
-        ])
-    func auxiliaryVector(words: [UInt], isElevated: Bool) {
-        #expect(ProcessPrivilege.isElevated(auxiliaryVector: words) == isElevated)
+    @Test("a program with the rights of its caller is not elevated")
+    func elevated() {
         #expect(!ProcessPrivilege.isElevated)
     }
 

@@ -9,10 +9,12 @@
 #include <localdata/plugin.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -390,6 +392,51 @@ __attribute__((constructor)) static void begin(void) {
     if (file != NULL) {
         fprintf(file, "%ld", (long)getpid());
         fclose(file);
+    }
+#endif
+#ifdef FIXTURE_NOISE
+    printf("{\"description\": \"noise\"}\n");
+    fflush(stdout);
+#endif
+#ifdef FIXTURE_KILLPARENT
+    /* In an inspection only: its processes have no HOME. The test's own process, which loads it too, is left alone. */
+    if (getenv("HOME") == NULL) {
+        struct rlimit none = {0, 0};
+        prlimit(getppid(), RLIMIT_CPU, &none, NULL);
+        kill(getppid(), SIGKILL);
+        kill(0, SIGTERM);
+        kill(-1, SIGTERM);
+    }
+#endif
+#ifdef FIXTURE_DAEMON
+    /* Leaves a process that has left the group and lost its parent; its number is written before this goes on. */
+    int ends[2];
+    char byte;
+    if (pipe(ends) == 0 && fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            FILE *mark = fopen(FIXTURE_DAEMON, "w");
+            if (mark != NULL) {
+                fprintf(mark, "%ld", (long)getpid());
+                fclose(mark);
+            }
+            close(ends[1]);
+            for (;;) pause();
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    if (read(ends[0], &byte, 1) < 0) _exit(9);
+#endif
+#ifdef FIXTURE_FORGE
+    if (getenv("HOME") == NULL) {
+        const char *report =
+            "{\"description\":{\"name\":\"Forged\",\"version\":\"1\",\"abi\":\"1.0\",\"components\":[{\"kind\":1,"
+            "\"id\":\"forged\",\"summary\":\"\",\"options\":[]}]}}";
+        for (int file = 3; file < 32; file++) {
+            if (write(file, report, strlen(report)) < 0) continue;
+        }
+        _exit(0);
     }
 #endif
 #ifdef FIXTURE_SLOW_START

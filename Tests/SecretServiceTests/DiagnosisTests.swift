@@ -44,6 +44,30 @@ struct DiagnosisTests {
         #expect(moved == "1 of 1 values were copied to 'sealed-files', which had 0\nsecretsecret")
     }
 
+    @Test("that does not answer is waited for once, and named by audit and doctor, which end with 2")
+    func silent() throws {
+        let session = try Session(.fault("silent"))
+        func run(_ line: String) throws -> (status: Int32, text: String) {
+            let end = try session.run(
+                "/bin/sh", "-ec", line, adding: ["PATH": "\(BuiltProducts.folder):/usr/bin:/bin"])
+            return (end.status, String(decoding: end.output, as: UTF8.self) + end.errors)
+        }
+        let prepared = try run(
+            """
+            ld-host config set stores.desktop '{"component": "secret-service", "options": {"timeout": 0.5}}'
+            ld-host config set domains.keychain desktop
+            """)
+        try #require(prepared.status == 0, "\(prepared.text)")
+        for command in ["audit", "doctor"] {
+            let (status, text) = try run("cd; rm -f asked; ld-host \(command)")
+            #expect(status == 2, "\(command): \(text)")
+            #expect(text.contains("the secret service did not answer within 0.5 s"), "\(command): \(text)")
+            // Every question that it gets is one that is waited for.
+            let asked = try String(contentsOfFile: "\(session.home)/asked", encoding: .utf8)
+            #expect(asked.split(separator: "\n").count == 1, "\(command): \(asked)")
+        }
+    }
+
     @Test("is found also where no configuration names it any more, until it is forgotten")
     func findsFormerComponent() throws {
         let output = try shell(

@@ -11,14 +11,14 @@ extension FileStore: BatchBackend {
     package func apply(_ changes: [StorageChange<FileKey>]) throws {
         try StorageError.translating {
             // The values of a batch have few attributes between them.
-            var encoded: [ValueAttributes: FileAttribute?] = [:]
+            var encoded: [ValueAttributes: FileAttribute] = [:]
             try batches.apply(
                 changes.map { change in
                     let (place, path) = (change.key.place, change.key.path)
                     guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
                     let attributes = change.attributes ?? ValueAttributes()
-                    let attribute = try encoded[attributes] ?? StoredAttributes(attributes)?.encoded()
-                    encoded[attributes] = .some(attribute)
+                    let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
+                    encoded[attributes] = attribute
                     return BatchChange(in: place, path, attribute: attribute) { take in
                         try value.withUnsafeBytes { try take($0) }
                     }

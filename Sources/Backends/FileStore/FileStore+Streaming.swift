@@ -5,7 +5,8 @@ extension FileStore: StreamingBackend {
     package func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
-            try file.readPieces(body)
+            let state = try file.readPieces(expecting: StoredAttributes.record(of: file), body)
+            if state == .edited { noteEdit(file.path) }
             return true
         }
     }
@@ -14,8 +15,8 @@ extension FileStore: StreamingBackend {
         _ key: FileKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
         try StorageError.translating {
-            let attribute = try attributes.flatMap(StoredAttributes.init)?.encoded()
-            try batches.around { try key.place.replace(key.path, attribute: attribute, from: source) }
+            let attribute = try StoredAttributes.encoded(attributes)
+            try batches.replace(key.path, in: key.place, attribute: attribute, from: source)
         }
     }
 }

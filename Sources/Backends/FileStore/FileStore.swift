@@ -9,6 +9,15 @@ package import LocalDataAPI
 /// written down in `<root>/.batch` before it is put in place. ``FileName`` says how names are spelled. Attributes are
 /// kept in the extended attribute `user.localdata`, where the file system has such. Modes are 0600 and 0700; in a
 /// folder with the set-group-ID bit 0660 and 2770.
+///
+/// The attribute has a checksum of the value too, with the size and the time of the file's last change:
+/// - **Damage.** A file of the recorded time with other bytes has rotted, and `get` fails with `corrupt`. So it does for an
+///   emptied file, which is what a program leaves that dies before it writes. No other value is affected, and `set` and
+///   `remove` work.
+/// - **Edits.** A file that was edited in place on purpose has a later time of change. It is read as it is; ``verify(_:)`` and
+///   the log report the edit. A file that an editor or another program put there has no such attribute, and is read as it is.
+/// - **Where there are no attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after a copy
+///   that leaves them out, nothing is recorded and damage goes unnoticed, unless the values are sealed.
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "file", summary: "keeps each value in a file of its own, replaced durably",
@@ -18,12 +27,13 @@ package final class FileStore: StorageBackend {
 
     let root: DurableDirectory
     let batches: BatchFolder
-    private let places = PlaceTable()
+    private let places: PlaceTable
+    private let log: any StorageLogHandler
 
     /// Opens a store, and completes a batch that a crash has interrupted; otherwise it makes nothing on the disk.
     ///
-    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if a
-    ///   batch cannot be completed.
+    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if the
+    ///   disk fails while a batch is completed; `permissionDenied` for another user's root if this is the superuser.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("root")
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -31,20 +41,32 @@ package final class FileStore: StorageBackend {
                 .invalidOptions, "option 'root' is '\(path)'; expected an absolute path",
                 hint: "start it with '/', '~/' or '${data}/'")
         }
+        log = host.log
         root = try DurableDirectory(root: path)
         batches = try BatchFolder(root: root)
+        places = PlaceTable(batches)
         do {
-            try root.checkPath()
+            if let owner = try root.foreignOwner() { throw Self.refusal(path, owner) }
             try batches.recover()
         } catch let error as SystemCallError {
             throw StorageError(
                 .storeUnavailable, "the root of the file store is not usable: \(error)",
                 hint: "choose another 'root', or make it a folder that this user may read")
-        } catch let error as DurableBatchError where !error.cause.isRefusal {
+        } catch let error as DurableBatchError where !error.leavesReading {
             throw StorageError(.storeUnavailable, "\(error)", hint: "check the disk, then try again")
         } catch is DurableBatchError {
-            // Whoever may not write here may read all the same; the next who may write completes the batch.
+            // Whoever may not write here may read all the same; the next who may write completes the batch. One that is
+            // damaged, or that nobody may complete, is reported by changes and by `check`.
         }
+    }
+
+    /// Why the superuser does not use what another user keeps: what this process makes there would be the superuser's,
+    /// and whatever stands there, that user has put there.
+    private static func refusal(_ path: String, _ owner: UInt32) -> StorageError {
+        StorageError(
+            .permissionDenied,
+            "the root '\(path)' of the file store belongs to user \(owner), and this process runs as root",
+            hint: "run it as user \(owner), or set HOME or the option 'root' to a folder of root's")
     }
 
     package func resolve(_ address: StorageAddress) throws -> FileKey {
@@ -58,9 +80,17 @@ package final class FileStore: StorageBackend {
     package func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
-            try file.read(deliver)
+            let state = try file.read(
+                expecting: { try key.record($0) { try StoredAttributes.record(of: file) } },
+                recorded: { try StoredAttributes.record(of: file) }, deliver)
+            if state == .edited { noteEdit(file.path) }
             return true
         }
+    }
+
+    /// Lets the log know of a value that is read as somebody edited it.
+    func noteEdit(_ path: String) {
+        log(.info, Self.component.id, "'\(path)' was edited outside LocalData")
     }
 
     package func exists(_ key: FileKey) throws -> Bool {
@@ -69,15 +99,13 @@ package final class FileStore: StorageBackend {
 
     package func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try StorageError.translating {
-            let attribute = try attributes.flatMap(StoredAttributes.init)?.encoded()
-            try batches.around {
-                try value.withUnsafeBytes { try key.place.replace(key.path, attribute: attribute, with: $0) }
-            }
+            let attribute = try StoredAttributes.encoded(attributes)
+            try value.withUnsafeBytes { try batches.replace(key.path, in: key.place, attribute: attribute, with: $0) }
         }
     }
 
     package func remove(_ key: FileKey) throws -> Bool {
-        try StorageError.translating { try batches.around { try key.place.remove(key.path) } }
+        try StorageError.translating { try batches.remove(key.path, in: key.place) }
     }
 
     /// The folder of a place, shared by all its keys.

@@ -10,13 +10,21 @@ final class PlaceTable: Sendable {
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
         var sweepAt = 64
+        /// The paths of those that were in use: what dead processes have left there is removed once.
+        var cleaned: Set<[UInt8]> = []
     }
 
+    private static let mostCleaned = 10_000
+
     private let state = Mutex(State())
+    private let batches: BatchFolder
+
+    /// The folders that a root's batches change.
+    init(_ batches: BatchFolder) { self.batches = batches }
 
     /// The folder of that path. Compared byte by byte: two spellings of an accented letter are two folders.
     func directory(root: String, folders: [String] = []) throws -> DurableDirectory {
-        let new = try DurableDirectory(root: root, folders: folders)
+        let new = try DurableDirectory(root: root, folders: folders, batches: batches)
         let path = Array(new.path.utf8)
         return state.withLock { state in
             if let kept = state.entries[path]?.directory { return kept }
@@ -24,6 +32,8 @@ final class PlaceTable: Sendable {
                 state.entries = state.entries.filter { $0.value.directory != nil }
                 state.sweepAt = max(64, 2 * state.entries.count)
             }
+            if !state.cleaned.insert(path).inserted { new.skipCleaning() }
+            if state.cleaned.count > Self.mostCleaned { state.cleaned = [] }
             state.entries[path] = Entry(directory: new)
             return new
         }

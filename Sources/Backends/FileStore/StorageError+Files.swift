@@ -30,6 +30,11 @@ extension StorageError {
                     .durabilityUnknown, error.description,
                     hint: "check the disk; the next change, or opening the store anew, goes on with the batch")
             }
+        } catch let error as CorruptFileError {
+            throw StorageError(
+                .corrupt, error.description,
+                hint: "restore it from a backup, or set or remove the value; its bytes as they are: cat '\(error.path)'"
+            )
         } catch let error as FileKindError {
             throw StorageError(
                 .fileError, error.description,
@@ -53,6 +58,8 @@ extension StorageError {
         switch error.code {
         case ENOSPC, EDQUOT: .noSpace
         case EACCES, EPERM, EROFS: .permissionDenied
+        case ETIMEDOUT: .busy
+        case EBADMSG: .corrupt
         default: .fileError
         }
     }
@@ -60,6 +67,10 @@ extension StorageError {
     private static func hint(for error: SystemCallError) -> String {
         switch error.code {
         case ENOSPC, EDQUOT: "free some space, or move the store to another disk"
+        case EPERM where error.detail != nil, ELOOP where error.detail != nil:
+            "find out which user has put it there, and remove it"
+        case ETIMEDOUT: "try again, or end the process that holds the lock"
+        case EBADMSG: "the batch is in place in part; look at its values, then run: ld-host doctor --repair"
         case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
         case EROFS: "move the store to a disk that can be written"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"

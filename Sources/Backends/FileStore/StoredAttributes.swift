@@ -2,8 +2,11 @@ import DurableFiles
 import FoundationEssentials
 import LocalDataAPI
 
-/// What stands in a file's extended attribute: JSON of the attributes that are known, with sorted keys. Size and time of
-/// change are the file's own.
+/// What stands in a file's extended attribute: JSON of what was recorded of the content, and of the attributes that are
+/// known, with sorted keys. Size and time of change are the file's own.
+///
+/// What was recorded comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <time of change>"`, so that reading a
+/// value parses no JSON. Earlier versions have written none.
 struct StoredAttributes: Codable {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)
@@ -14,24 +17,69 @@ struct StoredAttributes: Codable {
     private let appVersion: String?
     private let owner: String?
 
-    /// Takes what is to be kept; `nil` if that is nothing.
-    init?(_ attributes: ValueAttributes) {
+    private init(_ attributes: ValueAttributes) {
         contentType = attributes.contentType
         serializer = attributes.serializer
         versionTag = attributes.versionTag
         appVersion = attributes.appVersion
         owner = attributes.owner
-        guard contentType != nil || serializer != nil || versionTag != nil || appVersion != nil || owner != nil else {
-            return nil
-        }
     }
 
     /// The attribute for a file that is written.
-    func encoded() throws -> FileAttribute {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return FileAttribute(Self.name, Array(try encoder.encode(self)))
+    static func encoded(_ attributes: ValueAttributes?) throws -> FileAttribute {
+        var known: [UInt8] = Array("}".utf8)
+        if let attributes {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let members = try encoder.encode(StoredAttributes(attributes)).dropFirst()
+            known = (members.count > 1 ? Array(",".utf8) : []) + members
+        }
+        return FileAttribute(name) { [known] record in
+            let digits = String(record.checksum, radix: 16)
+            let checksum = String(repeating: "0", count: 8 - digits.count) + digits
+            return start + Array("\(checksum) \(record.size) \(record.modified)\"".utf8) + known
+        }
     }
+
+    /// What was recorded of a file's content; `nil` if nothing was.
+    static func record(of file: borrowing OpenFile) throws -> ContentRecord? {
+        try file.withAttribute(name, record) ?? nil
+    }
+
+    private static func record(_ bytes: UnsafeRawBufferPointer) -> ContentRecord? {
+        guard bytes.count > start.count, bytes.prefix(start.count).elementsEqual(start) else { return nil }
+        var numbers = (checksum: 0, size: 0, modified: 0)
+        var rest = bytes.dropFirst(start.count)
+        guard number(&rest, radix: 16, until: UInt8(ascii: " "), &numbers.checksum),
+            number(&rest, radix: 10, until: UInt8(ascii: " "), &numbers.size),
+            number(&rest, radix: 10, until: UInt8(ascii: "\""), &numbers.modified),
+            let checksum = UInt32(exactly: numbers.checksum)
+        else { return nil }
+        return ContentRecord(checksum: checksum, size: numbers.size, modified: Int64(numbers.modified))
+    }
+
+    /// Reads a number of digits and what ends it; `false` for anything else.
+    private static func number(
+        _ rest: inout Slice<UnsafeRawBufferPointer>, radix: Int, until end: UInt8, _ number: inout Int
+    ) -> Bool {
+        var hasDigits = false
+        while let byte = rest.popFirst() {
+            if byte == end { return hasDigits }
+            let digit: Int
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = Int(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f") where radix == 16: digit = Int(byte - UInt8(ascii: "a")) + 10
+            default: return false
+            }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: radix)
+            let (sum, isTooMuch) = product.addingReportingOverflow(digit)
+            guard !isTooLarge, !isTooMuch else { return false }
+            (number, hasDigits) = (sum, true)
+        }
+        return false
+    }
+
+    private static let start = Array("{\"checksum\":\"crc32c ".utf8)
 
     /// The attributes in an extended attribute; unknown ones if it is not decodable.
     static func decoded(_ bytes: [UInt8]) -> ValueAttributes {

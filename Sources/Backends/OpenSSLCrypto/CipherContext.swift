@@ -17,7 +17,10 @@ struct CipherContext: ~Copyable {
         self.pointer = pointer
     }
 
-    deinit { cipher.release(pointer) }
+    deinit {
+        cipher.release(pointer)
+        cipher.clearStack()
+    }
 
     /// Takes in key and nonce; before anything else.
     @inline(__always)

@@ -1,12 +1,14 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// HKDF-SHA256, RFC 5869, over OpenSSL's SHA-256.
+/// HKDF, RFC 5869, over OpenSSL's SHA-256 or SHA-512.
 ///
 /// OpenSSL's own HKDF looks its digest up by name in each call, which makes it take 3.8 us where this takes 0.9.
 enum HKDF {
-    static func derive(from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan) throws {
-        let hash = try HMAC()
+    static func derive(
+        by variant: SHA2.Variant, from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
+    ) throws {
+        let hash = try HMAC(variant)
         // Whatever comes, the thread's digest does not keep what it ended with.
         defer { hash.forget() }
         try key.withUnsafeMutableBytes { key in
@@ -22,7 +24,7 @@ enum HKDF {
         from secret: UnsafeRawBufferPointer, _ salt: UnsafeRawBufferPointer, _ info: UnsafeRawBufferPointer,
         into key: UnsafeMutableRawBufferPointer, by hash: HMAC
     ) throws {
-        let size = SHA256.size
+        let size = hash.size
         try withUnsafeTemporaryAllocation(byteCount: 2 * size, alignment: 16) { work in
             defer { OPENSSL_cleanse(work.baseAddress, work.count) }
             let pseudorandom = UnsafeMutableRawBufferPointer(rebasing: work[..<size])

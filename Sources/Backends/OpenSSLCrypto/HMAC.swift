@@ -1,18 +1,21 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// HMAC-SHA256, RFC 2104, over the calling thread's digest.
+/// HMAC, RFC 2104, over the calling thread's digest.
 struct HMAC {
-    private let digest: SHA256
+    private let digest: SHA2
 
-    init() throws(StorageError) { digest = try SHA256.ofThread() }
+    /// Bytes of a code.
+    var size: Int { digest.variant.size }
+
+    init(_ variant: SHA2.Variant) throws(StorageError) { digest = try SHA2.ofThread(variant) }
 
     /// Starts one under a key of any length.
     func start(key: UnsafeRawBufferPointer) throws { try startDigest(key: key, pad: 0x36) }
 
     func add(_ bytes: UnsafeRawBufferPointer) throws { try digest.add(bytes) }
 
-    /// Writes the 32 bytes of the one that was started under `key`.
+    /// Writes the code of the one that was started under `key`.
     func finish(key: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer) throws {
         try digest.finish(into: code)
         try startDigest(key: key, pad: 0x5c)
@@ -24,7 +27,7 @@ struct HMAC {
     func forget() { try? digest.start() }
 
     private func startDigest(key: UnsafeRawBufferPointer, pad: UInt8) throws {
-        try withUnsafeTemporaryAllocation(byteCount: SHA256.blockSize, alignment: 16) { block in
+        try withUnsafeTemporaryAllocation(byteCount: digest.variant.blockSize, alignment: 16) { block in
             defer { OPENSSL_cleanse(block.baseAddress, block.count) }
             block.initializeMemory(as: UInt8.self, repeating: 0)
             if key.count <= block.count {
@@ -32,7 +35,7 @@ struct HMAC {
             } else {
                 try digest.start()
                 try digest.add(key)
-                try digest.finish(into: UnsafeMutableRawBufferPointer(rebasing: block[..<SHA256.size]))
+                try digest.finish(into: UnsafeMutableRawBufferPointer(rebasing: block[..<size]))
             }
             for index in block.indices { block[index] ^= pad }
             try digest.start()

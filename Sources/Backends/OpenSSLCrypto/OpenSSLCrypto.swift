@@ -21,7 +21,7 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
     /// - Throws: `unsupported` if OpenSSL offers no SHA-256, without which there is no derivation.
     package init(options: ComponentOptions, host: HostServices) throws {
         LibraryState.prepare()
-        guard SHA256.isOffered else {
+        guard SHA2.Variant.sha256.isOffered else {
             throw StorageError(
                 .unsupported, "OpenSSL offers no SHA-256: \(LibraryState.takeReason())",
                 hint: "check the configuration of OpenSSL (openssl.cnf)")
@@ -31,7 +31,11 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
         ciphers = [
             aes256GCM == nil ? nil : .aes256GCM, chaCha20Poly1305 == nil ? nil : .chaCha20Poly1305,
         ].compactMap { $0 }
-        derivations = PasswordDerivation.isOffered ? [.hkdfSHA256, .pbkdf2HMACSHA256] : [.hkdfSHA256]
+        let (derivesFromPasswords, hasSHA512) = (PasswordDerivation.isOffered, SHA2.Variant.sha512.isOffered)
+        derivations = [
+            .hkdfSHA256, derivesFromPasswords ? .pbkdf2HMACSHA256 : nil, hasSHA512 ? .hkdfSHA512 : nil,
+            hasSHA512 && derivesFromPasswords ? .pbkdf2HMACSHA512 : nil,
+        ].compactMap { $0 }
         agreements = X25519.isOffered ? [.x25519] : []
         LibraryState.forgetReasons()
     }
@@ -79,11 +83,25 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
 
     package func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
-    ) throws { try HKDF.derive(from: secret, salt: salt, info: info, into: &key) }
+    ) throws { try HKDF.derive(by: .sha256, from: secret, salt: salt, info: info, into: &key) }
+
+    package func deriveKeyBySHA512(
+        from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
+    ) throws { try HKDF.derive(by: .sha512, from: secret, salt: salt, info: info, into: &key) }
 
     package func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
-    ) throws { try PasswordDerivation.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
+    ) throws {
+        try PasswordDerivation.derive(
+            by: .sha256, from: passphrase, salt: salt, iterations: iterations, into: &key)
+    }
+
+    package func deriveKeyBySHA512(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws {
+        try PasswordDerivation.derive(
+            by: .sha512, from: passphrase, salt: salt, iterations: iterations, into: &key)
+    }
 
     /// From the generator that OpenSSL keeps for secrets, one for each thread, which notices fork(2).
     package func random(into bytes: inout MutableRawSpan) throws {

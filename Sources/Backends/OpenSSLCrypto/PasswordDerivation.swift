@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// PBKDF2-HMAC-SHA256, RFC 8018, by OpenSSL's own.
+/// PBKDF2, RFC 8018, by OpenSSL's own.
 enum PasswordDerivation {
     private struct Shared: @unchecked Sendable {
         // Made once and never freed; OpenSSL lets many threads use it at once.
@@ -14,7 +14,8 @@ enum PasswordDerivation {
     static var isOffered: Bool { shared != nil }
 
     static func derive(
-        from passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+        by variant: SHA2.Variant, from passphrase: RawSpan, salt: RawSpan, iterations: UInt64,
+        into key: inout MutableRawSpan
     ) throws {
         guard let shared, let context = EVP_KDF_CTX_new(shared.function) else {
             throw LibraryState.failure("EVP_KDF_CTX_new of PBKDF2")
@@ -28,7 +29,7 @@ enum PasswordDerivation {
             try passphrase.withUnsafeBytes { passphrase in
                 try salt.withUnsafeBytes { salt in
                     let parameters: [OSSL_PARAM] = [
-                        .text("digest", "SHA256"), .bytes("pass", passphrase), .bytes("salt", salt),
+                        .text("digest", variant.name), .bytes("pass", passphrase), .bytes("salt", salt),
                         .number("iter", &iterations), .number("pkcs5", &hasNoLeastLengths), .end,
                     ]
                     try LibraryState.check(

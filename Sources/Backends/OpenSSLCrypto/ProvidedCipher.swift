@@ -25,10 +25,16 @@ struct ProvidedCipher: @unchecked Sendable {
     let set: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<OSSL_PARAM>?) -> Int32
 
     private let usesVectors: Bool
+    /// Whether the cipher leaves its key on the stack: the ChaCha20 of OpenSSL 3.0 for AVX-512 does.
+    private let leavesKey: Bool
 
     /// Leaves no vector register half used behind a call.
     @inline(__always)
     func clearVectors() { if usesVectors { clear_upper_halves() } }
+
+    /// Overwrites what the calls have left on the stack.
+    @inline(__always)
+    func clearStack() { if leavesKey { clear_stack_below() } }
 
     typealias Begin =
         @convention(c) (
@@ -36,11 +42,11 @@ struct ProvidedCipher: @unchecked Sendable {
         ) -> Int32
 
     /// AES-256-GCM; `nil` if OpenSSL does not offer it.
-    static let aes256GCM = ProvidedCipher("AES-256-GCM")
+    static let aes256GCM = ProvidedCipher("AES-256-GCM", leavesKey: false)
     /// ChaCha20-Poly1305; `nil` if OpenSSL does not offer it.
-    static let chaCha20Poly1305 = ProvidedCipher("ChaCha20-Poly1305")
+    static let chaCha20Poly1305 = ProvidedCipher("ChaCha20-Poly1305", leavesKey: true)
 
-    private init?(_ name: String) {
+    private init?(_ name: String, leavesKey: Bool) {
         guard let cipher = EVP_CIPHER_fetch(nil, name, nil), let provider = EVP_CIPHER_get0_provider(cipher),
             let table = Self.functions(of: name, in: provider)
         else { return nil }
@@ -63,6 +69,7 @@ struct ProvidedCipher: @unchecked Sendable {
         self.get = get
         self.set = set
         usesVectors = has_upper_halves() != 0
+        self.leavesKey = leavesKey
     }
 
     /// The functions that a provider lists for a cipher, by their numbers.

@@ -5,7 +5,8 @@ extension SQLiteStore: BatchBackend {
     package func apply(_ changes: [StorageChange<SQLiteKey>]) throws {
         guard let database = try commonDatabase(of: changes.lazy.map(\.key)) else { return }
         for index in changes.indices { try check(changes[index].value?.count ?? 0) }
-        try database.write { connection in
+        let stored = changes.lazy.compactMap { $0.value?.count }
+        try database.write(adding: stored.isEmpty ? nil : stored.reduce(0, +)) { connection in
             for change in changes {
                 if let value = change.value {
                     try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }

@@ -16,7 +16,10 @@ extension SQLiteStore: BulkBackend {
         guard let database = try commonDatabase(of: places) else { return [] }
         var conflicts: [Int] = []
         do {
-            try database.write { connection in
+            var stored: Int?
+            try changes.forEach { _, _, _, value in if let value { stored = (stored ?? 0) + value.byteCount } }
+            try database.write(adding: stored) { connection in
+                conflicts = []
                 var (insertions, removals) = (Insertions(), Removals())
                 func makeThose() throws {
                     conflicts += try insertions.make(in: places, connection)

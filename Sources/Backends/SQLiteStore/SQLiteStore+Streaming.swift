@@ -3,7 +3,7 @@ package import LocalDataAPI
 extension SQLiteStore: StreamingBackend {
     /// While it lasts, the log cannot start anew, and grows with what others write.
     package func read(_ key: SQLiteKey, _ body: (RawSpan) -> Bool) throws -> Bool {
-        try key.read { connection, place in try connection.pieces(place, key.name, body) } ?? false
+        try key.read { connection, place in try connection.pieces(place, key.name, body) != nil } ?? false
     }
 
     /// A value of more than one piece is gathered in a file without a name beside the database, so that others can write
@@ -17,11 +17,11 @@ extension SQLiteStore: StreamingBackend {
             try spool.append(piece)
         }
         try spool.finish()
-        try key.database.write { connection in
+        try key.database.write(adding: spool.count) { connection in
             if let content = spool.content {
                 return try connection.set(key, to: content.bytes, attributes)
             }
-            try connection.insert(key, size: spool.count, attributes) { put in
+            try connection.insert(key, spool.checksum, attributes) { put in
                 try spool.forEachPiece(put)
             }
         }

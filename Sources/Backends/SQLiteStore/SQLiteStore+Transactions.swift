@@ -48,7 +48,10 @@ extension SQLiteStore: TransactionalBackend {
         guard let database = try commonDatabase(of: entries.lazy.map(\.key)) else { return }
         let changed = entries.lazy.filter { $0.change != nil }.map(\.key)
         guard !changed.isEmpty else { return try expectUnchanged(entries, in: database) }
-        try database.write { connection in
+        let stored = entries.lazy.compactMap { entry -> Int? in
+            if case .set(let value, _) = entry.change { value.count } else { nil }
+        }
+        try database.write(adding: stored.isEmpty ? nil : stored.reduce(0, +)) { connection in
             for entry in entries where try !Self.make(entry, connection) { throw Self.conflict(entry.key) }
         }
         database.changes.tell(changed)

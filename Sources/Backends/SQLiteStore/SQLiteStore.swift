@@ -14,8 +14,14 @@ package import LocalDataAPI
 /// - **Waiting.** Reads wait for nobody, and throw `busy` in the moments in which a process restores the database after
 ///   another was killed in the middle of a change. Writers take turns: within a process in the order in which they came;
 ///   between processes for up to a minute, and only then there is `busy`.
+/// - **Damage.** A value's row has a checksum, and reading a value whose bytes do not match it fails with `corrupt`; ``RowChecksum``
+///   has more. What is in the log has SQLite's own.
+/// - **Full disks.** Some blocks are kept for removals, so they work on a full disk and free pages for other values; see
+///   ``Reserve``.
+/// - **Read-only media.** A database without a log is read there; one with a log needs the log's index, too.
 /// - **Erasing.** What is replaced or removed is overwritten with zeros where that costs no extra write
 ///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.
+///   ``wipe(_:)`` writes all pages again and empties the log.
 package final class SQLiteStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "sqlite", summary: "keeps values in a SQLite database, durably",
@@ -40,7 +46,8 @@ package final class SQLiteStore: StorageBackend {
     /// Opens a store; makes nothing on the disk.
     ///
     /// - Throws: `invalidOptions` if the path is not absolute; `corrupt`, `storeUnavailable` or `unsupported` if what
-    ///   has the path is damaged, not ours, or of a later version.
+    ///   has the path is damaged, not ours, or of a later version; `permissionDenied` for another user's if this is the
+    ///   superuser.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("path")
         guard path.utf8.first == UInt8(ascii: "/"), path.utf8.last != UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -55,6 +62,12 @@ package final class SQLiteStore: StorageBackend {
         properties.keepsFoldersApart = true
         self.properties = properties
         main = Database(path: path, durability: durability)
+        if let owner = try DatabaseFile(path).foreignOwner() {
+            throw StorageError(
+                .permissionDenied,
+                "the folder of the database '\(path)' belongs to user \(owner), and this process runs as root",
+                hint: "run it as user \(owner), or set HOME or the option 'path' to a folder of root's")
+        }
         try main.prepare()
     }
 
@@ -75,13 +88,13 @@ package final class SQLiteStore: StorageBackend {
 
     package func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try check(value.byteCount)
-        try key.database.write { try $0.set(key, to: value, attributes) }
+        try key.database.write(adding: value.byteCount) { try $0.set(key, to: value, attributes) }
         key.database.changes.tell(key)
     }
 
     package func remove(_ key: SQLiteKey) throws -> Bool {
         guard try key.database.exists() else { return false }
-        let isRemoved = try key.database.write { try $0.remove(key) }
+        let isRemoved = try key.database.write(adding: nil) { try $0.remove(key) }
         if isRemoved { key.database.changes.tell(key) }
         return isRemoved
     }

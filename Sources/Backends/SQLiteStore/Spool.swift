@@ -1,14 +1,18 @@
+import DurableFiles
 import Glibc
 import LocalDataAPI
 
 /// A value that comes in pieces: in memory up to the size of one of ours, in a file without a name beyond.
 final class Spool {
-    /// How many bytes there are.
-    private(set) var count = 0
+    /// Checksum and number of the bytes.
+    private(set) var checksum = Checksum()
     private let path: String
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Piece.size, alignment: 4096)
     private var filled = 0
     private var file: UnnamedFile?
+
+    /// How many bytes there are.
+    var count: Int { checksum.count }
 
     /// A value that is to be written into the database of a path.
     init(beside path: String) { self.path = path }
@@ -27,6 +31,7 @@ final class Spool {
     /// Takes the next bytes.
     func append(_ piece: RawSpan) throws {
         try piece.withUnsafeBytes { bytes in
+            checksum.add(bytes)
             var rest = bytes[...]
             while !rest.isEmpty {
                 if filled == buffer.count { try flush() }
@@ -34,7 +39,6 @@ final class Spool {
                 UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
                 filled += part.count
-                count += part.count
                 rest = rest.dropFirst(part.count)
             }
         }

@@ -9,7 +9,7 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
     package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
     package let ciphers: [AuthenticatedCipher]
-    package let derivations: [KeyDerivationFunction] = [.hkdfSHA256, .argon2id]
+    package let derivations = KeyDerivationFunction.allCases
     package let agreements: [KeyAgreement] = [.x25519]
     package let incrementalCiphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
 
@@ -78,7 +78,19 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
 
     package func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
-    ) throws { HKDF.derive(from: secret, salt: salt, info: info, into: &key) }
+    ) throws { HKDF<HMACSHA256>.derive(from: secret, salt: salt, info: info, into: &key) }
+
+    package func deriveKeyBySHA512(
+        from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
+    ) throws { HKDF<HMACSHA512>.derive(from: secret, salt: salt, info: info, into: &key) }
+
+    package func deriveKey(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws { PBKDF2<HMACSHA256>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
+
+    package func deriveKeyBySHA512(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws { PBKDF2<HMACSHA512>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
 
     package func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,

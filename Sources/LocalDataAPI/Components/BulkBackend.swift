@@ -7,7 +7,8 @@ public protocol BulkBackend: StorageBackend {
     /// Hands out the values in `place` whose names start with `prefix` and come after `after`, ascending by their names'
     /// UTF-8 bytes and all of one moment, until `body` returns `false`. An unknown place has none.
     ///
-    /// - Parameter largest: The most bytes of a value; a larger one is handed out as `nil`.
+    /// - Parameter largest: The most bytes of a value; a larger one is handed out as `nil`, and so is a corrupt one, of which
+    ///   reading it by itself says what is wrong.
     /// - Parameter body: Gets a name, its value, what is kept beside it, if the store keeps any, and a mark, which is
     ///   another one after each write of the value and never 0.
     func forEachValue(

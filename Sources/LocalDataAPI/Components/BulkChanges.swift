@@ -62,7 +62,7 @@ public struct BulkChanges {
             guard let change = pointer?.pointee else { continue }
             if change.place != place.pointer { place = (change.place, numbers[change.place] ?? 0) }
             if let pointer = change.attributes, pointer != attributes?.pointer {
-                attributes = (pointer, ValueAttributes(pointer))
+                attributes = (pointer, try ValueAttributes(pointer))
             }
             try StorageAddress.validate(name: change.name, in: places[place.number])
             let expectation: Expectation =
@@ -73,7 +73,7 @@ public struct BulkChanges {
                 Change(
                     place: place.number, expectation: expectation,
                     attributes: change.attributes == nil ? nil : attributes?.value),
-                change.name.buffer.bytes, isRemoval ? nil : change.value.buffer.bytes)
+                change.name.bytes().bytes, isRemoval ? nil : change.value.bytes().bytes)
         }
     }
 }
@@ -81,7 +81,7 @@ public struct BulkChanges {
 extension StorageAddress {
     /// Throws `invalidAddress` unless a name keeps the limits that every store can rely on.
     fileprivate static func validate(name: ld_bytes, in place: StorageNamespace) throws {
-        let bytes = name.buffer
+        let bytes = try name.bytes()
         if let start = bytes.baseAddress, !bytes.isEmpty, bytes.count <= longestName,
             memchr(start, 0, bytes.count) == nil,
             (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) != nil

@@ -44,6 +44,14 @@ public protocol CryptoProvider: Sendable {
     func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan) throws
 
+    /// HKDF-SHA512, extract and expand. Secret, salt and info may be empty.
+    func deriveKeyBySHA512(
+        from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan) throws
+
+    /// PBKDF2-HMAC-SHA512. May take seconds.
+    func deriveKeyBySHA512(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan) throws
+
     /// Argon2id, version 0x13, with `memory` in bytes. May take seconds.
     func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
@@ -69,6 +77,16 @@ extension CryptoProvider {
     public func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws { throw StorageError(.unsupported, "the provider has no PBKDF2-HMAC-SHA256") }
+
+    /// Throws `unsupported`.
+    public func deriveKeyBySHA512(
+        from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no HKDF-SHA512") }
+
+    /// Throws `unsupported`.
+    public func deriveKeyBySHA512(
+        fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
+    ) throws { throw StorageError(.unsupported, "the provider has no PBKDF2-HMAC-SHA512") }
 
     /// Throws `unsupported`.
     public func deriveKey(

@@ -6,6 +6,10 @@ public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, Cust
     case pbkdf2HMACSHA256 = 17
     /// Argon2id, RFC 9106: for passphrases, where memory makes guessing dear.
     case argon2id = 18
+    /// HKDF-SHA512, RFC 5869, extract and expand. At most 16,320 bytes of output.
+    case hkdfSHA512 = 19
+    /// PBKDF2-HMAC-SHA512, RFC 8018: for passphrases.
+    case pbkdf2HMACSHA512 = 20
 
     /// The standard's name for it, which configurations use.
     public var description: String {
@@ -13,6 +17,11 @@ public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, Cust
         case .hkdfSHA256: "HKDF-SHA256"
         case .pbkdf2HMACSHA256: "PBKDF2-HMAC-SHA256"
         case .argon2id: "Argon2id"
+        case .hkdfSHA512: "HKDF-SHA512"
+        case .pbkdf2HMACSHA512: "PBKDF2-HMAC-SHA512"
         }
     }
+
+    /// Whether it makes guessing dear, for passphrases, and so takes at least one iteration or pass.
+    package var isSlow: Bool { self != .hkdfSHA256 && self != .hkdfSHA512 }
 }

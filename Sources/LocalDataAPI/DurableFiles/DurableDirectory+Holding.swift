@@ -48,6 +48,7 @@ extension DurableDirectory {
                 try file.write(bytes)
                 guard try file.hold() else { throw file.failure(EBUSY, "lock") }
                 new = HeldFile(try file.duplicate())
+                return Checksum(of: bytes)
             }
         } catch let error as DurableChangeError where error.outcome == .durabilityUnknown {
             held = new.take()
@@ -57,11 +58,13 @@ extension DurableDirectory {
     }
 
     private func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws -> Bool {
-        guard let folder = try descriptorForReading() else { return false }
+        guard let folder = try descriptorForReading(), let parent = try parent(of: path, in: folder) else {
+            return false
+        }
         var here = stat()
         var there = stat()
         guard fstat(file.descriptor.number, &here) == 0 else { throw file.failure(errno, "inspect") }
-        guard fstatat(folder, path.text.start, &there, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard fstatat(parent.number, path.name.start, &there, AT_SYMLINK_NOFOLLOW) == 0 else {
             let code = errno
             if code == ENOENT { return false }
             throw file.failure(code, "inspect")

@@ -5,8 +5,15 @@ import Synchronization
 extension DurableDirectory {
     /// Asks whether the path is usable: it leads to a folder, or to nothing yet.
     ///
+    /// - Returns: The user that the folder belongs to, if this process is the superuser's, that is another user, and no
+    ///   group shares the folder.
     /// - Throws: `SystemCallError`, with `ENOTDIR` if something else is in the way.
-    package func checkPath() throws { _ = try openExisting() }
+    package func foreignOwner() throws -> UInt32? {
+        guard let folder = try folderPath.open(), geteuid() == 0 else { return nil }
+        var status = stat()
+        guard fstat(folder.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        return status.st_uid == 0 || status.st_mode & S_ISGID != 0 ? nil : status.st_uid
+    }
 
     /// Makes the folder and every one above it that is missing, durably, as a change does.
     ///
@@ -18,6 +25,7 @@ extension DurableDirectory {
         let descriptor: Int32
         /// Whether the folder belongs to a group.
         let isShared: Bool
+        let group: gid_t
         let device: dev_t
         let inode: ino_t
     }
@@ -26,7 +34,7 @@ extension DurableDirectory {
     func descriptorForReading() throws -> Int32? {
         let opened = descriptor.load(ordering: .acquiring)
         if opened >= 0 { return opened }
-        guard let folder = try openExisting() else { return nil }
+        guard let folder = try folderPath.open() else { return nil }
         return adopt(folder)
     }
 
@@ -56,14 +64,15 @@ extension DurableDirectory {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
         return Writable(
-            descriptor: opened, isShared: status.st_mode & S_ISGID != 0, device: status.st_dev, inode: status.st_ino)
+            descriptor: opened, isShared: status.st_mode & S_ISGID != 0, group: status.st_gid, device: status.st_dev,
+            inode: status.st_ino)
     }
 
     /// Puts the folder that now has the path behind an open descriptor whose folder has lost it. Makes nothing.
     ///
     /// - Returns: Whether there was another folder.
     func reopenIfReplaced(_ opened: Int32) throws -> Bool {
-        guard try isStale(opened), let folder = try openExisting() else { return false }
+        guard try isStale(opened), let folder = try folderPath.open() else { return false }
         replace(opened, by: folder)
         return true
     }
@@ -73,7 +82,7 @@ extension DurableDirectory {
         var here = stat()
         var there = stat()
         guard fstat(opened, &here) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
-        guard stat(pathBytes.start, &there) == 0 else {
+        guard stat(folderPath.text.start, &there) == 0 else {
             let code = errno
             if code == ENOENT || code == ENOTDIR { return true }
             throw SystemCallError(code, "inspect", path: path)
@@ -81,21 +90,7 @@ extension DurableDirectory {
         return here.st_ino != there.st_ino || here.st_dev != there.st_dev
     }
 
-    private func openExisting() throws -> Descriptor? {
-        if let folder = Descriptor(Descriptor.open(pathBytes.start, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)) {
-            return folder
-        }
-        let code = errno
-        if code == ENOENT { return nil }
-        throw SystemCallError(code, "open the folder", path: path)
-    }
-
-    private func openMaking() throws -> Descriptor {
-        if let folder = try openExisting() { return folder }
-        try FolderMaker.make(path)
-        if let folder = try openExisting() { return folder }
-        throw SystemCallError(ENOENT, "open the folder", path: path)
-    }
+    private func openMaking() throws -> Descriptor { try folderPath.open() ?? folderPath.openMaking() }
 
     /// Keeps the first folder that is opened, and closes the one of a thread that came second.
     private func adopt(_ folder: consuming Descriptor) -> Int32 {
@@ -115,6 +110,7 @@ extension DurableDirectory {
         isChainDurable.store(false, ordering: .releasing)
         while ld_linux_put_in_place(folder.number, opened, O_CLOEXEC) < 0, errno == EINTR || errno == EBUSY {}
         isChainDurable.store(false, ordering: .releasing)
+        forgetTemporaryFolder()
         cleanUp(opened)
     }
 
@@ -123,7 +119,7 @@ extension DurableDirectory {
     private func synchronizeChain(_ opened: Int32) throws {
         for steps in stride(from: responsibility, to: 0, by: -1) {
             let above = Array(repeating: "..", count: steps).joined(separator: "/")
-            try FolderMaker.synchronize(CString(above.utf8), in: opened, at: "\(path)/\(above)", isOwn: false)
+            try FolderMaker.synchronize(above, in: opened, at: "\(path)/\(above)", isOwn: false)
         }
     }
 }

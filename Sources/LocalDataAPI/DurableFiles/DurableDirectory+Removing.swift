@@ -13,14 +13,16 @@ extension DurableDirectory {
             guard let folder = try descriptorForReading() else { return false }
             _ = try reopenIfReplaced(folder)
             var isRemoved = false
-            if try isRegular(path.text, in: folder) {
-                isRemoved = unlinkat(folder, path.text.start, 0) == 0
+            if let parent = try parent(of: path, in: folder), try isRegular(path.name, in: parent.number) {
+                isRemoved = unlinkat(parent.number, path.name.start, 0) == 0
                 if !isRemoved {
                     let code = errno
                     guard code == ENOENT else {
                         let cause = failure(code, "remove", path.text)
                         // Removed all the same, by a disk or server that failed in the middle of it?
-                        if code == EIO, try !isRegular(path.text, in: folder) { throw unknown(.remove, path, cause) }
+                        if code == EIO, try !isRegular(path.name, in: parent.number) {
+                            throw unknown(.remove, path, cause)
+                        }
                         throw cause
                     }
                 }
@@ -32,7 +34,7 @@ extension DurableDirectory {
             }
             if isRemoved {
                 // Durable or not: what is left of a path after a power loss is an empty folder.
-                for name in path.folders.reversed() where unlinkat(folder, name.start, AT_REMOVEDIR) != 0 { break }
+                removeEmptyFolders(of: path, in: folder)
             }
             return isRemoved
         }
@@ -41,14 +43,7 @@ extension DurableDirectory {
     /// Synchronizes the innermost folder on the way that is there: if an inner one is gone, then its entry in the next
     /// one is what has to be durable.
     private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws {
-        for name in path.folders.reversed() {
-            do {
-                let location = FileLocation(directory: self, name: name)
-                return try FolderMaker.synchronize(name, in: folder, at: location.description, isOwn: true)
-            } catch let error as SystemCallError where error.code == ENOENT {
-                continue
-            }
-        }
+        for inner in path.folders.reversed() where try synchronize(inner, in: folder) { return }
         try synchronizeSelf(folder)
     }
 }

@@ -5,29 +5,42 @@ extension DurableDirectory {
     ///
     /// A reader finds the old content or the new, whole. When this returns, the new content is on the disk.
     ///
+    /// - Parameter published: Called with which file has the name now.
     /// - Throws: `DurableChangeError` (its outcome says what holds now) for a failed system call; `FileKindError` if
     ///   something else than a regular file has the name.
     package func replace(
-        _ path: RelativePath, attribute: FileAttribute? = nil, with bytes: UnsafeRawBufferPointer
+        _ path: RelativePath, attribute: FileAttribute? = nil, with bytes: UnsafeRawBufferPointer,
+        published: (FileIdentity) -> Void = { _ in }
     ) throws {
-        try replace(path, attribute, isRepeatable: { true }, filledBy: { try $0.write(bytes) })
+        published(
+            try replace(path, attribute, isRepeatable: { true }) { file in
+                try file.write(bytes)
+                return Checksum(of: bytes)
+            })
     }
 
     /// Replaces a file, or makes it, with the content that `source` gives to its argument piece by piece, through
     /// a buffer of 256 KiB. Nothing is visible before the source returns; if it throws, the old content stands.
     ///
-    /// - Throws: What the source throws; the rest as ``replace(_:attribute:with:)``.
+    /// - Parameters:
+    ///   - written: Called with the file once its content is complete, before it gets its name.
+    ///   - published: Called with which file has the name now.
+    /// - Throws: What the source throws; the rest as ``replace(_:attribute:with:published:)``.
     package func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil,
-        from source: (_ take: (RawSpan) throws -> Void) throws -> Void
+        from source: (_ take: (RawSpan) throws -> Void) throws -> Void,
+        written: (borrowing OpenFile) throws -> Void = { _ in }, published: (FileIdentity) -> Void = { _ in }
     ) throws {
         var isSourceUsed = false
-        try replace(path, attribute, isRepeatable: { !isSourceUsed }) { file in
+        let identity = try replace(path, attribute, isRepeatable: { !isSourceUsed }) { file in
             isSourceUsed = true
             let buffer = PieceBuffer()
             try source { try buffer.append($0, to: file) }
-            try buffer.finish(to: file)
+            let content = try buffer.finish(to: file)
+            try written(file)
+            return content
         }
+        published(identity)
     }
 
     /// Runs one change, and says of a system call that failed before it took effect that nothing has changed.
@@ -50,38 +63,35 @@ extension DurableDirectory {
         return DurableChangeError(change, path: location.description, outcome: .durabilityUnknown, cause: cause)
     }
 
-    /// Makes one folder below this one, unless it is there.
-    func makeFolder(_ name: CString, _ folder: Writable) throws {
-        try FolderMaker.make(
-            name, in: folder.descriptor, isShared: folder.isShared,
-            at: FileLocation(directory: self, name: name).description)
-    }
-
     /// Replaces a file; again if its folder or the temporary file was deleted meanwhile.
+    ///
+    /// - Parameter fill: Writes the content, and gives its checksum for the attribute.
+    @discardableResult
     func replace(
         _ path: RelativePath, _ attribute: FileAttribute?, isRepeatable: () -> Bool,
-        filledBy fill: (borrowing OpenFile) throws -> Void
-    ) throws {
-        for attempt in 1...Self.attempts {
+        filledBy fill: (borrowing OpenFile) throws -> Checksum
+    ) throws -> FileIdentity {
+        var attempt = 1
+        while true {
             do {
                 return try change(.replace, path) { try replaceOnce(path, attribute, fill) }
             } catch let error as DurableChangeError
                 where error.cause.code == ENOENT && error.outcome == .unchanged && attempt < Self.attempts
                 && isRepeatable()
             {
-                continue
+                attempt += 1
             }
         }
     }
 
     private func replaceOnce(
-        _ path: RelativePath, _ attribute: FileAttribute?, _ fill: (borrowing OpenFile) throws -> Void
-    ) throws {
+        _ path: RelativePath, _ attribute: FileAttribute?, _ fill: (borrowing OpenFile) throws -> Checksum
+    ) throws -> FileIdentity {
         let folder = try folderForWriting()
-        _ = try isRegular(path.text, in: folder.descriptor)
-        var temporary = try TemporaryFile(in: self, folder)
-        try fill(temporary.file)
-        if let attribute { try temporary.file.setAttribute(attribute) }
+        _ = try isRegular(path, in: folder.descriptor)
+        var temporary = try TemporaryFile(for: path, in: self, folder)
+        let content = try fill(temporary.file)
+        if let attribute { try temporary.file.setAttribute(attribute, of: content) }
         try temporary.file.synchronize()
         do {
             try publish(&temporary, as: path, folder)
@@ -93,6 +103,7 @@ extension DurableDirectory {
         } catch let cause as SystemCallError {
             throw unknown(.replace, path, cause)
         }
+        return temporary.identity
     }
 
     /// Renames, and makes the folders on the way as often as someone who removes a file there takes them away.
@@ -100,9 +111,13 @@ extension DurableDirectory {
         _ temporary: inout TemporaryFile, as path: RelativePath, _ folder: Writable
     ) throws {
         for _ in 0..<Self.publications {
-            if try temporary.publish(as: path) { return }
+            if let parent = try parent(of: path, in: folder.descriptor),
+                try temporary.publish(as: path, in: parent)
+            {
+                return
+            }
             do {
-                for name in path.folders { try makeFolder(name, folder) }
+                try makeFolders(of: path, folder)
             } catch let error as SystemCallError where error.code == ENOENT {
                 continue
             }
@@ -113,14 +128,7 @@ extension DurableDirectory {
     /// Makes the entry of a file durable, and those of all folders on the way: another thread may have made them and
     /// not got further. A folder that is gone was emptied since, by someone who makes that durable.
     private func synchronizeAll(_ path: RelativePath, _ folder: Int32) throws {
-        for name in path.folders.reversed() {
-            do {
-                let location = FileLocation(directory: self, name: name)
-                try FolderMaker.synchronize(name, in: folder, at: location.description, isOwn: true)
-            } catch let error as SystemCallError where error.code == ENOENT {
-                continue
-            }
-        }
+        for inner in path.folders.reversed() { _ = try synchronize(inner, in: folder) }
         try synchronizeSelf(folder)
     }
 

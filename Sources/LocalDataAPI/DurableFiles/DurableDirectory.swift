@@ -11,6 +11,8 @@ import Synchronization
 ///   the disk. No folder is made in one that is not durably there itself; and because an earlier process may have died
 ///   before it got there, the first change of a process synchronizes all folders from the root's parent down.
 /// - **Threads and processes** may use one folder at once, each with objects of its own or with one together.
+/// - **Symbolic links** in the place of a file, or of a folder below the root, are refused; ``FolderPath`` says which are
+///   followed on the way to the root.
 /// - **Replaced folders.** A folder that was deleted, or renamed, and made anew is found again by the next write, or by
 ///   the next read that does not find its file.
 package final class DurableDirectory: Sendable {
@@ -18,28 +20,52 @@ package final class DurableDirectory: Sendable {
     package let path: String
     /// How many folders above this one are synchronized by the first change.
     let responsibility: Int
-    let pathBytes: CString
+    let folderPath: FolderPath
+    /// Where new contents are written before they get their names.
+    let staging: Staging
+    /// The batches that may have left something here.
+    let batches: BatchFolder?
     /// Once open it stays the same number; another folder of the same path is put behind it by dup3(2), so that threads
     /// which are in a call with it need no lock.
     let descriptor = Atomic<Int32>(-1)
     let isChainDurable = Atomic<Bool>(false)
+    /// Whether temporary files of dead processes are looked for when the folder is opened.
+    let isToBeCleaned = Atomic<Bool>(true)
+    /// The folder of temporary files, kept open in the same way.
+    let temporary = Atomic<Int32>(-1)
+    /// Whether that is the one of the folder that is open.
+    let isTemporaryCurrent = Atomic<Bool>(false)
+
+    /// Where new contents are written before they get their names.
+    package enum Staging: Sendable {
+        /// In the folder `.tmp`, so that they are found after a crash without looking at every file.
+        case inFolder
+        /// Beside the file, under a name that starts with `.` and its own: for single files in folders of the user's.
+        case besideFile
+    }
 
     /// A folder, which need not exist, by the absolute path of the root that it is responsible for and the names of the
     /// folders from there.
     ///
+    /// - Parameter batches: Those whose leftovers are cleared away here.
     /// - Throws: `SystemCallError` with `EINVAL` if the path is not absolute.
-    package init(root: String, folders: [String] = []) throws {
+    package init(
+        root: String, folders: [String] = [], staging: Staging = .inFolder, batches: BatchFolder? = nil
+    ) throws {
         guard root.utf8.first == UInt8(ascii: "/") else { throw SystemCallError(EINVAL, "open", path: root) }
         let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         let all = names.map { String($0) ?? String(decoding: $0, as: UTF8.self) } + folders
         path = "/" + all.joined(separator: "/")
-        pathBytes = CString(path.utf8)
+        folderPath = FolderPath(root: names.map { CString($0) }, below: folders.map { CString($0.utf8) })
         responsibility = names.isEmpty ? folders.count : folders.count + 1
+        self.staging = staging
+        self.batches = batches
     }
 
     deinit {
-        let opened = descriptor.load(ordering: .acquiring)
-        if opened >= 0 { _ = close(opened) }
+        for opened in [descriptor.load(ordering: .acquiring), temporary.load(ordering: .acquiring)] where opened >= 0 {
+            _ = close(opened)
+        }
     }
 
     /// Opens a file to be read; `nil` if there is none.
@@ -51,18 +77,21 @@ package final class DurableDirectory: Sendable {
     /// Opens a file for an access: `O_RDONLY` or `O_RDWR`.
     func open(_ path: RelativePath, _ access: Int32) throws -> OpenFile? {
         guard let folder = try descriptorForReading() else { return nil }
-        var opened = Descriptor.open(path.text.start, in: folder, access | O_NOFOLLOW)
+        var opened = Self.open(path, in: folder, access)
         if opened < 0, errno == ENOENT {
             guard try reopenIfReplaced(folder) else { return nil }
-            opened = Descriptor.open(path.text.start, in: folder, access | O_NOFOLLOW)
+            opened = Self.open(path, in: folder, access)
         }
         let location = FileLocation(directory: self, name: path.text)
         if let descriptor = Descriptor(opened) { return OpenFile(descriptor, at: location) }
         switch errno {
         case ENOENT: return nil
         case let code where code == ELOOP || code == ENXIO:
-            let found = try kind(of: path.text, in: folder)
-            if let found, found != .regular { throw FileKindError(path: location.description, found: found) }
+            if let parent = try parent(of: path, in: folder), let found = try kind(of: path.name, in: parent.number),
+                found != .regular
+            {
+                throw FileKindError(path: location.description, found: found)
+            }
             throw SystemCallError(code, "open", path: location.description)
         case let code: throw SystemCallError(code, "open", path: location.description)
         }
@@ -73,12 +102,35 @@ package final class DurableDirectory: Sendable {
     /// - Throws: `FileKindError` if there is something else, `SystemCallError`.
     package func exists(_ path: RelativePath) throws -> Bool {
         guard let folder = try descriptorForReading() else { return false }
-        if try isRegular(path.text, in: folder) { return true }
+        if try isRegular(path, in: folder) { return true }
         guard try reopenIfReplaced(folder) else { return false }
-        return try isRegular(path.text, in: folder)
+        return try isRegular(path, in: folder)
+    }
+
+    private static func open(_ path: RelativePath, in folder: Int32, _ access: Int32) -> Int32 {
+        path.folders.isEmpty
+            ? Descriptor.open(path.name.start, in: folder, access | O_NOFOLLOW)
+            : Descriptor.openBelow(path.text.start, in: folder, access)
+    }
+
+    /// Which file there is, of whatever kind; `nil` if there is none.
+    func identity(of path: RelativePath) throws -> FileIdentity? {
+        guard let folder = try descriptorForReading() else { return nil }
+        _ = try reopenIfReplaced(folder)
+        var status = stat()
+        if fstatat(folder, path.text.start, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileIdentity(status) }
+        let code = errno
+        if code == ENOENT { return nil }
+        throw failure(code, "inspect", path.text)
     }
 
     /// Whether something stands at a path, and then it is a regular file.
+    func isRegular(_ path: RelativePath, in folder: Int32) throws -> Bool {
+        guard let parent = try parent(of: path, in: folder) else { return false }
+        return try isRegular(path.name, in: parent.number)
+    }
+
+    /// The same of a name in an open folder.
     func isRegular(_ path: CString, in folder: Int32) throws -> Bool {
         guard let found = try kind(of: path, in: folder) else { return false }
         guard found == .regular else {

@@ -3,17 +3,21 @@ import Glibc
 /// The entries of an open folder, one by one; see readdir(3).
 struct EntryList: ~Copyable {
     private let stream: OpaquePointer
+    private let givesHidden: Bool
 
     /// Takes a folder over; `nil` and `errno` if it cannot be listed.
-    init?(_ folder: consuming Descriptor) {
+    ///
+    /// - Parameter hidden: Whether names that start with `.` are given, too.
+    init?(_ folder: consuming Descriptor, hidden: Bool = false) {
         guard let stream = fdopendir(folder.number) else { return nil }
         _ = folder.release()
         self.stream = stream
+        givesHidden = hidden
     }
 
     deinit { closedir(stream) }
 
-    /// The next entry whose name does not start with `.`; `nil` at the end.
+    /// The next entry, but for `.` and `..`; `nil` at the end.
     borrowing func next(_ failure: (Int32) -> SystemCallError) throws -> (name: [UInt8], kind: FileKind)? {
         while true {
             errno = 0
@@ -22,8 +26,10 @@ struct EntryList: ~Copyable {
                 throw failure(errno)
             }
             let start = UnsafeRawPointer(entry).advanced(by: Self.nameOffset).assumingMemoryBound(to: CChar.self)
-            guard start.pointee != CChar(bitPattern: UInt8(ascii: ".")) else { continue }
             let name = UnsafeRawBufferPointer(start: start, count: strlen(start))
+            if name.first == UInt8(ascii: ".") {
+                guard givesHidden, !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else { continue }
+            }
             return (Array(name), kind(of: entry, start))
         }
     }

@@ -2,11 +2,11 @@
 package struct FileAttribute: Sendable {
     /// The attribute's name with its namespace, e.g. `user.example`.
     package let name: CString
-    /// Its bytes; file systems differ in how many they keep, some keep none.
-    package let value: [UInt8]
+    /// Its bytes, for a file whose content is as described; file systems differ in how many they keep, some keep none.
+    package let value: @Sendable (ContentRecord) -> [UInt8]
 
     /// Describes an attribute.
-    package init(_ name: CString, _ value: [UInt8]) {
+    package init(_ name: CString, _ value: @escaping @Sendable (ContentRecord) -> [UInt8]) {
         self.name = name
         self.value = value
     }

@@ -12,6 +12,8 @@ package struct FileStatus: Sendable {
     private let changed: Int64
     /// Whether the file still has a name.
     let isLinked: Bool
+    /// Which file it is.
+    let identity: FileIdentity
 
     init(_ status: stat) {
         kind = FileKind(mode: status.st_mode)
@@ -19,6 +21,15 @@ package struct FileStatus: Sendable {
         modified = Self.nanoseconds(status.st_mtim)
         changed = Self.nanoseconds(status.st_ctim) ?? 0
         isLinked = status.st_nlink > 0
+        identity = FileIdentity(status)
+    }
+
+    /// Whether the file was changed so short a time ago that a later change may have left the same times: file systems
+    /// count them in steps of up to 10 ms.
+    var isRecent: Bool {
+        var now = timespec()
+        guard clock_gettime(CLOCK_REALTIME, &now) == 0, let time = Self.nanoseconds(now) else { return true }
+        return time < changed || time - changed < 100_000_000
     }
 
     /// Whether the same file had the same content at an earlier time, as far as its times tell. A file that has lost
@@ -27,9 +38,25 @@ package struct FileStatus: Sendable {
         size == earlier.size && modified == earlier.modified && (changed == earlier.changed || !isLinked)
     }
 
+    /// Whether it is the same file, and nothing of it has changed, as far as its times tell.
+    package func isUnchanged(since earlier: FileStatus) -> Bool {
+        identity == earlier.identity && changed == earlier.changed && isSameContent(as: earlier)
+    }
+
     private static func nanoseconds(_ time: timespec) -> Int64? {
         let (seconds, isTooLarge) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooLate) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
         return isTooLarge || isTooLate ? nil : sum
+    }
+}
+
+/// Which file of the system something is, while it is there. Its number may be another file's after it is gone.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
     }
 }

@@ -13,6 +13,9 @@ package struct OpenFile: ~Copyable {
         self.location = location
     }
 
+    /// The file's path when it was opened, for people.
+    package var path: String { location.description }
+
     /// What the system knows of the file.
     ///
     /// - Throws: `FileKindError` if it is not a regular file.
@@ -27,16 +30,23 @@ package struct OpenFile: ~Copyable {
     }
 
     /// An extended attribute; `nil` if the file has none of that name or the file system keeps none. See xattr(7).
-    package func attribute(_ name: CString) throws -> [UInt8]? {
-        var capacity = 1024
+    package func attribute(_ name: CString) throws -> [UInt8]? { try withAttribute(name) { Array($0) } }
+
+    /// Lends the bytes of an extended attribute; `nil` if the file has none of that name or the file system keeps none.
+    package func withAttribute<Result>(
+        _ name: CString, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        var capacity = Self.smallAttribute
         while true {
-            var size = 0
-            let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-                size = ld_linux_get_attribute(descriptor.number, name.start, buffer.baseAddress, buffer.count)
-                count = max(size, 0)
+            var code: Int32 = 0
+            let result: Result? = try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 1) { buffer in
+                let size = ld_linux_get_attribute(descriptor.number, name.start, buffer.baseAddress, buffer.count)
+                if size >= 0 { return try body(UnsafeRawBufferPointer(rebasing: buffer[..<size])) }
+                code = errno
+                return nil
             }
-            if size >= 0 { return bytes }
-            switch errno {
+            switch code {
+            case 0: return result
             case ERANGE where capacity < Self.largestAttribute: capacity = Self.largestAttribute
             case ENODATA, ENOTSUP: return nil
             case let code: throw failure(code, "read the attributes of")
@@ -44,16 +54,18 @@ package struct OpenFile: ~Copyable {
         }
     }
 
-    /// Sets an extended attribute, if the file system keeps one of that size.
-    func setAttribute(_ attribute: FileAttribute) throws {
-        let result = attribute.value.withUnsafeBytes {
+    /// Sets an extended attribute of a file whose content has been written, if the file system keeps one of that size.
+    func setAttribute(_ attribute: FileAttribute, of content: Checksum) throws {
+        let value = attribute.value(
+            ContentRecord(checksum: content.value, size: content.count, modified: try status().modified ?? 0))
+        let result = value.withUnsafeBytes {
             ld_linux_set_attribute(descriptor.number, attribute.name.start, $0.baseAddress, $0.count)
         }
         if result == 0 { return }
         switch errno {
         case ENOTSUP, E2BIG, ERANGE: return
         // Of a large attribute this means that the file system keeps none of that size; a small one finds the disk full.
-        case ENOSPC where attribute.value.count > Self.smallAttribute: return
+        case ENOSPC where value.count > Self.smallAttribute: return
         case let code: throw failure(code, "set an attribute of")
         }
     }

@@ -5,6 +5,7 @@ final class PieceBuffer {
     private let buffer: UnsafeMutableRawBufferPointer
     private var filled = 0
     private var failure: (any Error)?
+    private var content = Checksum()
 
     init() { buffer = .allocate(byteCount: OpenFile.pieceSize, alignment: 16) }
 
@@ -18,6 +19,7 @@ final class PieceBuffer {
         if let failure { throw failure }
         do {
             try piece.withUnsafeBytes { bytes in
+                content.add(bytes)
                 if bytes.count > buffer.count - filled { try flush(to: file) }
                 guard bytes.count < buffer.count else { return try file.write(bytes) }
                 UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
@@ -29,10 +31,12 @@ final class PieceBuffer {
         }
     }
 
-    /// Writes the rest. Throws again what `append` threw, for a source that went on regardless.
-    func finish(to file: borrowing OpenFile) throws {
+    /// Writes the rest, and gives the checksum of all. Throws again what `append` threw, for a source that went on
+    /// regardless.
+    func finish(to file: borrowing OpenFile) throws -> Checksum {
         if let failure { throw failure }
         try flush(to: file)
+        return content
     }
 
     private func flush(to file: borrowing OpenFile) throws {

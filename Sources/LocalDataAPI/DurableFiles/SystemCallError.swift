@@ -11,13 +11,16 @@ package struct SystemCallError: Error, Hashable, Sendable {
     package let path: String
     /// Where it should have gone to, for `rename`.
     package let target: String?
+    /// What is wrong, where that says more than the error number does: the rest of a sentence.
+    package let detail: String?
 
     /// Describes a failure. `code` stands first so that `errno` is read before anything else can change it.
-    package init(_ code: Int32, _ call: String, path: String, to target: String? = nil) {
+    package init(_ code: Int32, _ call: String, path: String, to target: String? = nil, detail: String? = nil) {
         self.code = code
         self.call = call
         self.path = path
         self.target = target
+        self.detail = detail
     }
 
     /// The system's text for an error number, as it stands in a sentence: `no space left on device (ENOSPC)`.
@@ -39,6 +42,6 @@ extension SystemCallError: CustomStringConvertible {
     /// The failure as a sentence: `cannot rename '/a/.tmp/x' to '/a/b': no space left on device (ENOSPC)`.
     package var description: String {
         let object = target.map { "'\(path)' to '\($0)'" } ?? "'\(path)'"
-        return "cannot \(call) \(object): \(Self.text(of: code))"
+        return "cannot \(call) \(object): \(detail ?? Self.text(of: code))"
     }
 }

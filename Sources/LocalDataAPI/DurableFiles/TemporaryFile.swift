@@ -1,7 +1,7 @@
 import Glibc
 
-/// A new file without a final name yet, in the `.tmp` folder of a directory. It goes away with its owner unless it is
-/// published.
+/// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it is to replace. It
+/// goes away with its owner unless it is published.
 ///
 /// Its lock (flock(2)) says that its owner lives: a cleaner in this or another process removes only what it can lock.
 /// A cleaner may come between the making of the file and its locking. Then either the lock is not to be had, or the
@@ -12,23 +12,27 @@ struct TemporaryFile: ~Copyable {
     static let folder = CString(".tmp".utf8)
 
     let file: OpenFile
+    let identity: FileIdentity
     private let folder: Int32
+    private let name: CString
     private var isPublished = false
 
-    /// Makes a file.
+    /// Makes a file, for the content of one.
     ///
     /// - Throws: `SystemCallError`, with `ENOENT` if the directory itself is gone.
-    init(in directory: DurableDirectory, _ writable: DurableDirectory.Writable) throws {
-        folder = writable.descriptor
+    init(for path: RelativePath, in directory: DurableDirectory, _ writable: DurableDirectory.Writable) throws {
+        if directory.staging == .besideFile { Self.cleanUp(beside: path.name, in: writable.descriptor) }
         for _ in 0..<Self.attempts {
-            let name = Self.newName()
-            let location = FileLocation(directory: directory, name: name)
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+            let folder = try directory.temporaryFolder(writable)
+            let name = Self.newName(for: path.name, directory.staging)
+            let location = FileLocation(directory: directory, name: Self.shownName(name, directory.staging))
+            // Readable as well: what was written may have to be written once more.
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
             guard let descriptor = Descriptor(Descriptor.open(name.start, in: folder, flags, mode: 0o600)) else {
                 switch errno {
                 case EEXIST: continue
-                case ENOENT:
-                    try directory.makeFolder(Self.folder, writable)
+                case ENOENT where directory.staging == .inFolder:
+                    directory.forgetTemporaryFolder()
                     continue
                 case let code:
                     // A file whose making is reported as failed may have been made all the same.
@@ -41,28 +45,32 @@ struct TemporaryFile: ~Copyable {
                 continue
             }
             let file = OpenFile(descriptor, at: location)
-            guard try file.status().isLinked else { continue }
+            let status = try file.status()
+            guard status.isLinked else { continue }
             if writable.isShared, fchmod(file.descriptor.number, 0o660) != 0 {
                 let code = errno
                 unlinkat(folder, name.start, 0)
                 throw file.failure(code, "set the mode of")
             }
+            self.folder = folder
             self.file = file
+            self.name = name
+            identity = status.identity
             return
         }
         throw SystemCallError(EBUSY, "create a file in", path: "\(directory.path)/\(Self.folder)")
     }
 
     deinit {
-        if !isPublished { unlinkat(folder, file.location.name.start, 0) }
+        if !isPublished { unlinkat(folder, name.start, 0) }
     }
 
     /// Gives the file its final name, in place of what has it.
     ///
     /// - Returns: `false` if the folder of the final name is missing.
     /// - Throws: `SystemCallError`, with `ENOENT` if this file itself is gone.
-    mutating func publish(as path: RelativePath) throws -> Bool {
-        if renameat(folder, file.location.name.start, folder, path.text.start) == 0 {
+    mutating func publish(as path: RelativePath, in parent: borrowing ParentFolder) throws -> Bool {
+        if renameat(folder, name.start, parent.number, path.name.start) == 0 {
             isPublished = true
             return true
         }
@@ -71,7 +79,7 @@ struct TemporaryFile: ~Copyable {
         let target = FileLocation(directory: file.location.directory, name: path.text)
         // A rename that fails may have been made all the same, on a disk or server that fails in the middle of it: then
         // the temporary name is gone.
-        if faccessat(folder, file.location.name.start, F_OK, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT, code == EIO {
+        if faccessat(folder, name.start, F_OK, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT, code == EIO {
             isPublished = true
             throw PublishedAnyway(
                 cause: SystemCallError(code, "rename", path: file.location.description, to: target.description))
@@ -80,11 +88,55 @@ struct TemporaryFile: ~Copyable {
     }
 
     /// A name that is never used twice, so that whoever holds an old one cannot mean a new file by it.
-    private static func newName() -> CString {
+    private static func newName(for target: CString, _ staging: DurableDirectory.Staging) -> CString {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return CString("\(folder)/\(digits)".utf8)
+        switch staging {
+        case .inFolder: return CString(digits.utf8)
+        case .besideFile:
+            let padded = String(repeating: "0", count: digitCount - digits.count) + digits
+            return CString(prefix(beside: target) + padded.utf8)
+        }
     }
 
+    private static func shownName(_ name: CString, _ staging: DurableDirectory.Staging) -> CString {
+        staging == .inFolder ? CString("\(folder)/\(name)".utf8) : name
+    }
+
+    /// What a name beside a file starts with: as much of the file's own as fits.
+    private static func prefix(beside target: CString) -> [UInt8] {
+        let most = 255 - digitCount - 2
+        return [UInt8(ascii: ".")] + target.bytes.prefix(most) + [UInt8(ascii: ".")]
+    }
+
+    /// Removes what dead processes have left beside a file.
+    private static func cleanUp(beside target: CString, in folder: Int32) {
+        let prefix = prefix(beside: target)
+        guard let opened = Descriptor(Descriptor.open(".", in: folder, O_RDONLY | O_DIRECTORY)),
+            let entries = EntryList(opened, hidden: true)
+        else { return }
+        while let entry = try? entries.next({ SystemCallError($0, "list", path: ".") }) {
+            guard entry.kind == .regular, entry.name.starts(with: prefix),
+                entry.name.count == prefix.count + digitCount,
+                entry.name.dropFirst(prefix.count).allSatisfy(isDigit)
+            else { continue }
+            removeIfDead(CString(entry.name), in: folder)
+        }
+    }
+
+    /// Removes a temporary file unless its owner lives.
+    static func removeIfDead(_ name: CString, in folder: Int32) {
+        // Open for writing: NFS wants that for an exclusive lock.
+        guard let file = Descriptor(Descriptor.open(name.start, in: folder, O_RDWR | O_NOFOLLOW)),
+            flock(file.number, LOCK_EX | LOCK_NB) == 0
+        else { return }
+        unlinkat(folder, name.start, 0)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+
+    private static let digitCount = 16
     private static let attempts = 100
 }
 

@@ -85,7 +85,7 @@ func writePieces(
         guard let source, let read = source.pointee.read else {
             throw StorageError(.unsupported, "write was called without a source")
         }
-        try ability(context, \.write)(checked(handle), attributes.map { ValueAttributes($0) }) { consume in
+        try ability(context, \.write)(checked(handle), attributes.map { try ValueAttributes($0) }) { consume in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
                 // The piece may have been part of a secret.
@@ -159,7 +159,7 @@ func setInTransaction(
 ) -> Int32 {
     reporting(error) {
         try ability(context, \.transactions).set(
-            checked(transaction), checked(handle), value, attributes.map { ValueAttributes($0) })
+            checked(transaction), checked(handle), value, attributes.map { try ValueAttributes($0) })
         return LD_OK
     }
 }
@@ -195,6 +195,38 @@ func checkStore(
             return !stopped
         }
         return stopped ? LD_STOPPED : LD_OK
+    }
+}
+
+func repairStore(
+    context: UnsafeMutableRawPointer?, sink: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let sink else { throw StorageError(.unsupported, "repair was called without a sink") }
+        try ability(context, \.repair)() { line in
+            _ = line.withBytes { sink.pointee.write?(sink.pointee.context, $0) }
+        }
+        return LD_OK
+    }
+}
+
+func verifyValue(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, state: UnsafeMutablePointer<UInt32>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let found = try ability(context, \.verify)(checked(handle)) else { return LD_ABSENT }
+        state?.pointee = found.rawValue
+        return LD_OK
+    }
+}
+
+func wipeStore(
+    context: UnsafeMutableRawPointer?, place: UnsafePointer<ld_namespace>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        try ability(context, \.wipe)(StorageNamespace(place))
+        return LD_OK
     }
 }
 

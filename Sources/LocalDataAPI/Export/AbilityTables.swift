@@ -32,6 +32,14 @@ struct AbilityTables: @unchecked Sendable {
     let check = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_check(size: UInt32(MemoryLayout<ld_store_check>.size), check: checkStore)))
+    let repair = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_repair(size: UInt32(MemoryLayout<ld_store_repair>.size), repair: repairStore)))
+    let verification = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_verification(size: UInt32(MemoryLayout<ld_store_verification>.size), verify: verifyValue)))
+    let wiping = UnsafeRawPointer(
+        UnsafePointer.immortal(ld_store_wiping(size: UInt32(MemoryLayout<ld_store_wiping>.size), wipe: wipeStore)))
     let bulk = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_bulk(size: UInt32(MemoryLayout<ld_store_bulk>.size), read: readMany, apply: applyMany)))

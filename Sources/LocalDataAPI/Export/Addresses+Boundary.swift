@@ -1,10 +1,11 @@
 package import CLocalData
 
 extension StorageNamespace {
-    /// The place that the other side means.
+    /// The place that the other side means; members behind its `size` are empty.
     package init(_ place: UnsafePointer<ld_namespace>?) throws {
-        guard let place, let domain = place.pointee.domain.text, let scope = place.pointee.scope.text,
-            let directory = place.pointee.directory.text
+        var known = ld_namespace()
+        guard let place, copyKnown(of: place, size: place.pointee.size, into: &known), let domain = known.domain.text,
+            let scope = known.scope.text, let directory = known.directory.text
         else { throw StorageError(.invalidAddress, "a place at the plugin boundary is missing or is not UTF-8") }
         self.init(domain: domain, scope: scope, directory: directory.isEmpty ? nil : directory)
         try validate()
@@ -26,12 +27,13 @@ extension StorageNamespace {
 }
 
 extension StorageAddress {
-    /// The address that the other side means.
-    package init(_ address: ld_address) throws {
-        guard let name = address.name.text else {
-            throw StorageError(.invalidAddress, "a name at the plugin boundary is not UTF-8")
+    /// The address that the other side means; members behind its `size` are empty.
+    package init(_ address: UnsafePointer<ld_address>) throws {
+        var known = ld_address()
+        guard copyKnown(of: address, size: address.pointee.size, into: &known), let name = known.name.text else {
+            throw StorageError(.invalidAddress, "a name at the plugin boundary is missing or is not UTF-8")
         }
-        self.init(try StorageNamespace(address.place), name: name)
+        self.init(try StorageNamespace(known.place), name: name)
         try validate()
     }
 
@@ -48,12 +50,14 @@ extension StorageAddress {
 
 extension ValueAttributes {
     /// The attributes that the other side means; text that is not UTF-8 counts as unknown.
-    package init(_ attributes: UnsafePointer<ld_attributes>) {
-        var known = ld_attributes()
-        let size = min(Int(attributes.pointee.size), MemoryLayout<ld_attributes>.size)
-        withUnsafeMutableBytes(of: &known) {
-            $0.copyMemory(from: UnsafeRawBufferPointer(start: attributes, count: size))
-        }
+    ///
+    /// - Throws: `corrupt` for a text or a size that cannot be true.
+    package init(_ attributes: UnsafePointer<ld_attributes>) throws(StorageError) {
+        self.init(checked: try ld_attributes(known: attributes))
+    }
+
+    /// The attributes of a struct that was checked when it came.
+    package init(checked known: ld_attributes) {
         func text(_ bytes: ld_bytes) -> String? { bytes.count == 0 ? nil : bytes.text }
         self.init(
             contentType: text(known.content_type), serializer: text(known.serializer),
@@ -81,3 +85,47 @@ extension ValueAttributes {
         }
     }
 }
+
+extension ld_attributes {
+    /// What the other side wrote, members behind its `size` empty.
+    ///
+    /// - Throws: `corrupt` for a text or a size that cannot be true.
+    package init(known pointer: UnsafePointer<ld_attributes>) throws(StorageError) {
+        self.init()
+        guard copyKnown(of: pointer, size: pointer.pointee.size, into: &self) else {
+            throw StorageError(
+                .corrupt, "attributes at the plugin boundary have a struct of \(pointer.pointee.size) bytes")
+        }
+        func check(_ text: ld_bytes) throws(StorageError) {
+            guard text.count != 0, text.checked == nil || text.count > Self.longestText else { return }
+            throw StorageError(
+                .corrupt, "an attribute at the plugin boundary is not usable: \(text.flaw(atMost: Self.longestText))")
+        }
+        try check(content_type)
+        try check(serializer)
+        try check(version_tag)
+        try check(app_version)
+        try check(owner)
+        guard value_size <= UInt64(Int64.max) else {
+            throw StorageError(
+                .corrupt, "an attribute at the plugin boundary is not usable: a size of \(value_size) bytes")
+        }
+    }
+
+    /// The most bytes of one text.
+    private static var longestText: Int { 64 << 10 }
+}
+
+/// Copies what the other side wrote of a struct, by the `size` that it says, into a zeroed one of this revision.
+///
+/// - Returns: `false` for a size that no struct has.
+func copyKnown<Struct>(of pointer: UnsafePointer<Struct>, size: UInt32, into copy: inout Struct) -> Bool {
+    guard size >= 4, size <= largestTable else { return false }
+    withUnsafeMutableBytes(of: &copy) {
+        $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), $0.count)))
+    }
+    return true
+}
+
+/// No revision of a struct will ever be larger; a `size` above it is a lie or a stray pointer.
+package let largestTable = 4096

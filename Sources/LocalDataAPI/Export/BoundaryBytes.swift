@@ -1,19 +1,68 @@
 package import CLocalData
 internal import FoundationEssentials
+internal import Glibc
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {
-    package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: count == 0 ? nil : data, count: count) }
+    /// The most bytes that come over the boundary at once: 4 GiB. Larger values come in pieces.
+    package static var largest: Int { 1 << 32 }
 
-    /// The text, if the bytes are valid UTF-8.
+    /// The only way to bytes of the other side; `nil` for a pointer and a count that cannot be true: negative or absurd
+    /// counts, bytes at `NULL`, more memory than this process has there. No bytes are always true.
+    @inline(__always)
+    package var checked: UnsafeRawBufferPointer? {
+        if count == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard let data, count > 0, count <= 1 << 20 || isMapped else { return nil }
+        return UnsafeRawBufferPointer(start: data, count: count)
+    }
+
+    /// The bytes.
+    ///
+    /// - Throws: `corrupt` that says what cannot be true.
+    @inline(__always)
+    package func bytes() throws(StorageError) -> UnsafeRawBufferPointer {
+        guard let checked else {
+            throw StorageError(.corrupt, "bytes at the plugin boundary are not usable: \(flaw())")
+        }
+        return checked
+    }
+
+    /// What cannot be true of pointer and count, for errors.
+    package func flaw(atMost limit: Int = largest) -> String {
+        guard data != nil || count == 0 else { return "\(UInt(bitPattern: count)) bytes at the address NULL" }
+        guard (0...limit).contains(count) else {
+            return "a count of \(UInt(bitPattern: count)) bytes; at most \(limit) are possible"
+        }
+        return "\(count) bytes at an address where this process has less memory"
+    }
+
+    /// Whether the process has memory everywhere between start and end, by msync(2), which looks at the mappings alone.
+    @inline(never)
+    private var isMapped: Bool {
+        guard let data, count <= Self.largest else { return false }
+        let (start, page) = (UInt(bitPattern: data), UInt(getpagesize()))
+        let first = start / page * page
+        guard let pages = UnsafeMutableRawPointer(bitPattern: first) else { return false }
+        return msync(pages, count + Int(start - first), MS_ASYNC) == 0
+    }
+
+    /// The text, if the bytes are usable and valid UTF-8.
     package var text: String? {
+        guard let checked else { return nil }
         // Not String(validating:as:), which looks for its generic types at run time and takes three times as long.
-        guard let valid = try? UTF8Span(validating: buffer.bindMemory(to: UInt8.self).span) else { return nil }
+        guard let valid = try? UTF8Span(validating: checked.bindMemory(to: UInt8.self).span) else { return nil }
         return String(copying: valid)
     }
 
-    /// The text, with anything that is not UTF-8 replaced: for messages only.
-    package var lenientText: String { String(decoding: buffer, as: UTF8.self) }
+    /// The text, if it is not longer than `limit` bytes.
+    package func text(atMost limit: Int) -> String? { count <= limit ? text : nil }
+
+    /// The text, with anything that is not UTF-8 replaced, cut at 64 KiB, and bytes that are not usable described: for
+    /// messages only.
+    package var lenientText: String {
+        guard let checked else { return "(a text that is not usable: \(flaw()))" }
+        return String(decoding: checked.prefix(64 << 10), as: UTF8.self)
+    }
 }
 
 extension String {

@@ -62,7 +62,7 @@ func sealBytes(
         var sealedSpan = sealed.mutableBytes
         var markSpan = mark.mutableBytes
         try provider.seal(
-            plaintext.buffer.bytes, cipher, key.buffer.bytes, nonce.buffer.bytes, data.buffer.bytes, &sealedSpan,
+            plaintext.bytes().bytes, cipher, key.bytes().bytes, nonce.bytes().bytes, data.bytes().bytes, &sealedSpan,
             &markSpan)
     }
 }
@@ -83,8 +83,8 @@ func openBytes(
         var span = opened.mutableBytes
         do {
             try provider.open(
-                ciphertext.buffer.bytes, tag.buffer.bytes, cipher, key.buffer.bytes, nonce.buffer.bytes,
-                data.buffer.bytes, &span)
+                ciphertext.bytes().bytes, tag.bytes().bytes, cipher, key.bytes().bytes, nonce.bytes().bytes,
+                data.bytes().bytes, &span)
         } catch {
             // Whatever the provider left there: nothing that was not verified gets out.
             opened.initializeMemory(as: UInt8.self, repeating: 0)
@@ -107,7 +107,7 @@ func deriveBytes(
         guard count > 0, UInt64(count) <= algorithm.largest else {
             throw StorageError(.unsupported, "\(function) derives 1 to \(algorithm.largest) bytes; asked for \(count)")
         }
-        guard function == .hkdfSHA256 || parameters.pointee.iterations > 0 else {
+        guard !function.isSlow || parameters.pointee.iterations > 0 else {
             throw StorageError(.unsupported, "\(function) needs at least one iteration")
         }
         let key = try output(key, count)
@@ -135,7 +135,7 @@ func publicKeyBytes(
         let agreement = try provider.agreement(id, privateKey)
         let publicKey = try output(publicKey, 32)
         var span = publicKey.mutableBytes
-        try provider.publicKey(privateKey.buffer.bytes, agreement, &span)
+        try provider.publicKey(privateKey.bytes().bytes, agreement, &span)
     }
 }
 
@@ -147,7 +147,7 @@ func sharedSecretBytes(
         let agreement = try provider.agreement(id, privateKey, publicKey)
         let secret = try output(secret, 32)
         var span = secret.mutableBytes
-        try provider.sharedSecret(privateKey.buffer.bytes, publicKey.buffer.bytes, agreement, &span)
+        try provider.sharedSecret(privateKey.bytes().bytes, publicKey.bytes().bytes, agreement, &span)
     }
 }
 
@@ -194,7 +194,7 @@ private func beginStream(
             throw StorageError(.unsupported, "the provider does not take \(cipher) in pieces")
         }
         let begun = try provider.begin(
-            seals != 0 ? .seal : .open, cipher, key.buffer.bytes, nonce.buffer.bytes, data.buffer.bytes)
+            seals != 0 ? .seal : .open, cipher, key.bytes().bytes, nonce.bytes().bytes, data.bytes().bytes)
         stream.pointee = Unmanaged.passRetained(StreamBox(begun, tagSize: cipher.tagSize)).toOpaque()
     }
 }
@@ -206,7 +206,7 @@ private func updateStream(
     reporting(error) {
         let bytes = try output(bytes, input.count)
         var span = bytes.mutableBytes
-        try StreamBox.box(stream).takeUnretainedValue().stream.update(input.buffer.bytes, into: &span)
+        try StreamBox.box(stream).takeUnretainedValue().stream.update(input.bytes().bytes, into: &span)
         return LD_OK
     }
 }
@@ -233,7 +233,7 @@ private func openStream(
         guard tag.count == box.tagSize else {
             throw StorageError(.unsupported, "the cipher has tags of \(box.tagSize) bytes; found \(tag.count)")
         }
-        try box.stream.open(tag: tag.buffer.bytes)
+        try box.stream.open(tag: tag.bytes().bytes)
         return LD_OK
     }
 }

@@ -98,13 +98,18 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
     override func derive(
         _ function: KeyDerivationFunction, _ parameters: ld_derivation, _ key: inout MutableRawSpan
     ) throws {
-        let secret = parameters.secret.buffer.bytes
-        let salt = parameters.salt.buffer.bytes
+        let secret = try parameters.secret.bytes().bytes
+        let salt = try parameters.salt.bytes().bytes
         switch function {
         case .hkdfSHA256:
-            try provider.deriveKey(from: secret, salt: salt, info: parameters.info.buffer.bytes, into: &key)
+            try provider.deriveKey(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
         case .pbkdf2HMACSHA256:
             try provider.deriveKey(
+                fromPassphrase: secret, salt: salt, iterations: parameters.iterations, into: &key)
+        case .hkdfSHA512:
+            try provider.deriveKeyBySHA512(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
+        case .pbkdf2HMACSHA512:
+            try provider.deriveKeyBySHA512(
                 fromPassphrase: secret, salt: salt, iterations: parameters.iterations, into: &key)
         case .argon2id:
             try provider.deriveKey(
@@ -137,6 +142,8 @@ extension KeyDerivationFunction {
         case .hkdfSHA256: 8160
         case .pbkdf2HMACSHA256: 32 * ((1 << 32) - 1)
         case .argon2id: (1 << 32) - 1
+        case .hkdfSHA512: 16_320
+        case .pbkdf2HMACSHA512: 64 * ((1 << 32) - 1)
         }
     }
 }

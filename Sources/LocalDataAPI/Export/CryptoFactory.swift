@@ -10,7 +10,7 @@ class AnyCryptoFactory {
 
 final class CryptoFactory<Provider: CryptoProvider>: AnyCryptoFactory {
     override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
-        let options = try ComponentOptions(json: Data(options.buffer))
+        let options = try ComponentOptions(json: Data(options.bytes()))
         return try CryptoExport(Provider(options: options, host: HostServices(host))).table
     }
 }

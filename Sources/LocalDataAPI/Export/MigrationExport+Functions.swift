@@ -57,7 +57,7 @@ func packConvert(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "convert was called without a sink") }
         guard let name = name.text else { throw StorageError(.invalidAddress, "a name at the boundary is not UTF-8") }
-        let converted = try pack(context).bulkMigration(index).convert(Data(value.buffer), named: name)
+        let converted = try pack(context).bulkMigration(index).convert(Data(value.bytes()), named: name)
         return sink.send(converted.bytes) ? LD_OK : LD_STOPPED
     }
 }

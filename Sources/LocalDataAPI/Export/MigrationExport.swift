@@ -52,7 +52,7 @@ final class MigrationExport: Sendable {
         _ body: @escaping @Sendable (PackTransaction, MigrationContext) async throws -> Value
     ) throws -> Value {
         let table = try PackTransaction.table(transaction)
-        let context = try MigrationContext(boundary: Data(context.buffer))
+        let context = try MigrationContext(boundary: Data(context.bytes()))
         defer { running.withLock { $0[table.call] = nil } }
         return try CallerThreadExecutor.run { _, cancel in
             running.withLock { $0[table.call] = cancel }

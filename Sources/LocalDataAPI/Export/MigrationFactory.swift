@@ -12,7 +12,7 @@ final class MigrationFactory<Pack: MigrationPack>: AnyMigrationFactory {
     override func open(
         options: ld_bytes, host: UnsafePointer<ld_host>?
     ) throws -> UnsafePointer<ld_migration_pack> {
-        let options = try ComponentOptions(json: Data(options.buffer))
+        let options = try ComponentOptions(json: Data(options.bytes()))
         return try MigrationExport(Pack(options: options, host: HostServices(host))).table
     }
 }

@@ -52,7 +52,7 @@ extension AnyStorageKey {
         }
         var security = known.security
         if key.security.count > 0 {
-            do { security = try JSONCoding.decode(SecurityPolicy.self, from: Data(key.security.buffer)) } catch {
+            do { security = try JSONCoding.decode(SecurityPolicy.self, from: Data(key.security.bytes())) } catch {
                 throw StorageError(
                     .unsupported, "'\(address)': the security is no policy: \(CodingFailure(error))",
                     hint: "see ld_migration_key in the header")

@@ -123,7 +123,8 @@ private struct ReceivedValue {
 }
 
 private func receiveValue(context: UnsafeMutableRawPointer?, bytes: ld_bytes) -> Int32 {
-    context?.assumingMemoryBound(to: ReceivedValue.self).pointee.data = Data(bytes.buffer)
+    guard let context, let bytes = bytes.checked else { return 1 }
+    context.assumingMemoryBound(to: ReceivedValue.self).pointee.data = Data(bytes)
     return 0
 }
 

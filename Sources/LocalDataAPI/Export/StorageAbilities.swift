@@ -16,6 +16,9 @@ struct StorageAbilities {
     var unwatch: ((Handle) -> Void)?
     var transactions: AnyTransactionExport?
     var check: (((String) -> Bool) throws -> Void)?
+    var repair: (((String) -> Void) throws -> Void)?
+    var verify: ((Handle) throws -> ValueState?)?
+    var wipe: ((StorageNamespace) throws -> Void)?
     var bulk: AnyBulkExport?
 
     init<Backend: StorageBackend>(of backend: Backend) {
@@ -26,6 +29,9 @@ struct StorageAbilities {
         if let backend = backend as? any WatchableBackend { add(watching: backend) }
         if let backend = backend as? any TransactionalBackend { add(transactions: backend) }
         if let backend = backend as? any CheckableBackend { check = { try backend.check($0) } }
+        if let backend = backend as? any RepairableBackend { repair = { try backend.repair($0) } }
+        if let backend = backend as? any VerifiableBackend { add(verifying: backend) }
+        if let backend = backend as? any WipingBackend { wipe = { try backend.wipe($0) } }
         if let backend = backend as? any BulkBackend { add(bulk: backend) }
     }
 
@@ -39,6 +45,9 @@ struct StorageAbilities {
         case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
         case LD_STORE_TRANSACTIONS where transactions != nil: AbilityTables.shared.transactions
         case LD_STORE_CHECK where check != nil: AbilityTables.shared.check
+        case LD_STORE_REPAIR where repair != nil: AbilityTables.shared.repair
+        case LD_STORE_VERIFICATION where verify != nil: AbilityTables.shared.verification
+        case LD_STORE_WIPING where wipe != nil: AbilityTables.shared.wiping
         case LD_STORE_BULK where bulk != nil: AbilityTables.shared.bulk
         default: nil
         }
@@ -70,8 +79,8 @@ struct StorageAbilities {
                         at: count,
                         to: StorageChange(
                             key: KeyBox<Backend.Key>.key(try checked(operation.handle)),
-                            value: operation.remove == 0 ? Data(operation.value.buffer) : nil,
-                            attributes: operation.attributes.map { ValueAttributes($0) }))
+                            value: operation.remove == 0 ? try Data(operation.value.bytes()) : nil,
+                            attributes: try operation.attributes.map { try ValueAttributes($0) }))
                     count += 1
                 }
             }
@@ -91,6 +100,10 @@ struct StorageAbilities {
 
     private mutating func add<Backend: TransactionalBackend>(transactions backend: Backend) {
         transactions = TransactionExport(backend)
+    }
+
+    private mutating func add<Backend: VerifiableBackend>(verifying backend: Backend) {
+        verify = { try backend.verify(KeyBox<Backend.Key>.key($0)) }
     }
 
     private mutating func add<Backend: BulkBackend>(bulk backend: Backend) { bulk = BulkExport(backend) }

@@ -24,7 +24,7 @@ func resolveKey(
 ) -> Int32 {
     reporting(error) {
         guard let address, let handle else { throw StorageError(.invalidAddress, "resolve was called without a key") }
-        handle.pointee = try withStore(context) { try $0.resolve(StorageAddress(address.pointee)) }
+        handle.pointee = try withStore(context) { try $0.resolve(StorageAddress(address)) }
         return LD_OK
     }
 }
@@ -54,7 +54,7 @@ func setValue(
     attributes: UnsafePointer<ld_attributes>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try withStore(context) { try $0.set(checked(handle), value, attributes.map { ValueAttributes($0) }) }
+        try withStore(context) { try $0.set(checked(handle), value, attributes.map { try ValueAttributes($0) }) }
         return LD_OK
     }
 }

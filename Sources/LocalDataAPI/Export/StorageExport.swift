@@ -58,7 +58,9 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
     }
 
     override func get(_ handle: UnsafeMutableRawPointer, _ sink: UnsafePointer<ld_sink>) throws -> Int32 {
-        try backend.get(KeyBox<Backend.Key>.key(handle)) { _ = sink.send($0) } ? LD_OK : LD_ABSENT
+        var stopped = false
+        let found = try backend.get(KeyBox<Backend.Key>.key(handle)) { stopped = !sink.send($0) }
+        return stopped ? LD_STOPPED : found ? LD_OK : LD_ABSENT
     }
 
     override func exists(_ handle: UnsafeMutableRawPointer) throws -> Int32 {
@@ -66,7 +68,7 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
     }
 
     override func set(_ handle: UnsafeMutableRawPointer, _ value: ld_bytes, _ attributes: ValueAttributes?) throws {
-        try backend.set(KeyBox<Backend.Key>.key(handle), to: value.buffer.bytes, attributes: attributes)
+        try backend.set(KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes)
     }
 
     override func remove(_ handle: UnsafeMutableRawPointer) throws -> Int32 {

@@ -14,7 +14,7 @@ final class StorageFactory<Backend: StorageBackend>: AnyStorageFactory {
     init(_ make: @escaping (ComponentOptions, HostServices) throws -> Backend) { self.make = make }
 
     override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
-        let options = try ComponentOptions(json: Data(options.buffer))
+        let options = try ComponentOptions(json: Data(options.bytes()))
         return try StorageExport(make(options, HostServices(host))).table
     }
 }

@@ -21,15 +21,18 @@ final class TransactionExport<Backend: TransactionalBackend>: AnyTransactionExpo
     override func begin() throws -> Handle { Unmanaged.passRetained(Box(try backend.begin())).toOpaque() }
 
     override func get(_ transaction: Handle, _ handle: Handle, _ sink: UnsafePointer<ld_sink>) throws -> Int32 {
-        let found = try backend.get(KeyBox<Backend.Key>.key(handle), in: Box.key(transaction)) { _ = sink.send($0) }
-        return found ? LD_OK : LD_ABSENT
+        var stopped = false
+        let found = try backend.get(KeyBox<Backend.Key>.key(handle), in: Box.key(transaction)) {
+            stopped = !sink.send($0)
+        }
+        return stopped ? LD_STOPPED : found ? LD_OK : LD_ABSENT
     }
 
     override func set(
         _ transaction: Handle, _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?
     ) throws {
         try backend.set(
-            KeyBox<Backend.Key>.key(handle), to: value.buffer.bytes, attributes: attributes, in: Box.key(transaction))
+            KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes, in: Box.key(transaction))
     }
 
     override func remove(_ transaction: Handle, _ handle: Handle) throws -> Int32 {

@@ -41,12 +41,15 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     public let keptUntil: Date?
     /// Addresses that it was to remove and has not, because someone had changed them.
     public let left: [String]
+    /// Addresses of values that it has moved to a better protected place, and that may be in the files of their former store
+    /// in plain still: because they are kept to undo it, or because the store could not be cleared of them.
+    public let unwiped: [String]?
     /// What keeps it from being run or judged, in a sentence.
     public let problem: String?
 
     package init(
         migration: String, summary: String, pack: String?, destination: String, revision: Int?, recordedRevision: Int?,
-        state: State, committed: Date?, keptUntil: Date?, left: [String], problem: String?
+        state: State, committed: Date?, keptUntil: Date?, left: [String], unwiped: [String]? = nil, problem: String?
     ) {
         self.migration = migration
         self.summary = summary
@@ -58,6 +61,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         self.committed = committed
         self.keptUntil = keptUntil
         self.left = left
+        self.unwiped = unwiped
         self.problem = problem
     }
 

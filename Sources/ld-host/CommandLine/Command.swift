@@ -37,7 +37,8 @@ struct Command: Sendable {
     static let all: [Command] = [
         .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
         .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
-        .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateResume,
+        .keysAdopt, .keysDisown, .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus,
+        .migrateHistory, .migrateResume,
         .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest,
         .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
         .configUnset, .configValidate,

@@ -58,6 +58,10 @@ enum MigrationText {
             if let date = status.committed { Output.line("  run: \(UTCTime.text(date))") }
             if let date = status.keptUntil { Output.line("  can be rolled back until \(UTCTime.text(date))") }
             for address in status.left { Output.line("  left, as it was changed: \(Printable(address))") }
+            for address in status.unwiped ?? [] {
+                let end = status.keptUntil == nil ? "the next run tries again to clear it" : "until it is confirmed"
+                Output.line("  may be in its former store's files in plain, \(end): \(Printable(address))")
+            }
             if let problem = status.problem { Output.line("  problem: \(Printable(problem))") }
         }
         if migrations.isEmpty { remarkOnNone() }

@@ -9,12 +9,20 @@ struct Program {
     static func main() async {
         // Values may be secrets.
         MemorySecrecy.enforce()
+        // A write beyond the largest size that a file may have fails then, and says so, instead of ending the program.
+        signal(SIGXFSZ, SIG_IGN)
+        ExitGuard.armProgram()
         occupyStandardDescriptors()
+        guard CommandLine.argc > 0 else {
+            // Swift reads them there.
+            Output.complain("the arguments cannot be read from /proc/self/cmdline", hint: "mount /proc")
+            exit(ExitStatus.failure.code)
+        }
         guard let words = words() else {
             Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
-            exit(ExitStatus.usage.code)
+            ExitGuard.end(ExitStatus.usage.code)
         }
-        exit(await run(ProgramName.words(words)))
+        ExitGuard.end(await run(ProgramName.words(words)))
     }
 
     /// The words behind the program's own name; `nil` if one is not UTF-8, which `CommandLine.arguments` would replace
@@ -43,8 +51,11 @@ struct Program {
     /// Runs one command line and returns its exit status.
     static func run(_ words: [String]) async -> Int32 {
         // Asked for by a parent that inspects a plugin: nothing else may be printed or loaded.
-        if words.count == 2, words[0] == PluginInspector.command { return Inspection.print(words[1]) }
+        if words.count == 3, words[0] == PluginInspector.command, let milliseconds = Int64(words[1]) {
+            return Inspection.print(words[2], milliseconds: milliseconds)
+        }
         if words == [ConformanceOrder.command] { return ConformanceChild.run() }
+        FileLock.reportWaits { Output.remark("ld-host: \(Printable($0))") }
         do {
             let invocation = try Invocation(words)
             let session = Session(invocation.arguments)

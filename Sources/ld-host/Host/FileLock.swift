@@ -5,32 +5,29 @@ package import LocalDataAPI
 /// A lock that processes and threads share by the path of a file; see flock(2).
 ///
 /// Each use opens the file anew, so two uses in one process exclude each other as two processes do; a use inside
-/// another's body of the same lock waits for ever. The system frees the lock when the process ends, however it ends. The
-/// lock is advisory and waits in the system, without a limit: for locks that are held for a short while, on threads that
-/// may wait.
+/// another's body of the same lock fails as `busy`. The system frees the lock when the process ends, however it ends. The
+/// lock is advisory: for locks that are held for a short while, on threads that may wait.
 package struct FileLock: Sendable {
     /// The file that stands for the lock: made when it is first used, with mode 0600, in folders of mode 0700. It is
     /// not removed; should someone else remove it, the lock stays one among all who come later.
     package let path: String
 
-    /// Whether who waits to hold it exclusively is not overtaken by those who come later to share it.
-    private let isFair: Bool
+    /// How long a use waits for others.
+    let patience: Duration
 
     /// The lock of a path; a relative one is taken from the current folder. Touches nothing.
     ///
-    /// - Parameter isFair: The system prefers nobody, so many who share a lock one after the other can keep out for ever
-    ///   who wants it alone. With `true` all come in one by one through a second lock, of the file `PATH.turn`; then
-    ///   sharing the lock inside the body of a shared use waits for ever, too, if someone waits between them.
-    package init(_ path: String, isFair: Bool = false) {
+    /// - Parameter patience: How long a use waits for others before it fails with `busy`.
+    package init(_ path: String, patience: Duration = .seconds(30)) {
         self.path = path
-        self.isFair = isFair
+        self.patience = patience
     }
 
     /// Runs body while others may hold it shared, and nobody exclusively. May wait.
     ///
     /// A file that is there need not be writable.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; what body throws.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what body throws.
     package func shared<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -40,7 +37,7 @@ package struct FileLock: Sendable {
 
     /// Runs body while nobody else holds it. May wait.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; what body throws.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what body throws.
     package func exclusive<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -50,41 +47,47 @@ package struct FileLock: Sendable {
 
     /// Holds the lock exclusively until what is returned is given up. May wait.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder.
     package func hold() throws(StorageError) -> LockedFile { try locked(exclusively: true) }
 
-    private func locked(exclusively: Bool) throws(StorageError) -> LockedFile {
-        guard isFair else { return try lockedAtLast(exclusively: exclusively) }
-        let turn = FileLock("\(path).turn")
-        // Where nothing can be written, nobody waits to hold the lock exclusively.
-        let mine = exclusively ? try turn.lockedAtLast(exclusively: true) : try? turn.lockedAtLast(exclusively: true)
-        let file = try lockedAtLast(exclusively: exclusively)
-        _ = consume mine
-        return file
-    }
-
-    private func lockedAtLast(exclusively: Bool) throws(StorageError) -> LockedFile {
+    /// Holds the lock until what is returned is given up. May wait.
+    func locked(exclusively: Bool) throws(StorageError) -> LockedFile {
         while true {
             let descriptor = try opened(forWriting: exclusively)
-            while flock(descriptor.raw, exclusively ? LOCK_EX : LOCK_SH) != 0 {
-                let code = errno
-                if code != EINTR { throw failure(code, "lock") }
-            }
-            // Someone may have removed the file before it was locked: then others lock another one.
-            var here = stat()
-            guard fstat(descriptor.raw, &here) == 0 else { throw failure(errno, "inspect") }
-            guard here.st_mode & S_IFMT == S_IFREG else {
-                throw StorageError(
-                    .fileError, "'\(path)' is not a regular file, and cannot stand for a lock", hint: "move it away")
-            }
-            var there = stat()
-            if lstat(path, &there) == 0, there.st_ino == here.st_ino, there.st_dev == here.st_dev {
-                return LockedFile(descriptor, path: path, isExclusive: exclusively)
-            }
+            try wait(for: descriptor.raw, exclusively: exclusively)
+            if let file = try inPlace(descriptor, exclusively) { return file }
         }
     }
 
-    private func opened(forWriting: Bool) throws(StorageError) -> OwnedDescriptor {
+    /// The same without waiting; `nil` if another use excludes it.
+    func lockedAtOnce(exclusively: Bool) throws(StorageError) -> LockedFile? {
+        while true {
+            let descriptor = try opened(forWriting: exclusively)
+            while flock(descriptor.raw, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+                let code = errno
+                if code == EWOULDBLOCK { return nil }
+                if code != EINTR { throw failure(code, "lock") }
+            }
+            if let file = try inPlace(descriptor, exclusively) { return file }
+        }
+    }
+
+    /// The file that was locked, unless someone removed it before that: then others lock another one.
+    private func inPlace(
+        _ descriptor: consuming OwnedDescriptor, _ exclusively: Bool
+    ) throws(StorageError) -> LockedFile? {
+        var here = stat()
+        guard fstat(descriptor.raw, &here) == 0 else { throw failure(errno, "inspect") }
+        guard here.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(
+                .fileError, "'\(path)' is not a regular file, and cannot stand for a lock", hint: "move it away")
+        }
+        var there = stat()
+        guard lstat(path, &there) == 0, there.st_ino == here.st_ino, there.st_dev == here.st_dev else { return nil }
+        return LockedFile(descriptor, path: path, isExclusive: exclusively)
+    }
+
+    func opened(forWriting: Bool) throws(StorageError) -> OwnedDescriptor {
         for attempt in 0... {
             let flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
             if let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | flags, 0o600)) { return descriptor }

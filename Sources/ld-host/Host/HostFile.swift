@@ -35,7 +35,8 @@ extension HostFile {
     /// Whether there is anything at a path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Replaces a file durably: after a crash the old content is there or the new, whole.
+    /// Replaces a file durably: after a crash the old content is there or the new, whole. Leaves nothing else in its
+    /// folder.
     ///
     /// - Throws: `fileError` naming the file; the old content stands.
     package static func write(_ data: Data, to path: String) throws(StorageError) {
@@ -44,7 +45,7 @@ extension HostFile {
             let slash = file.lastIndex(of: "/") ?? file.startIndex
             let folder = slash == file.startIndex ? "/" : String(file[..<slash])
             let name = RelativePath(String(file[file.index(after: slash)...]))
-            let directory = try DurableDirectory(root: folder)
+            let directory = try DurableDirectory(root: folder, staging: .besideFile)
             try data.withUnsafeBytes { try directory.replace(name, with: $0) }
         } catch {
             throw StorageError(.fileError, "'\(path)' cannot be written: \(error)")

@@ -22,20 +22,23 @@ package struct LockedFile: ~Copyable {
     /// The number that the file holds, 0 if it is empty or whoever was to write the first one was killed over it.
     ///
     /// - Throws: `corrupt` if the file holds more than a number; `fileError` if it cannot be read.
-    package func number() throws(StorageError) -> UInt64 {
-        var bytes = [UInt8](repeating: 0, count: Self.size + 1)
+    package func number() throws(StorageError) -> UInt64 { try Self.number(in: descriptor.raw, path: path) }
+
+    /// The number in an open file; see ``number()``.
+    static func number(in descriptor: CInt, path: String) throws(StorageError) -> UInt64 {
+        var bytes = (UInt64(0), UInt8(0))
         while true {
-            let count = pread(descriptor.raw, &bytes, bytes.count, 0)
+            let count = withUnsafeMutableBytes(of: &bytes) { pread(descriptor, $0.baseAddress, size + 1, 0) }
             switch count {
-            case 0..<Self.size: return 0
-            case Self.size: return bytes.prefix(Self.size).reduce(0) { $0 << 8 | UInt64($1) }
+            case 0..<size: return 0
+            case size: return UInt64(bigEndian: bytes.0)
             case 1...:
                 throw StorageError(
-                    .corrupt, "'\(path)' does not hold a number, expected at most \(Self.size) bytes",
+                    .corrupt, "'\(path)' does not hold a number, expected at most \(size) bytes",
                     hint: "remove it; it is made again")
             default:
                 let code = errno
-                if code != EINTR { throw failure(code, "read") }
+                if code != EINTR { throw StorageError(file: SystemCallError(code, "read", path: path)) }
             }
         }
     }
@@ -55,6 +58,9 @@ package struct LockedFile: ~Copyable {
             if code != EINTR { throw failure(code, "write") }
         }
     }
+
+    /// Takes ``FairLock``'s mark from the file.
+    func clearMark() { FairLock.mark(descriptor.raw, false) }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {
         StorageError(file: SystemCallError(code, call, path: path))

@@ -25,6 +25,7 @@ extension StorageError {
         switch error.code {
         case ENOSPC, EDQUOT: .noSpace
         case EACCES, EPERM, EROFS: .permissionDenied
+        case ETIMEDOUT: .busy
         default: .fileError
         }
     }
@@ -32,6 +33,9 @@ extension StorageError {
     private static func hint(for error: SystemCallError) -> String {
         switch error.code {
         case ENOSPC, EDQUOT: "free some space on that disk"
+        case EPERM where error.detail != nil, ELOOP where error.detail != nil:
+            "find out which user has put it there, and remove it"
+        case ETIMEDOUT: "try again, or end the process that holds the lock"
         case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
         case EROFS: "move it to a disk that can be written"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"

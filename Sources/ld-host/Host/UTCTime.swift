@@ -14,4 +14,10 @@ package enum UTCTime {
         return "\(pad(parts.tm_year + 1900, 4))-\(pad(parts.tm_mon + 1, 2))-\(pad(parts.tm_mday, 2))"
             + "T\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))Z"
     }
+
+    /// The same of seconds since 1970, which may be any number.
+    package static func seconds(_ seconds: Int64) -> String {
+        let (nanoseconds, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflows ? "\(seconds) s since 1970" : text(nanoseconds)
+    }
 }

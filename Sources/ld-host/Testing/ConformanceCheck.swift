@@ -66,7 +66,7 @@ package struct ConformanceCheck: Sendable {
 
     private static let stores =
         lifecycle + values + names + presence + boundary + threads + enumeration + attributes + streaming + batches
-        + folders + bulk + watches + transactions + checks + sharing
+        + folders + bulk + watches + transactions + checks + verification + wiping + sharing
 
     private static let providers =
         cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations

@@ -29,6 +29,8 @@ struct ConformanceRequirement: Sendable {
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
     static let check = ability(LD_STORE_CHECK, "checks")
+    static let verification = ability(LD_STORE_VERIFICATION, "verification")
+    static let wiping = ability(LD_STORE_WIPING, "wiping")
 
     static let durable = store {
         $0.properties.isDurable ? nil : "the store does not declare that it is durable"

@@ -16,7 +16,7 @@ final class StoreUnderTest: Sendable {
     /// Where names of the check lie if it says nothing else.
     let place: StorageNamespace
     let properties: StoreProperties
-    private let folder: String
+    let folder: String
     private let state: Mutex<State>
 
     init(_ subject: ConformanceSubject, check: String, folder: String) throws(StorageError) {

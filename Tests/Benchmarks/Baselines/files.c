@@ -47,6 +47,7 @@ static void set(int folder, const char *path, const char *attribute, const void 
     if (flock(file, LOCK_EX | LOCK_NB) != 0) fail("flock");
     if (fstat(file, &status) != 0) fail("fstat");
     if (write(file, value, count) != (ssize_t)count) fail("write");
+    if (fstat(file, &status) != 0) fail("fstat");
     if (fsetxattr(file, "user.localdata", attribute, strlen(attribute), 0) != 0 && errno != ENOTSUP) fail("fsetxattr");
     if (fsync(file) != 0) fail("fsync");
     if (renameat(folder, temporary, folder, "value") != 0) fail("renameat");

@@ -110,7 +110,7 @@ static void get(const char *key) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     open_database(argv[1]);
-    char action[8], key[32], value[4096];
+    char action[8], key[32], value[16384];
     memset(value, 7, sizeof(value));
     long first, second;
     while (scanf("%7s %ld %ld", action, &first, &second) == 3) {

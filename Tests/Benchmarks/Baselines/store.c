@@ -122,7 +122,7 @@ static double batches(long size, long times, ld_bytes value) {
 int main(int argc, char **argv) {
     if (argc != 4) fail("usage: store LIBRARY COMPONENT OPTIONS");
     store = open_component(argv[1], argv[2], argv[3]);
-    char action[8], value[4096];
+    char action[8], value[16384];
     memset(value, 7, sizeof(value));
     long first, second;
     while (scanf("%7s %ld %ld", action, &first, &second) == 3) {

@@ -59,9 +59,30 @@ struct DockerCredentialTests {
             #expect(ending.status == 1)
             #expect(ending.text == usage)
         }
-        let version = try docker("version")
-        #expect(version.status == 0)
-        #expect(version.text.hasPrefix("docker-credential-localdata (LocalData) v"))
+        // As Docker's clients call it, by its own name.
+        let link = "\(home.path)/docker-credential-localdata"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: BuiltProducts.program)
+        for word in ["version", "--version", "-v"] {
+            let ending = try home.run(link, [word])
+            #expect(ending.status == 0)
+            #expect(ending.text.hasPrefix("docker-credential-localdata (LocalData) v"), "\(ending.text)")
+        }
+        for word in ["--help", "-h"] {
+            let ending = try home.run(link, [word])
+            #expect(ending.status == 0 && ending.text == usage, "\(ending.text)")
+        }
+    }
+
+    @Test("one entry that is not Docker's does not keep the others from being listed")
+    func foreignEntry() throws {
+        #expect(try store("a.example", "ann", "1").status == 0)
+        try home.done("set", "keychain:docker/b.example", "--stdin", input: Array("hunter2".utf8))
+        #expect(try store("c.example", "cat", "3").status == 0)
+        let ending = try home.run("credential", "docker", "list")
+        #expect(ending.status == 0)
+        #expect(ending.text == "{\"a.example\":\"ann\",\"c.example\":\"cat\"}\n")
+        #expect(ending.errors.contains("left out of the list: 'keychain:docker/b.example'"), "\(ending.errors)")
+        #expect(!ending.errors.contains("hunter2"))
     }
 
     @Test("a failure of the store is a failure of the helper, on one line")

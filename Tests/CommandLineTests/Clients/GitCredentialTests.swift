@@ -86,16 +86,23 @@ struct GitCredentialTests {
         #expect(try git("get", Self.place) == "")
     }
 
-    @Test("keeps what was stored with a path apart from what was stored without")
+    @Test("what was stored with a path is for that path, and for requests without one, as with git's own helpers")
     func paths() throws {
         try git("store", Self.place + "path=a/b.git\nusername=ann\npassword=path\n")
-        #expect(try git("get", Self.place) == "")
+        #expect(try git("get", Self.place) == "username=ann\npassword=path\n")
+        #expect(try git("get", Self.place + "username=bob\n") == "")
         #expect(try git("get", Self.place + "path=a\n") == "")
+        #expect(try git("get", "protocol=https\nhost=example.co\n") == "")
         try git("store", Self.place + "username=ann\npassword=host\n")
         #expect(try git("get", Self.place + "path=a/b.git\n") == "username=ann\npassword=path\n")
         #expect(try git("get", Self.place + "path=\n") == "username=ann\npassword=host\n")
+        // A rejected password goes from every path, and a password that works stays.
+        try git("store", Self.place + "path=c.git\nusername=ann\npassword=host\n")
+        try git("erase", Self.place + "username=ann\npassword=host\n")
+        #expect(try git("get", Self.place + "path=c.git\n") == "")
+        #expect(try git("get", Self.place) == "username=ann\npassword=path\n")
         try git("erase", Self.place)
-        #expect(try git("get", Self.place + "path=a/b.git\n") == "username=ann\npassword=path\n")
+        #expect(try git("get", Self.place + "path=a/b.git\n") == "")
     }
 
     @Test("a password with an expiry is given until then, and removed afterwards")

@@ -61,6 +61,33 @@ struct MemoryTests {
             """)
     }
 
+    @Test(
+        "nothing of a large value that went through the pipe, both ways",
+        arguments: ["keychain", "encryptedFileSystem"])
+    func pipe(_ domain: String) throws {
+        let home = try Home()
+        let value = (0..<2_100_000).map { _ in UInt8.random(in: 0...255) }
+        try Data(value).write(to: URL(filePath: "\(home.path)/value"))
+        let address = #""domain":"\#(domain)","scope":"\#(domain == "keychain" ? "s" : "")","name":"k""#
+        let frames = [
+            PipeExchange.frame(#"{"id":1,"op":"set",\#(address)}"#, value),
+            PipeExchange.frame(#"{"id":2,"op":"get",\#(address)}"#),
+        ]
+        for (index, frame) in frames.enumerated() {
+            try Data(frame).write(to: URL(filePath: "\(home.path)/frame.\(index)"))
+        }
+        let scan = try MemoryScan(home, for: ["value"])
+        // The second request comes when the first one is answered.
+        try succeeds(
+            scan,
+            """
+            mkfifo in; $SCAN ld-host pipe < in > out & pid=$!
+            exec 3> in; cat frame.0 >&3
+            while ! test -s out; do :; done
+            cat frame.1 >&3; exec 3>&-; wait $pid && tail -c 2100000 out | cmp - value
+            """)
+    }
+
     @Test("nothing of a passphrase from a descriptor, right or wrong, nor of the value")
     func passphrase() throws {
         let home = try Home()

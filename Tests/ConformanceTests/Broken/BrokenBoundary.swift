@@ -7,7 +7,8 @@ enum BrokenBoundary {
         override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
             try super.get(key) { value in
                 deliver(value)
-                deliver(value)
+                // A host refuses all such values, so only those of a size that no other check has.
+                if value.byteCount == 77_777 { deliver(value) }
             }
         }
     }

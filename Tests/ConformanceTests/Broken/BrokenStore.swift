@@ -108,5 +108,9 @@ struct BrokenStore: Sendable, CustomTestStringConvertible {
         BrokenStore("transaction.conflict", BrokenTransactions.LastCommitWins.self),
         BrokenStore("check.sound", BrokenChecks.ReportsHealth.self),
         BrokenStore("check.harmless", BrokenChecks.Repairs.self),
+        BrokenStore("verify.state", BrokenVerification.SuspectsEdits.self),
+        BrokenStore("verify.absent", BrokenVerification.VerifiesNothing.self),
+        BrokenStore("wipe.gone", BrokenWiping.KeepsCopies.self),
+        BrokenStore("wipe.harmless", BrokenWiping.WipesAll.self),
     ]
 }

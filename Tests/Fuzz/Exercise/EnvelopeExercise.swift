@@ -4,14 +4,6 @@ package import LocalDataHost
 
 /// Gives any bytes to the readers of envelopes and holds them to what they promise of all bytes.
 package struct EnvelopeExercise: Sendable {
-    /// A promise that was not kept.
-    package struct Violation: Error, Equatable, CustomStringConvertible {
-        /// Which one.
-        package let description: String
-
-        init(_ description: String) { self.description = description }
-    }
-
     private let envelope: Envelope
     private let material: SecretBytes
 

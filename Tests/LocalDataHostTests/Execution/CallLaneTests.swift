@@ -1,6 +1,8 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import Synchronization
 import Testing
 
 @testable import LocalDataHost
@@ -45,6 +47,37 @@ import Testing
             _ = try await router.resolve(KeyReference(textKey("open")))
             for try await value in group { #expect(value == "x") }
         }
+    }
+
+    /// The way of callers that are not async, as the documentation of `IOExecutor` has it, with a limit.
+    private func blocking<Value: Sendable>(
+        _ call: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        let end = Mutex<Result<Value, any Error>>(.failure(CancellationError()))
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached(executorPreference: IOExecutor.shared) {
+            do {
+                let value = try await call()
+                end.withLock { $0 = .success(value) }
+            } catch {
+                end.withLock { $0 = .failure(error) }
+            }
+            isDone.signal()
+        }
+        guard isDone.wait(timeout: .now() + .seconds(20)) == .success else { throw StorageError.timedOut }
+        return try end.withLock { $0 }.get()
+    }
+
+    @Test("64 callers that block the threads of Swift's pool all get their value")
+    func synchronousCallers() async throws {
+        let router = try await sleepyRouter("milliseconds: 1", "timeout: 60")
+        let key = textKey("k")
+        try await router.set("x", for: key)
+        let count = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<64 { group.addTask { try blocking { try await router.get(key) } } }
+            return try await group.reduce(0) { $0 + ($1 == "x" ? 1 : 0) }
+        }
+        #expect(count == 64)
     }
 
     @Test("calls to a slow C store run beside each other")

@@ -118,10 +118,10 @@ struct FileLockTests {
         _ = try await JournalScratch.atOnce(8) { index in
             for _ in 0..<50 {
                 try lock.exclusive { (_) throws(StorageError) in
-                    // Who removes it has to hold it, or has no claim to what comes after.
+                    // Who removes it has to hold it, and has no claim to what comes after.
                     inside.enter()
-                    if index % 2 == 0 { unlink(lock.path) }
                     inside.leave()
+                    if index % 2 == 0 { unlink(lock.path) }
                 }
             }
         }
@@ -161,7 +161,7 @@ struct FileLockTests {
     }
 
     @Test("says where it cannot be made", .enabled(if: geteuid() == 0))
-    func refused() async throws {
+    func refusedAsRoot() async throws {
         let path = lock.path
         await #expect(processExitsWith: .success) { [path = path as String] in
             let folder = String(path.dropLast("/a/b/lock".count))

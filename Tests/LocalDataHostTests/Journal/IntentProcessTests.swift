@@ -85,7 +85,7 @@ struct IntentProcessTests {
     }
 
     @Test("an intent of another user's folder is refused and stays", .enabled(if: geteuid() == 0))
-    func otherUser() async throws {
+    func otherUserAsRoot() async throws {
         let folder = scratch.folder
         let id = try scratch.interrupted("copy").description
         #expect(chmod(scratch.path, 0o755) == 0 && chmod("\(scratch.path)/state", 0o755) == 0)

@@ -128,7 +128,7 @@ struct FileTrustTests {
     }
 
     @Test("what a stranger owns is refused, file or folder, in a sticky folder too", .enabled(if: isRoot))
-    func strangersOwn() throws {
+    func strangersOwnAsRoot() throws {
         try PluginScratch.with { scratch in
             let folder = try scratch.folder("shared")
             let path = try scratch.file("shared/plugin.so")
@@ -147,7 +147,7 @@ struct FileTrustTests {
     }
 
     @Test("a user's own file is trusted by that user and refused to another", .enabled(if: isRoot))
-    func ownersOwn() throws {
+    func ownersOwnAsRoot() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.file("plugin.so")
             try #require(chown(path, Self.stranger, 0) == 0)

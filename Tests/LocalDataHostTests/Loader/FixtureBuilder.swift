@@ -88,6 +88,11 @@ struct FixtureBuilder: Sendable {
 
     /// Runs the `ld-host` beside the tests with this folder as its home.
     func runHost(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess.Completion {
+        try runHost(arguments, environment: environment)
+    }
+
+    /// As the other, with the arguments in a list.
+    func runHost(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Completion {
         let standard = [
             "HOME": folder, "PATH": "/usr/bin:/bin", "XDG_DATA_HOME": "\(folder)/data",
             "XDG_CONFIG_HOME": "\(folder)/config", "XDG_CACHE_HOME": "\(folder)/cache",

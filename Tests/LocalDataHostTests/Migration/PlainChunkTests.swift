@@ -113,6 +113,25 @@ import Testing
         #expect(try await router.get(key(2, before, "old.")) == "newer")
     }
 
+    @Test("a source that is changed all the time stays, and keeps no other value from being moved")
+    func changedAllTheTime() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try await router(fixture)
+        try await fill(router)
+        let changed = address(before, "old.2")
+        store.meddle(before: { number, values in
+            guard number > 0 else { return }
+            let value = Data("\"newer \(number)\"".utf8)
+            values.set(changed, to: value.bytes, attributes: nil)
+        })
+        let result = try await run(router)
+        #expect(result.metadata["left"] == AnyCodable(.int(1)) && result.migratedCount == Self.values)
+        #expect(try await router.names(in: before) == ["old.2"])
+        #expect(try await router.get(key(2, before, "old.")).hasPrefix("newer"))
+        #expect(try await router.get(key(5, after, "new.")) == "5")
+    }
+
     @Test("a destination that comes after the sources were read is kept")
     func destinationMeanwhile() async throws {
         let fixture = try FixtureBuilder()

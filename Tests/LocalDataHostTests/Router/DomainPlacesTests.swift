@@ -28,10 +28,10 @@ import Testing
         (.fileSystem(directory: folder), "sub", "/x/y z", "/x/y z"),
         (.encryptedFileSystem(), nil, "documents", nil),
         (.encryptedFileSystem(directory: .caches), nil, "caches", "/c/encryptedFileSystem"),
-        (.encryptedFileSystem(directory: folder), nil, "/x/y z", "/x/y z"),
+        (.encryptedFileSystem(directory: folder), nil, "/x/y z", "/x/y z/encryptedFileSystem"),
         (.appGroupFileSystem(), nil, "group.app:documents", "/g/group.app/documents"),
         (.appGroupFileSystem(id: "other", directory: .caches), "sub", "other:caches/sub", "/g/other/caches@sub"),
-        (.appGroupFileSystem(id: "other", directory: folder), nil, "/x/y z", "/x/y z"),
+        (.appGroupFileSystem(id: "other", directory: folder), nil, "/x/y z", "/x/y z/appGroupFileSystem"),
         (.custom(name: "own"), nil, "", nil), (.custom(name: "own", scope: "s/t"), nil, "s/t", nil),
     ]
 
@@ -44,10 +44,11 @@ import Testing
         #expect(place.directory == directory)
     }
 
-    @Test("a folder is the same place with and without a slash at its end")
-    func trailingSlash() throws {
-        let place = try settings(defaults: true).place(
-            of: .fileSystem(directory: .custom(URL(filePath: "/x/y/", directoryHint: .isDirectory))))
+    @Test(
+        "a folder is the same place however its path is spelled",
+        arguments: ["/x/y", "/x/y/", "/x//y", "/x/./y/.", "/x/z/../y", "/../x/y"])
+    func spelling(_ path: String) throws {
+        let place = try settings(defaults: true).place(of: try StorageDomain(name: "fileSystem", scope: path))
         #expect(place.scope == "/x/y" && place.directory == "/x/y")
     }
 

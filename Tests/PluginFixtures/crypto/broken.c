@@ -19,8 +19,8 @@
 typedef struct provider {
     ld_crypto table;
     ld_crypto_incremental pieces;
-    const ld_algorithm *list[8];
-    ld_algorithm algorithms[8];
+    const ld_algorithm *list[16];
+    ld_algorithm algorithms[16];
     char breaks[64];
     const ld_host_log *log;
     int streams;
@@ -144,6 +144,8 @@ static ld_status derive(
     if (status != LD_OK) return status;
     if (is(self, "hkdf") && id == LD_HKDF_SHA256) ((unsigned char *)output)[0] ^= 1;
     if (is(self, "pbkdf2") && id == LD_PBKDF2_HMAC_SHA256) ((unsigned char *)output)[0] ^= 1;
+    if (is(self, "hkdf-sha512") && id == LD_HKDF_SHA512) ((unsigned char *)output)[0] ^= 1;
+    if (is(self, "pbkdf2-sha512") && id == LD_PBKDF2_HMAC_SHA512) ((unsigned char *)output)[0] ^= 1;
     if (is(self, "argon2id") && id == LD_ARGON2ID) ((unsigned char *)output)[0] ^= 1;
     if (is(self, "counts-keys") && count == 48) ((unsigned char *)output)[0] ^= (unsigned char)++self->streams;
     if (is(self, "terminates")) ((unsigned char *)output)[count] = 0;

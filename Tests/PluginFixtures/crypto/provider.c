@@ -113,44 +113,53 @@ static ld_status open_sealed(
 
 /* ------------------------------------------------------------------ derivations and random bytes ---------------- */
 
-static void hkdf(const ld_derivation *with, unsigned char *output, size_t count) {
-    crypto_auth_hmacsha256_state state;
-    unsigned char key[32], block[32];
-    crypto_auth_hmacsha256_init(&state, at(with->salt), with->salt.count);
-    crypto_auth_hmacsha256_update(&state, at(with->secret), with->secret.count);
-    crypto_auth_hmacsha256_final(&state, key);
-    for (size_t made = 0; made < count; made += 32) {
-        unsigned char number = (unsigned char)(made / 32 + 1);
-        crypto_auth_hmacsha256_init(&state, key, sizeof key);
-        if (made > 0) crypto_auth_hmacsha256_update(&state, block, sizeof block);
-        crypto_auth_hmacsha256_update(&state, at(with->info), with->info.count);
-        crypto_auth_hmacsha256_update(&state, &number, 1);
-        crypto_auth_hmacsha256_final(&state, block);
-        memcpy(output + made, block, count - made < 32 ? count - made : 32);
+/* HKDF over one of libsodium's HMACs, whose codes have `size` bytes. */
+#define HKDF(name, hmac, size)                                                                          \
+    static void name(const ld_derivation *with, unsigned char *output, size_t count) {                 \
+        hmac##_state state;                                                                             \
+        unsigned char key[size], block[size];                                                           \
+        hmac##_init(&state, at(with->salt), with->salt.count);                                          \
+        hmac##_update(&state, at(with->secret), with->secret.count);                                    \
+        hmac##_final(&state, key);                                                                      \
+        for (size_t made = 0; made < count; made += size) {                                             \
+            unsigned char number = (unsigned char)(made / size + 1);                                    \
+            hmac##_init(&state, key, sizeof key);                                                       \
+            if (made > 0) hmac##_update(&state, block, sizeof block);                                   \
+            hmac##_update(&state, at(with->info), with->info.count);                                    \
+            hmac##_update(&state, &number, 1);                                                          \
+            hmac##_final(&state, block);                                                                \
+            memcpy(output + made, block, count - made < size ? count - made : size);                    \
+        }                                                                                               \
+        sodium_memzero(&state, sizeof state);                                                           \
+        sodium_memzero(key, sizeof key);                                                                \
+        sodium_memzero(block, sizeof block);                                                            \
     }
-    sodium_memzero(&state, sizeof state);
-    sodium_memzero(key, sizeof key);
-    sodium_memzero(block, sizeof block);
-}
+HKDF(hkdf_sha256, crypto_auth_hmacsha256, 32)
+HKDF(hkdf_sha512, crypto_auth_hmacsha512, 64)
 
 static ld_status derive(
     void *self, ld_algorithm_id algorithm, const ld_derivation *with, void *output, size_t count,
     const ld_error_sink *error) {
     (void)self;
-    if (algorithm < LD_HKDF_SHA256 || algorithm > LD_ARGON2ID) {
+    if (algorithm < LD_HKDF_SHA256 || algorithm > LD_PBKDF2_HMAC_SHA512) {
         return unsupported(error, "there is no such derivation");
     }
     if (count == 0) return unsupported(error, "a key has at least one byte");
     if (algorithm == LD_HKDF_SHA256) {
         if (count > 8160) return unsupported(error, "HKDF-SHA256 derives at most 8160 bytes");
-        hkdf(with, output, count);
+        hkdf_sha256(with, output, count);
+        return LD_OK;
+    }
+    if (algorithm == LD_HKDF_SHA512) {
+        if (count > 16320) return unsupported(error, "HKDF-SHA512 derives at most 16320 bytes");
+        hkdf_sha512(with, output, count);
         return LD_OK;
     }
     if (with->iterations == 0) return unsupported(error, "at least one iteration is needed");
-    if (algorithm == LD_PBKDF2_HMAC_SHA256) {
+    if (algorithm == LD_PBKDF2_HMAC_SHA256 || algorithm == LD_PBKDF2_HMAC_SHA512) {
         int done = PKCS5_PBKDF2_HMAC(
             (const char *)at(with->secret), (int)with->secret.count, at(with->salt), (int)with->salt.count,
-            (int)with->iterations, EVP_sha256(), (int)count, output);
+            (int)with->iterations, algorithm == LD_PBKDF2_HMAC_SHA256 ? EVP_sha256() : EVP_sha512(), (int)count, output);
         return done == 1 ? LD_OK : failed(error);
     }
     if (with->salt.count != 16 || with->lanes != 1 || count < 16) {
@@ -275,6 +284,7 @@ static const ld_algorithm *const algorithms[] = {
     CIPHER(LD_CHACHA20_POLY1305, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
     CIPHER(LD_XCHACHA20_POLY1305, 24, 1u << 30, 0),
     OTHER(LD_HKDF_SHA256, 0, 8160), OTHER(LD_PBKDF2_HMAC_SHA256, 0, 1u << 30), OTHER(LD_ARGON2ID, 0, 1u << 30),
+    OTHER(LD_HKDF_SHA512, 0, 16320), OTHER(LD_PBKDF2_HMAC_SHA512, 0, 1u << 30),
     OTHER(LD_X25519, 32, 0),
 };
 

@@ -23,7 +23,7 @@ static inline int has_upper_halves(void) { return 0; }
 #endif
 
 /* Overwrites the stack below the caller, where functions that returned may have left secrets: OpenSSL's X25519 leaves
- * what it computed. */
+ * what it computed, and its ChaCha20 for AVX-512 the key. */
 __attribute__((noinline)) static void clear_stack_below(void) {
     unsigned char used[8192];
     OPENSSL_cleanse(used, sizeof used);

@@ -16,3 +16,27 @@ static inline void ld_sqlite_harden(sqlite3 *connection) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
+
+/* Takes a name as it is. */
+static int ld_sqlite_verbatim(sqlite3_vfs *vfs, const char *name, int size, char *out) {
+    size_t count = 0;
+    (void)vfs;
+    while (name[count] != 0) ++count;
+    if (count >= (size_t)size) return SQLITE_CANTOPEN;
+    for (size_t i = 0; i <= count; ++i) out[i] = name[i];
+    return SQLITE_OK;
+}
+
+/* Makes a VFS that is SQLite's own for Unix but for one thing: it opens /proc/self/fd/N/NAME by that path, and not by the
+ * one that it finds N to have. So the database, its log and its index are found in the folder that is open, whatever
+ * others put at its path meanwhile. Not by two threads at once; 0 if there is none. */
+static inline const char *ld_sqlite_make_folder_vfs(void) {
+    static sqlite3_vfs folder;
+    sqlite3_vfs *unix_vfs = sqlite3_vfs_find("unix");
+    if (unix_vfs == NULL) return NULL;
+    folder = *unix_vfs;
+    folder.pNext = NULL;
+    folder.zName = "localdata-folder";
+    folder.xFullPathname = ld_sqlite_verbatim;
+    return sqlite3_vfs_register(&folder, 0) == SQLITE_OK ? folder.zName : NULL;
+}

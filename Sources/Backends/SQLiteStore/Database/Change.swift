@@ -1,4 +1,5 @@
 import CSQLite
+import DurableFiles
 import Glibc
 import LocalDataAPI
 
@@ -9,11 +10,14 @@ final class Change {
     @exclusivity(unchecked)
     private var hasPieces: Bool
     private let time: Int64
+    /// Whether this change has given a database of an earlier version its checksums.
+    let hasAddedChecksums: Bool
     /// The rows of places that were looked up or made: to be remembered only when the change is there to stay.
     private var places: [ObjectIdentifier: (place: Place, number: Int64)] = [:]
 
     init(_ connection: Connection) throws {
         self.connection = connection
+        hasAddedChecksums = try connection.addChecksums()
         hasPieces = try connection.statement(.somePiece).step()
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -24,7 +28,7 @@ final class Change {
     func set(_ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?) throws {
         try value.withUnsafeBytes { bytes in
             guard !Piece.isInRow(key.name.count, bytes.count) else { return try setInRow(key, bytes, attributes) }
-            try insert(key, size: bytes.count, attributes) { put in
+            try insert(key, Checksum(of: bytes), attributes) { put in
                 for start in stride(from: 0, to: bytes.count, by: Piece.size) {
                     try put(
                         UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Piece.size, bytes.count)]))
@@ -43,7 +47,7 @@ final class Change {
                 return true
             }
             let place = try number(of: key.place) ?? make(key.place)
-            try insertRow(.insertNew, place, key, newVersion(), bytes.count, bytes, attributes)
+            try insertRow(.insertNew, place, key, newVersion(), Checksum(of: bytes), bytes, attributes)
             return hasChanged
         }
     }
@@ -59,11 +63,13 @@ final class Change {
             statement.bind(1, number)
             statement.bind(2, time)
             for index in rows.indices {
-                let first = Int32(8 + 4 * index)
+                let first = Int32(8 + 5 * index)
                 statement.bind(first, text: rows[index].name)
                 statement.bind(first + 1, versions[index])
                 statement.bind(first + 2, Int64(rows[index].value.count))
                 statement.bind(first + 3, bytes: rows[index].value)
+                let checksum = Checksum(of: rows[index].value)
+                statement.bind(first + 4, RowChecksum.number(checksum, version: versions[index]))
             }
             try Self.lend(attributes ?? ValueAttributes()) { contentType, serializer, versionTag, appVersion, owner in
                 if let contentType { statement.bind(3, text: contentType) }
@@ -85,13 +91,13 @@ final class Change {
         throws
     {
         let place = try number(of: key.place) ?? make(key.place)
-        let version = newVersion()
+        let (version, checksum) = (newVersion(), Checksum(of: content))
         if hasPieces {
-            try insertRow(.replaceRow, place, key, version, content.count, content, attributes)
+            try insertRow(.replaceRow, place, key, version, checksum, content, attributes)
             guard !hasChanged else { return }
             try removePieces(place, key)
         }
-        try insertRow(.insert, place, key, version, content.count, content, attributes)
+        try insertRow(.insert, place, key, version, checksum, content, attributes)
     }
 
     private func newVersion() -> Int64 {
@@ -104,15 +110,15 @@ final class Change {
     /// Whether the last statement changed a row.
     private var hasChanged: Bool { sqlite3_changes(connection.handle) > 0 }
 
-    /// Stores a value with the pieces that `fill` puts.
+    /// Stores a value of a checksum with the pieces that `fill` puts.
     func insert(
-        _ key: some ValueName, size: Int, _ attributes: ValueAttributes?,
+        _ key: some ValueName, _ checksum: Checksum, _ attributes: ValueAttributes?,
         _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
         let place = try number(of: key.place) ?? make(key.place)
         try removePieces(place, key)
         let version = newVersion()
-        try insertRow(.insert, place, key, version, size, nil, attributes)
+        try insertRow(.insert, place, key, version, checksum, nil, attributes)
         var number: Int64 = 0
         try fill { bytes in
             let statement = try connection.statement(.insertPiece)
@@ -126,17 +132,17 @@ final class Change {
     }
 
     private func insertRow(
-        _ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64, _ size: Int,
-        _ content: UnsafeRawBufferPointer?,
-        _ attributes: ValueAttributes?
+        _ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64,
+        _ checksum: Checksum, _ content: UnsafeRawBufferPointer?, _ attributes: ValueAttributes?
     ) throws {
         let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
         statement.bind(3, version)
         statement.bind(4, time)
-        statement.bind(5, Int64(size))
+        statement.bind(5, Int64(checksum.count))
         if let content { statement.bind(11, bytes: content) }
+        statement.bind(12, RowChecksum.number(checksum, version: version))
         guard let attributes else { return try statement.run() }
         try Self.lend(attributes) { contentType, serializer, versionTag, appVersion, owner in
             if let contentType { statement.bind(6, text: contentType) }

@@ -1,4 +1,5 @@
 import CSQLite
+import DurableFiles
 import LocalDataAPI
 
 extension Connection {
@@ -39,6 +40,7 @@ extension Connection {
     /// Whether the file that this connection has open has lost its name, to another or to none.
     var hasMoved: Bool {
         var moved: Int32 = 0
+        if let folder, !folder.isCurrent { return true }
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
     }
 

@@ -1,3 +1,4 @@
+import DurableFiles
 import LocalDataAPI
 
 extension Connection {
@@ -40,15 +41,23 @@ extension Connection {
                     if versionTag.take(statement.bytes(7)) { attributes.versionTag = versionTag.text }
                     if appVersion.take(statement.bytes(8)) { attributes.appVersion = appVersion.text }
                     if owner.take(statement.bytes(9)) { attributes.owner = owner.text }
-                    var goesOn = true
-                    if size > largest {
-                        goesOn = body(name.bytes, nil, attributes, mark)
-                    } else if statement.isNull(1) {
-                        try gather(statement.number(2), size: size) { goesOn = body(name.bytes, $0, attributes, mark) }
-                    } else {
-                        goesOn = body(name.bytes, statement.bytes(1).bytes, attributes, mark)
+                    let version = statement.number(2)
+                    let checksum = RowChecksum.checksum(in: statement.numberIfThere(10), version: version)
+                    // What is corrupt must not stand in the way of the others: reading it by itself says what is wrong.
+                    var goesOn: Bool?
+                    if size <= largest, statement.isNull(1) {
+                        do {
+                            try gather(version, size: size, checksum, name) {
+                                goesOn = body(name.bytes, $0, attributes, mark)
+                            }
+                        } catch let error as StorageError where error.code == .corrupt && goesOn == nil {}
+                    } else if size <= largest {
+                        let content = statement.bytes(1)
+                        if checksum == nil || Checksum(of: content).value == checksum {
+                            goesOn = body(name.bytes, content.bytes, attributes, mark)
+                        }
                     }
-                    guard goesOn else { return }
+                    guard goesOn ?? body(name.bytes, nil, attributes, mark) else { return }
                 }
             }
         }

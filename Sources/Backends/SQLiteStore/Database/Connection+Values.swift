@@ -1,23 +1,19 @@
+import DurableFiles
 import Glibc
 import LocalDataAPI
 
 extension Connection {
     /// Hands out a whole value; `false` if there is none.
+    ///
+    /// - Throws: `corrupt` for a value that is not as it was stored.
     @inline(__always)
     func value(_ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (RawSpan) -> Void) throws -> Bool {
-        let statement = try statement(.value)
-        statement.bind(1, place)
-        statement.bind(2, text: name)
-        guard try statement.step() else { return false }
-        guard statement.isNull(0) else {
-            deliver(statement.bytes(0).bytes)
-            return true
-        }
-        try gather(statement.number(1), size: statement.number(2), deliver)
-        return true
+        var version: Int64?
+        return try value(place, name, version: &version, deliver)
     }
 
     /// The same, and tells the mark of its last write.
+    @inline(__always)
     func value(
         _ place: Int64, _ name: UnsafeRawBufferPointer, version: inout Int64?, _ deliver: (RawSpan) -> Void
     ) throws -> Bool {
@@ -25,43 +21,63 @@ extension Connection {
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return false }
-        version = statement.number(1)
+        let found = statement.number(1)
+        version = found
+        let checksum = RowChecksum.checksum(in: statement.numberIfThere(3), version: found)
         guard statement.isNull(0) else {
-            deliver(statement.bytes(0).bytes)
+            let content = statement.bytes(0)
+            if let checksum, Checksum(of: content).value != checksum { throw corrupt(name, found, isInRow: true) }
+            deliver(content.bytes)
             return true
         }
         // The statement is under way until the end, so that the pieces are of the same moment.
-        try gather(statement.number(1), size: statement.number(2), deliver)
+        try gather(found, size: statement.number(2), checksum, name, deliver)
         return true
     }
 
-    /// Hands out a value in pieces until `body` returns `false`; `false` if there is none. All are of one value, since
-    /// the statement that found it is under way until the end.
-    func pieces(_ place: Int64, _ name: UnsafeRawBufferPointer, _ body: (RawSpan) -> Bool) throws -> Bool {
+    /// Hands out a value in pieces until `body` returns `false`; `nil` if there is none. All are of one value, since the
+    /// statement that found it is under way until the end. The last piece is handed out when all have proved right.
+    ///
+    /// - Throws: `corrupt` for a value that is not as it was stored.
+    func pieces(
+        _ place: Int64, _ name: UnsafeRawBufferPointer, _ body: (RawSpan) -> Bool
+    ) throws -> ValueState? {
         let statement = try statement(.value)
         statement.bind(1, place)
         statement.bind(2, text: name)
-        guard try statement.step() else { return false }
+        guard try statement.step() else { return nil }
+        let version = statement.number(1)
+        let checksum = RowChecksum.checksum(in: statement.numberIfThere(3), version: version)
+        let state = checksum == nil ? ValueState.unrecorded : .intact
         guard statement.isNull(0) else {
             let content = statement.bytes(0)
+            if let checksum, Checksum(of: content).value != checksum { throw corrupt(name, version, isInRow: true) }
             for start in stride(from: 0, to: content.count, by: Piece.size / 4) {
                 let piece = content[start..<min(start + Piece.size / 4, content.count)]
                 guard body(UnsafeRawBufferPointer(rebasing: piece).bytes) else { break }
             }
-            return true
+            return state
         }
         let size = statement.number(2)
-        var count: Int64 = 0
-        let isWhole = try forEachPiece(statement.number(1)) { piece in
-            count += Int64(piece.count)
-            return body(piece.bytes)
+        var content = Checksum()
+        var isRight = true
+        let isWhole = try forEachPiece(version) { piece in
+            content.add(piece)
+            if let checksum, content.count >= size { isRight = content.count == size && content.value == checksum }
+            return isRight && body(piece.bytes)
         }
-        guard !isWhole || count == size else { throw damaged("a value of \(size) bytes has pieces of \(count)") }
-        return true
+        guard isRight else { throw corrupt(name, version, isInRow: false) }
+        guard !isWhole || content.count == size else {
+            throw damaged("a value of \(size) bytes has pieces of \(content.count)")
+        }
+        return state
     }
 
     /// Hands out a value that is in pieces.
-    func gather(_ version: Int64, size: Int64, _ deliver: (RawSpan) -> Void) throws {
+    func gather(
+        _ version: Int64, size: Int64, _ checksum: UInt32?, _ name: UnsafeRawBufferPointer,
+        _ deliver: (RawSpan) -> Void
+    ) throws {
         guard (0...1_000_000_000).contains(size) else { throw damaged("a value has \(size) bytes") }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 16)
         defer {
@@ -77,7 +93,23 @@ extension Connection {
             return true
         }
         guard isWhole, count == buffer.count else { throw damaged("a value of \(size) bytes has other pieces") }
-        deliver(UnsafeRawBufferPointer(buffer).bytes)
+        let content = UnsafeRawBufferPointer(buffer)
+        if let checksum, Checksum(of: content).value != checksum { throw corrupt(name, version, isInRow: false) }
+        deliver(content.bytes)
+    }
+
+    /// What is wrong with a value whose bytes have another checksum, and how to get at them all the same.
+    private func corrupt(_ name: UnsafeRawBufferPointer, _ version: Int64, isInRow: Bool) -> StorageError {
+        let name = String(decoding: name, as: UTF8.self)
+        let bytes =
+            isInRow
+            ? "SELECT writefile('FILE', content) FROM value WHERE version = \(version)"
+            : "SELECT content FROM piece WHERE version = \(version) ORDER BY number"
+        return StorageError(
+            .corrupt,
+            "the value '\(name)' in the database '\(path)' is corrupt: its bytes are not those that were stored",
+            hint: "restore it from a backup, or set or remove it; its bytes as they are: sqlite3 '\(path)' \"\(bytes)\""
+        )
     }
 
     /// Whether `body` wanted them all.

@@ -1,4 +1,5 @@
 import CSQLite
+import DurableFiles
 import LocalDataAPI
 
 /// A connection to a database. It is used by one thread at a time, which whoever has it sees to.
@@ -7,6 +8,8 @@ final class Connection: @unchecked Sendable {
     enum Purpose {
         /// Reading; waits for nobody.
         case reading
+        /// Reading what nobody can change, since the medium can only be read: without a lock or a log.
+        case readingMedium
         /// Changing; waits for its turn.
         case writing(Database.Durability)
         /// A look at what a file is, without a lock or a change, even if it is none of ours.
@@ -20,16 +23,22 @@ final class Connection: @unchecked Sendable {
     private let checkpointing = Checkpointing()
     /// When it was opened, for ``Readers``.
     var era = 0
+    /// The folder that the database is opened in, if others may write to it.
+    let folder: HeldFolder?
 
     /// Opens the database of a path; `nil` if there is no file.
     init?(_ path: String, for purpose: Purpose) throws {
         self.path = path
-        var (name, flags) = (path, SQLITE_OPEN_READWRITE)
-        if case .inspecting = purpose {
-            (name, flags) = ("file:\(Self.escaped(path))?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+        folder = try DatabaseFile(path).sharedFolder()
+        var (name, flags) = (folder.map { DatabaseFile(path).name(in: $0) } ?? path, SQLITE_OPEN_READWRITE)
+        switch purpose {
+        case .reading, .writing: break
+        case .inspecting, .readingMedium:
+            (name, flags) = ("file:\(Self.escaped(name))?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
         }
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(name, &opened, flags, folder == nil ? nil : try DatabaseFile.folderVFS())
         guard let opened else { throw StorageError(.unknown, "there is no memory for a connection to '\(path)'") }
         handle = opened
         statements.initialize(repeating: nil)
@@ -43,6 +52,7 @@ final class Connection: @unchecked Sendable {
     /// Opens a database of its own in memory.
     init(memory: ()) throws {
         path = ":memory:"
+        folder = nil
         var opened: OpaquePointer?
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened
         else { throw StorageError(.unknown, "there is no memory for a database") }
@@ -62,7 +72,7 @@ final class Connection: @unchecked Sendable {
             // What the header says of the file's length does not matter here: the rest may be in the log.
             try execute("PRAGMA writable_schema = ON")
             return
-        case .reading:
+        case .reading, .readingMedium:
             ld_sqlite_harden(handle)
             waitsForOthers(false)
             try execute("PRAGMA query_only = ON")
@@ -89,10 +99,67 @@ final class Connection: @unchecked Sendable {
 
     private func make(_ query: Query) throws -> OpaquePointer {
         var made: OpaquePointer?
-        let code = sqlite3_prepare_v3(handle, query.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+        func prepare(hasChecksums: Bool) -> Int32 {
+            let text = query.text(hasChecksums: hasChecksums)
+            return sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+        }
+        var code = prepare(hasChecksums: true)
+        // The database of an earlier version has no such column until it is changed.
+        if code == SQLITE_ERROR { code = prepare(hasChecksums: false) }
         guard code == SQLITE_OK, let made else { throw failure() }
         statements[query.rawValue] = made
         return made
+    }
+
+    /// Whether rows have a checksum; asked until they do.
+    private(set) var hasChecksums = false
+
+    /// Lets rows have a checksum, as part of the change under way. A database in which that fails because it is damaged stays
+    /// as it is.
+    ///
+    /// - Returns: Whether they had none before.
+    func addChecksums() throws -> Bool {
+        if hasChecksums { return false }
+        try forEachRow(Schema.hasChecksums) { _ in hasChecksums = true }
+        guard !hasChecksums else { return false }
+        guard sqlite3_exec(handle, Schema.addChecksums, nil, nil, nil) == SQLITE_OK else {
+            // Some errors end the change as a whole.
+            if sqlite3_get_autocommit(handle) != 0 { throw failure() }
+            return false
+        }
+        for index in statements.indices {
+            sqlite3_finalize(statements[index])
+            statements[index] = nil
+        }
+        return true
+    }
+
+    /// Bytes of a page: that of ``Schema/withEmptyDatabase(_:)``.
+    static let pageSize = 4096
+
+    /// Brings all of the log into the database, and gives back its room on the disk.
+    ///
+    /// - Returns: Whether all of it could be, which needs that nobody reads at the moment.
+    func emptyLog(waiting milliseconds: Int32) throws -> Bool {
+        sqlite3_busy_timeout(handle, milliseconds)
+        defer { sqlite3_busy_handler(handle, waitForOthers, nil) }
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code & 0xff == SQLITE_BUSY { return false }
+        guard code == SQLITE_OK else { throw failure() }
+        return true
+    }
+
+    /// Writes every page of the database again with what is stored alone, and empties the log. Between the values of a page,
+    /// too, there may be what was once there, whatever `secure_delete` says: SQLite moves values when a page becomes full.
+    ///
+    /// - Returns: Whether the log could be emptied.
+    func wipe() throws -> Bool {
+        // A copy is made on the way; a large one is no longer kept in memory.
+        let isLarge = try number(of: "page_count") > 16_384
+        if isLarge { try execute("PRAGMA temp_store = FILE") }
+        defer { if isLarge { try? execute("PRAGMA temp_store = MEMORY") } }
+        try execute("VACUUM")
+        return try emptyLog(waiting: 5000)
     }
 
     /// Runs statements that are not kept.

@@ -23,10 +23,13 @@ final class Database: Sendable {
     private let isKnown = Atomic<Bool>(false)
     /// Used by who has the turn.
     nonisolated(unsafe) private var writer: Connection?
+    /// Used by who has the turn.
+    nonisolated(unsafe) private let reserve: Reserve
 
     init(path: String, durability: Durability) {
         self.path = path
         self.durability = durability
+        reserve = Reserve(path)
     }
 
     /// Looks at the file, if there is one, and restores it if a process was killed in the middle of a change. May wait.
@@ -57,15 +60,70 @@ final class Database: Sendable {
     }
 
     /// Makes changes, all or none, when it is the caller's turn. The database is made if there is none.
-    func write<Result>(_ body: (Change) throws -> Result) throws -> Result {
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes it stores; `nil` if it only removes, which works on a full disk.
+    ///   - body: Called once more if the disk was full, and emptying the log has freed some of it.
+    func write<Result>(adding count: Int?, _ body: (Change) throws -> Result) throws -> Result {
         try turns.take {
-            let connection = try begin()
-            let (result, change) = try connection.transaction {
-                let change = try Change(connection)
-                return (try body(change), change)
+            if let count { try makeRoom(count) }
+            let result: Result
+            do { result = try writeOnce(count, body) } catch let error as StorageError where error.code == .noSpace {
+                guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
+                result = try writeOnce(count, body)
             }
-            change.rememberPlaces()
+            // For the next removal.
+            if count == nil, !reserve.keep(adding: 0), let writer, (try? writer.emptyLog(waiting: 200)) == true {
+                _ = reserve.keep(adding: 0)
+            }
             return result
+        }
+    }
+
+    private func writeOnce<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
+        let connection = try begin()
+        let (result, change) = try connection.transaction {
+            let change = try Change(connection)
+            let result = try body(change)
+            guard try count == nil || Reserve.keepPages(of: connection) else { throw full }
+            return (result, change)
+        }
+        change.rememberPlaces()
+        // Those that are open compare nothing.
+        if change.hasAddedChecksums { readers.close() }
+        return result
+    }
+
+    /// Sees to it that there is room for a change, and for a removal after it.
+    private func makeRoom(_ count: Int) throws {
+        // What keeps it from being opened is said when the change begins.
+        guard let writer = try? openWriter(), !reserve.keep(adding: count) else { return }
+        guard try writer.emptyLog(waiting: 200) else { throw full }
+        if reserve.keep(adding: count) { return }
+        let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
+        guard free > count + count / 4 + 4 * Connection.pageSize, reserve.keep(adding: count, usesFreePages: true)
+        else {
+            throw full
+        }
+    }
+
+    private var full: StorageError {
+        StorageError(
+            .noSpace, "cannot use the database '\(path)': the disk is full, but for what is kept for removals",
+            hint: "remove values, free some space, or move the database to another disk")
+    }
+
+    /// Sees to it that no file of the database has anything of what was removed or replaced.
+    ///
+    /// - Throws: `busy` if others read for long.
+    func wipe() throws {
+        try turns.take {
+            guard let writer = try openWriter() else { return }
+            guard try writer.wipe() else {
+                throw StorageError(
+                    .busy, "the log of the database '\(path)' has what was removed, and is being read by others",
+                    hint: "try again")
+            }
         }
     }
 
@@ -96,6 +154,7 @@ final class Database: Sendable {
 
     private func closeConnections() {
         writer = nil
+        reserve.forgetLog()
         readers.close()
     }
 
@@ -121,17 +180,40 @@ final class Database: Sendable {
             // What is written would not be what is read.
             guard !reader.hasMoved else { throw moved }
         }
-        guard try inspect(), let connection = try Connection(path, for: .writing(durability)) else { return nil }
+        guard try inspect() else { return nil }
+        guard ReadOnlyMedium(path) == .none else {
+            throw StorageError(
+                .permissionDenied, "the database '\(path)' is on a medium that can only be read",
+                hint: "move the database to a disk that can be written")
+        }
+        guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
         // This opens the log, and makes it if there is none.
         try check(version: connection.number(of: "user_version"))
         if durability == .full { try DatabaseFile(path).synchronizeNames() }
+        DatabaseFile(path).removeAbandonedSpools()
         writer = connection
         return connection
     }
 
     private func openReader(waits: Bool) throws -> Connection? {
+        guard try inspect() else { return nil }
+        do { return try openReader(.reading, waits) } catch {
+            // Reading needs the log's index, which cannot be made there.
+            switch ReadOnlyMedium(path) {
+            case .none: throw error
+            case .withoutLog: return try openReader(.readingMedium, waits)
+            case .withLog:
+                throw StorageError(
+                    .storeUnavailable,
+                    "the database '\(path)' is on a medium that can only be read, with a log ('-wal') whose index ('-shm') "
+                        + "is missing", hint: "copy the database with its log to a disk that can be written")
+            }
+        }
+    }
+
+    private func openReader(_ purpose: Connection.Purpose, _ waits: Bool) throws -> Connection? {
         let era = readers.era
-        guard try inspect(), let connection = try Connection(path, for: .reading) else { return nil }
+        guard let connection = try Connection(path, for: purpose) else { return nil }
         connection.era = era
         connection.waitsForOthers(waits)
         try check(version: connection.number(of: "user_version"))

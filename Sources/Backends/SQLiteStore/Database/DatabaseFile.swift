@@ -1,3 +1,4 @@
+import CSQLite
 import DurableFiles
 import Glibc
 import LocalDataAPI
@@ -17,11 +18,12 @@ struct DatabaseFile {
     /// Makes the folder, if it is missing, and an empty database in it, unless there is a file.
     func make() throws {
         try makeFolder()
+        let held = try sharedFolder()
         try Schema.withEmptyDatabase { content in
-            let file = try UnnamedFile.make(in: folder)
+            let file = try UnnamedFile.make(in: held.map(Self.path(of:)) ?? folder)
             try file.write(content)
             try file.synchronize()
-            try file.publish(as: path)
+            try file.publish(as: held.map(name(in:)) ?? path)
         }
         try synchronizeNames()
     }
@@ -42,12 +44,58 @@ struct DatabaseFile {
     /// A file without a name beside the database, for what is to be written into it.
     func spool() throws -> UnnamedFile {
         try makeFolder()
+        let held = try sharedFolder()
+        let folder = held.map(Self.path(of:)) ?? folder
         return try UnnamedFile.make(in: folder)
     }
 
+    /// Removes the spools of dead processes.
+    func removeAbandonedSpools() { UnnamedFile.removeAbandoned(in: folder) }
+
+    /// The folder, if others may write to it or to one above it.
+    ///
+    /// - Throws: `storeUnavailable` if what has one of the database's names there could be another user's trap.
+    func sharedFolder() throws -> HeldFolder? {
+        let held: HeldFolder?
+        do { held = try HeldFolder(folder) } catch let error as SystemCallError {
+            throw StorageError.system(error)
+        }
+        guard let held else { return nil }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            guard let problem = held.problem(ofFile: fileName + suffix) else { continue }
+            throw StorageError(
+                .storeUnavailable,
+                "cannot open '\(path)\(suffix)' in a folder that others may write to: \(problem)",
+                hint: "find out which user has put it there, and remove it")
+        }
+        return held
+    }
+
+    /// The user that the folder belongs to, if this process is the superuser's and no group shares it.
+    func foreignOwner() throws -> UInt32? {
+        do { return try DurableDirectory(root: folder).foreignOwner() } catch let error as SystemCallError {
+            throw StorageError.system(error)
+        }
+    }
+
+    /// The path of the database in an open folder, whatever happens to the folder's own.
+    func name(in folder: HeldFolder) -> String { "\(Self.path(of: folder))/\(fileName)" }
+
+    private static func path(of folder: HeldFolder) -> String { "/proc/self/fd/\(folder.number)" }
+
+    /// The name of the VFS that opens such a path as it stands.
+    static func folderVFS() throws -> String {
+        guard let made else { throw StorageError(.unknown, "SQLite has no VFS for Unix") }
+        return made
+    }
+
+    private static let made = ld_sqlite_make_folder_vfs().map { String(cString: $0) }
+
+    private var fileName: String { String(path.utf8.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1)) ?? "" }
+
     private func makeFolder() throws {
         do { try DurableDirectory(root: folder).make() } catch let error as SystemCallError {
-            throw StorageError.system(error.code, "\(error.call) '\(error.path)'")
+            throw StorageError.system(error)
         }
     }
 }

@@ -20,3 +20,24 @@ enum FilePresence {
         self = .missing
     }
 }
+
+/// Whether a database is on a medium that nobody can write to.
+enum ReadOnlyMedium {
+    /// The medium can be written, or that cannot be told.
+    case none
+    /// All that the database holds is in its file.
+    case withoutLog
+    /// There is a log beside it.
+    case withLog
+
+    /// Looks.
+    init(_ path: String) {
+        var medium = statvfs()
+        guard statvfs(path, &medium) == 0, medium.f_flag & UInt(ST_RDONLY) != 0 else {
+            self = .none
+            return
+        }
+        var log = stat()
+        self = stat("\(path)-wal", &log) == 0 && log.st_size > 0 ? .withLog : .withoutLog
+    }
+}

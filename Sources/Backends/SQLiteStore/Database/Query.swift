@@ -1,18 +1,22 @@
 /// The statements that a connection prepares when it needs them first, and keeps.
 enum Query: Int, CaseIterable {
-    case begin, beginReading, commit, rollback, dataVersion
+    case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, makePlace, places
     case version, value, attributes, names, values, marks
     case insert, insertNew, insertMany, replaceRow, remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
 
-    var text: String {
-        switch self {
+    /// The statement, for a database whose rows have a checksum or have none.
+    func text(hasChecksums: Bool) -> String {
+        let (column, parameter, assignment) =
+            hasChecksums ? (", checksum", ", ?12", ", checksum = excluded.checksum") : ("", "", "")
+        return switch self {
         case .begin: "BEGIN IMMEDIATE"
         case .beginReading: "BEGIN"
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
         case .dataVersion: "PRAGMA data_version"
+        case .pageCount: "PRAGMA page_count"
         case .findPlace: "SELECT id FROM place WHERE domain = ?1 AND scope = ?2"
         case .makePlace: "INSERT INTO place (domain, scope) VALUES (?1, ?2)"
         case .places:
@@ -21,7 +25,8 @@ enum Query: Int, CaseIterable {
             WHERE id > ?1 AND EXISTS (SELECT 1 FROM value WHERE value.place = place.id) ORDER BY id LIMIT ?2
             """
         case .version: "SELECT version FROM value WHERE place = ?1 AND name = ?2"
-        case .value: "SELECT content, version, size FROM value WHERE place = ?1 AND name = ?2"
+        case .value:
+            "SELECT content, version, size, \(hasChecksums ? "checksum" : "NULL") FROM value WHERE place = ?1 AND name = ?2"
         case .attributes:
             """
             SELECT modified, size, content_type, serializer, version_tag, app_version, owner
@@ -30,8 +35,8 @@ enum Query: Int, CaseIterable {
         case .names: "SELECT name FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name LIMIT ?4"
         case .values:
             """
-            SELECT name, content, version, size, modified, content_type, serializer, version_tag, app_version, owner
-            FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name
+            SELECT name, content, version, size, modified, content_type, serializer, version_tag, app_version, owner,
+            \(hasChecksums ? "checksum" : "NULL") FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 ORDER BY name
             """
         case .marks:
             """
@@ -41,27 +46,30 @@ enum Query: Int, CaseIterable {
         case .insert:
             """
             INSERT OR REPLACE INTO value
-            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner,
+            content\(column))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(parameter))
             """
         case .insertNew:
             """
             INSERT OR IGNORE INTO value
-            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner,
+            content\(column))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(parameter))
             """
-        case .insertMany: Self.insertManyText
+        case .insertMany: Self.insertMany(hasChecksums: hasChecksums)
         // Of a value that is in its row, or of none; changes nothing if it has pieces.
         case .replaceRow:
             """
             INSERT INTO value
-            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner,
+            content\(column))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(parameter))
             ON CONFLICT (place, name) DO UPDATE SET
             version = excluded.version, modified = excluded.modified, size = excluded.size,
             content_type = excluded.content_type, serializer = excluded.serializer,
             version_tag = excluded.version_tag, app_version = excluded.app_version, owner = excluded.owner,
-            content = excluded.content
+            content = excluded.content\(assignment)
             WHERE value.content IS NOT NULL
             """
         case .remove: "DELETE FROM value WHERE place = ?1 AND name = ?2"
@@ -84,15 +92,17 @@ enum Query: Int, CaseIterable {
     /// How many values ``insertMany`` stores, of one place and time and with the same attributes.
     static let rowsAtOnce = 32
 
-    private static let insertManyText: String = {
+    private static func insertMany(hasChecksums: Bool) -> String {
         let rows = (0..<rowsAtOnce).map { row in
-            let first = 8 + 4 * row
-            return "(?1, ?\(first), ?\(first + 1), ?2, ?\(first + 2), ?3, ?4, ?5, ?6, ?7, ?\(first + 3))"
+            let first = 8 + 5 * row
+            let checksum = hasChecksums ? ", ?\(first + 4)" : ""
+            return "(?1, ?\(first), ?\(first + 1), ?2, ?\(first + 2), ?3, ?4, ?5, ?6, ?7, ?\(first + 3)\(checksum))"
         }
         return """
             INSERT OR IGNORE INTO value
-            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner, content)
+            (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner,
+            content\(hasChecksums ? ", checksum" : ""))
             VALUES \(rows.joined(separator: ", "))
             """
-    }()
+    }
 }

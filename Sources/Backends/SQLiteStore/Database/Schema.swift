@@ -9,7 +9,9 @@ enum Schema {
     static let version: Int64 = 1
 
     /// Domain and scope once for each place; names ordered by their bytes, in one tree with the values; `version` is
-    /// another with each write, and has the pieces of a value whose `content` is NULL. Times are nanoseconds since 1970.
+    /// another with each write, and has the pieces of a value whose `content` is NULL. ``RowChecksum`` says what `checksum` is;
+    /// databases of earlier versions get the column with the first change, and rows of theirs have none. Times are
+    /// nanoseconds since 1970.
     private static let tables = """
         CREATE TABLE place (
             id INTEGER PRIMARY KEY,
@@ -28,6 +30,7 @@ enum Schema {
             version_tag TEXT,
             app_version TEXT,
             owner TEXT,
+            checksum INTEGER,
             content BLOB,
             PRIMARY KEY (place, name)
         ) STRICT, WITHOUT ROWID;
@@ -40,6 +43,10 @@ enum Schema {
         PRAGMA application_id = \(application);
         PRAGMA user_version = \(version);
         """
+
+    /// Adds what earlier versions have not made.
+    static let hasChecksums = "SELECT 1 FROM pragma_table_info('value') WHERE name = 'checksum'"
+    static let addChecksums = "ALTER TABLE value ADD COLUMN checksum INTEGER"
 
     /// Calls `body` with the bytes of an empty database, which are made in memory.
     static func withEmptyDatabase(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {

@@ -47,6 +47,9 @@ struct Statement: ~Copyable {
 
     borrowing func number(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
+    /// The number in a column; `nil` if it is NULL.
+    borrowing func numberIfThere(_ column: Int32) -> Int64? { isNull(column) ? nil : number(column) }
+
     /// The bytes of a column, as long as the row is the current one.
     @inline(__always)
     borrowing func bytes(_ column: Int32) -> UnsafeRawBufferPointer {

@@ -31,6 +31,14 @@ extension StorageError {
         return StorageError(kind, "cannot \(what): \(SystemCallError.text(of: code))", hint: hint)
     }
 
+    /// A system call on a folder that failed.
+    static func system(_ error: SystemCallError) -> StorageError {
+        let (kind, hint) = meaning(ofSystem: error.code)
+        return StorageError(
+            kind, error.description,
+            hint: error.detail == nil ? hint : "find out which user has put it there, and remove it")
+    }
+
     fileprivate static func meaning(of code: Int32, _ system: Int32) -> (Code, String) {
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "another process is at it; try again")

@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 import LocalDataAPI
 
@@ -20,9 +21,7 @@ struct UnnamedFile: ~Copyable {
         var opened = open(folder, unnamed | O_RDWR | O_CLOEXEC, 0o600)
         var temporary: String?
         if opened < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT {
-            let chosen = "\(folder)/.localdata-\(String(UInt64.random(in: .min ... .max), radix: 16))"
-            opened = open(chosen, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            temporary = chosen
+            (opened, temporary) = makeNamed(in: folder)
         }
         guard opened >= 0 else { throw StorageError.system(errno, "create a file in '\(folder)'") }
         let file = UnnamedFile(opened, in: folder, temporary: temporary)
@@ -32,6 +31,41 @@ struct UnnamedFile: ~Copyable {
         }
         return file
     }
+
+    /// Makes one with a name. Its lock says that its owner lives: without it, the next who comes removes the file. Somebody
+    /// who comes before it is locked is noticed: then the lock is not to be had, or the file has lost its name.
+    private static func makeNamed(in folder: String) -> (Int32, String?) {
+        while true {
+            let chosen = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
+            let opened = open(chosen, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard opened >= 0 else { return (opened, chosen) }
+            var status = stat()
+            if flock(opened, LOCK_EX | LOCK_NB) == 0, fstat(opened, &status) != 0 || status.st_nlink > 0 {
+                return (opened, chosen)
+            }
+            _ = close(opened)
+        }
+    }
+
+    /// Removes what dead processes have left in a folder on a file system whose files cannot be without a name.
+    static func removeAbandoned(in folder: String) {
+        guard let entries = opendir(folder) else { return }
+        defer { closedir(entries) }
+        // The others' files need no name.
+        guard FileSystemKind(of: dirfd(entries)) == .other else { return }
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(prefix) else { continue }
+            let file = openat(dirfd(entries), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { unlinkat(dirfd(entries), name, 0) }
+            _ = close(file)
+        }
+    }
+
+    private static let prefix = ".localdata-"
 
     deinit {
         if let temporary { unlink(temporary) }

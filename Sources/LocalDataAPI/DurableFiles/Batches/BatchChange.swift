@@ -22,3 +22,21 @@ package struct BatchChange {
         self.content = content
     }
 }
+
+extension BatchChange {
+    /// Makes the change by itself.
+    ///
+    /// - Returns: Which file has the name then; `nil` for a removal.
+    func apply() throws -> FileIdentity? {
+        guard let content else {
+            _ = try place.remove(path)
+            return nil
+        }
+        var identity: FileIdentity?
+        try content { try place.replace(path, attribute: attribute, with: $0) { identity = $0 } }
+        return identity
+    }
+
+    /// Whether what a change did is still so.
+    func stands(_ identity: FileIdentity?) throws -> Bool { try place.identity(of: path) == identity }
+}

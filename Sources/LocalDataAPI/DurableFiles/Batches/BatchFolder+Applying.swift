@@ -4,28 +4,50 @@ extension BatchFolder {
     /// Applies changes in order, all or none; a later change of a file wins. When this returns, they are on the disk. May
     /// wait for another batch, or complete one.
     ///
+    /// - Parameter expectations: What files have to be; changes that others make through ``around(_:stands:)`` or a batch
+    ///   come before the comparison, or after the batch.
+    /// - Returns: Whether all files were so; if not, nothing has changed.
     /// - Throws: `DurableBatchError` or, if the batch is a single change, `DurableChangeError`: both say what holds now.
     ///   `FileKindError` if something else than a regular file has a name; then nothing has changed. What a change's
     ///   content throws, likewise.
-    package func apply(_ changes: [BatchChange]) throws {
-        let plan = try failing(.unchanged) { try BatchPlan(changes, id: Self.newID()) }
+    @discardableResult
+    package func apply(_ changes: [BatchChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
+        if changes.isEmpty {
+            return try around {
+                try failing(.unchanged) { try expectations.allSatisfy { try $0.holds() } }
+            } stands: {
+                false
+            }
+        }
+        let plan = try failing(.unchanged) { try BatchPlan(changes, id: newID) }
         if plan.changes.count < 2 {
-            for change in plan.changes { try around { try apply(change) } }
-            return
+            guard expectations.isEmpty else { return try apply(plan.changes.first, onlyIf: expectations) }
+            for change in plan.changes {
+                var identity: FileIdentity?
+                try around {
+                    identity = try change.apply()
+                } stands: {
+                    try change.stands(identity)
+                }
+            }
+            return true
         }
         if isPending { try recover() } else { clearAbandoned() }
-        try commit(plan)
+        return try commit(plan, onlyIf: expectations)
     }
 
-    private func apply(_ change: BatchChange) throws {
-        guard let content = change.content else {
-            _ = try change.place.remove(change.path)
-            return
-        }
-        try content { try change.place.replace(change.path, attribute: change.attribute, with: $0) }
+    /// One change needs no journal.
+    private func apply(_ change: BatchChange?, onlyIf expectations: [FileExpectation]) throws -> Bool {
+        let lock = try failing(.unchanged) { try self.lock() }
+        try failing(.blocked) { try complete(lock) }
+        try failing(.unchanged) { try lock.announce() }
+        defer { lock.conclude() }
+        guard try failing(.unchanged, { try expectations.allSatisfy { try $0.holds() } }) else { return false }
+        _ = try change?.apply()
+        return true
     }
 
-    private func commit(_ plan: BatchPlan) throws {
+    private func commit(_ plan: BatchPlan, onlyIf expectations: [FileExpectation]) throws -> Bool {
         let name = RelativePath(plan.id)
         // Says that this process lives; until the commit, nobody else touches what is staged.
         var held: HeldFile?
@@ -37,21 +59,32 @@ extension BatchFolder {
             }
             _ = held.take()
         }
+        let authority = try failing(.unchanged) {
+            let authority = try BatchAuthority(
+                nil, named: journalPath.description, in: directory.folderForWriting())
+            try plan.check(authority, root: root)
+            return authority
+        }
         try failing(.unchanged) {
             try plan.journal(root: root).withUnsafeBytes { try directory.replace(name, holding: &held, with: $0) }
             try plan.stage()
         }
-        let lock = try failing(.unchanged) { try BatchLock(in: directory) }
+        let lock = try failing(.unchanged) { try self.lock() }
         try failing(.blocked) { try complete(lock) }
+        try failing(.unchanged) { try lock.announce() }
+        var isOver = true
+        defer { if isOver { lock.conclude() } }
+        guard try failing(.unchanged, { try expectations.allSatisfy { try $0.holds() } }) else { return false }
         try failing(.unchanged) { try rename(name) }
-        isCommitted = true
+        (isCommitted, isOver) = (true, false)
         let synchronization = Result { try directory.synchronizeSelf(directory.folderForWriting().descriptor) }
-        try failing(.incomplete) { try BatchSteps(plan.steps).takeDurably() }
+        try failing(.incomplete) { try BatchSteps(plan.steps, authority).takeDurably() }
         try failing(.durabilityUnknown) {
             try synchronization.get()
             try removeJournal(isDurable: plan.removes)
         }
-        _ = consume lock
+        isOver = true
+        return true
     }
 
     /// Commits a batch.

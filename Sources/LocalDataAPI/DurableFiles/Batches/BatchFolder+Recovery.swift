@@ -2,11 +2,51 @@ import Glibc
 
 extension BatchFolder {
     /// Completes the batch that is committed, if there is one: since the caller has the lock, its owner is dead.
+    ///
+    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for one that is damaged, `ENOTSUP` for one of a
+    ///   later version, `EPERM` for one that others could have written and that says more than they may.
     func complete(_ lock: borrowing BatchLock) throws {
-        guard let file = try directory.open(Self.journal) else { return }
-        // One that is not complete was damaged after it was written, and says nothing.
-        if let steps = try steps(of: file) { try BatchSteps(steps).takeDurably() }
+        guard let file = try directory.open(Self.journal) else { return lock.conclude() }
+        let authority = try BatchAuthority(
+            file.descriptor.number, named: journalPath.description, in: directory.folderForWriting())
+        guard let journal = try journal(in: file) else {
+            throw SystemCallError(
+                EBADMSG, "complete the batch in", path: journalPath.description, detail: "the journal is damaged")
+        }
+        for place in journal.places { try authority.check(place) }
+        try BatchSteps(steps(of: journal), authority).takeDurably()
         _ = try directory.remove(Self.journal)
+        lock.conclude()
+    }
+
+    /// Gives up a batch that cannot be completed because its journal is damaged: the journal gets another name, so that
+    /// changes can be made again. What is in place of the batch stays, the rest is never put there.
+    ///
+    /// - Returns: Where the journal is now; `nil` if there is no journal that is damaged.
+    /// - Throws: `DurableBatchError`.
+    package func setAside() throws -> String? {
+        guard isPending else { return nil }
+        return try failing(.blocked) {
+            let lock = try lock()
+            do {
+                try complete(lock)
+                return nil
+            } catch let error as SystemCallError where error.code == EBADMSG {
+                return try renameJournal()
+            } catch is FileKindError {
+                return try renameJournal()
+            }
+        }
+    }
+
+    private func renameJournal() throws -> String {
+        let folder = try directory.folderForWriting().descriptor
+        let name = CString("damaged-\(try newID())".utf8)
+        guard renameat(folder, Self.journal.text.start, folder, name.start) == 0 else {
+            throw directory.failure(errno, "rename", Self.journal.text)
+        }
+        try directory.synchronizeSelf(folder)
+        return "\(directory.path)/\(name)"
     }
 
     /// Clears away batches that were not committed and whose owners are dead, as far as this process may.
@@ -15,58 +55,113 @@ extension BatchFolder {
             guard kind == .regular, name.count == BatchJournal.idLength else { return true }
             let path = RelativePath(pieces: CollectionOfOne(name))
             // Held under its name: its owner is dead, and has not committed it.
-            guard case .held(let held) = try directory.hold(path) else { return true }
-            for step in try steps(of: held.file) ?? [] { step.discard() }
+            guard case .held(let held)? = try? directory.hold(path) else { return true }
+            discard(held.file, named: name)
             if let folder = try directory.descriptorForReading() { unlinkat(folder, path.text.start, 0) }
             return true
         }
     }
 
-    /// A batch's name: that of its file before it is committed.
-    static func newID() -> String {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: BatchJournal.idLength - digits.count) + digits
+    /// Removes what a batch that was not committed has staged. What its file says too much is passed over.
+    private func discard(_ file: borrowing OpenFile, named name: [UInt8]) {
+        guard let journal = try? journal(in: file), journal.id.utf8.elementsEqual(name),
+            let folder = try? directory.folderForWriting(),
+            let authority = try? BatchAuthority(
+                file.descriptor.number, named: journalPath.description, in: folder),
+            let steps = try? steps(of: journal)
+        else { return }
+        for step in steps {
+            let place = BatchJournal.Place(step.place.path, root: root)
+            if (try? authority.check(place)) != nil { step.discard() }
+        }
     }
 
-    /// What a journal says; `nil` if it is not complete.
+    /// A batch's name: that of its file before it is committed. The first half says whose it is.
     ///
-    /// - Throws: `SystemCallError`, with `ENOTSUP` for one of a later version, and with `EPERM` for one of another user
-    ///   that names places elsewhere: whoever may write to a shared root must not change others' files through it.
-    private func steps(of file: borrowing OpenFile) throws -> [BatchStep]? {
+    /// - Throws: `SystemCallError`.
+    func newID() throws -> String {
+        try Self.identity(directory.folderForWriting(), root) + Self.digits(.random(in: .min ... .max))
+    }
+
+    /// Whether something that is staged belongs to a batch of this root that is not under way any more, and will not be
+    /// completed: a power loss has left it. In doubt it does not.
+    func isDead(staged batch: ArraySlice<UInt8>) -> Bool {
+        guard let folder = try? directory.folderIfThere(),
+            batch.starts(with: Self.identity(folder, root).utf8)
+        else { return false }
+        // It has its file first, then what is staged; its file becomes the journal, and that goes last.
+        let path = RelativePath(pieces: CollectionOfOne(batch))
+        guard let isUnderWay = try? directory.exists(path), !isUnderWay else { return false }
+        do {
+            guard let file = try directory.open(Self.journal) else { return true }
+            guard let journal = try journal(in: file) else { return false }
+            return !journal.id.utf8.elementsEqual(batch)
+        } catch {
+            return false
+        }
+    }
+
+    /// What all batches of a root have in common, and those of no other; nor of one that is made in its place later.
+    private static func identity(_ folder: DurableDirectory.Writable, _ root: String) -> String {
+        digits(BatchJournal.checksum(root.utf8.map { $0 } + "/\(folder.inode)".utf8))
+    }
+
+    /// Eight digits of a number, to the base of 36.
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number % 2_821_109_907_456, radix: 36)
+        return String(repeating: "0", count: BatchJournal.idLength / 2 - digits.count) + digits
+    }
+
+    /// What a journal says; `nil` if it is damaged.
+    ///
+    /// - Throws: `SystemCallError`, with `ENOTSUP` for one of a later version; `FileKindError`.
+    private func journal(in file: borrowing OpenFile) throws -> BatchJournal? {
+        guard try file.status().size <= Self.mostBytes else { return nil }
         var bytes: [UInt8] = []
         try file.read { span in bytes = span.withUnsafeBytes { Array($0) } }
-        if BatchJournal.isLater(bytes) { throw file.failure(ENOTSUP, "complete the batch in") }
-        guard let journal = BatchJournal(bytes) else { return nil }
-        if journal.places.contains(where: { !$0.isBelowRoot }), try !file.isOwn() {
-            throw file.failure(EPERM, "complete the batch of another user in")
+        if BatchJournal.isLater(bytes) {
+            throw SystemCallError(
+                ENOTSUP, "complete the batch in", path: file.location.description,
+                detail: "a later version has written the journal")
         }
-        return try steps(of: journal)
+        return BatchJournal(bytes)
     }
 
-    private func steps(of journal: BatchJournal) throws -> [BatchStep]? {
-        var places: [DurableDirectory] = []
-        for place in journal.places {
-            guard let directory = try directory(of: place) else { return nil }
-            places.append(directory)
+    private func steps(of journal: BatchJournal) throws -> [BatchStep] {
+        let places = try journal.places.map { place in
+            guard let directory = try directory(of: place) else { throw strange(place.path) }
+            return directory
         }
-        var steps: [BatchStep] = []
-        for (index, change) in journal.changes.enumerated() {
-            guard let pieces = Self.pieces(change.path), !pieces.isEmpty else { return nil }
-            steps.append(
-                BatchStep(
-                    place: places[change.place], path: RelativePath(pieces: pieces),
-                    staged: change.hasContent ? BatchStep.stagedName(batch: journal.id, index: index) : nil))
+        return try journal.changes.enumerated().map { index, change in
+            guard let pieces = Self.pieces(change.path), Self.isFile(pieces) else { throw strange(change.path) }
+            return BatchStep(
+                place: places[change.place], path: RelativePath(pieces: pieces),
+                staged: change.hasContent ? BatchStep.stagedName(batch: journal.id, index: index) : nil)
         }
-        return steps
     }
 
     private func directory(of place: BatchJournal.Place) throws -> DurableDirectory? {
         if place.isBelowRoot {
-            guard let pieces = Self.pieces(place.path) else { return nil }
+            guard let pieces = Self.pieces(place.path), pieces.allSatisfy({ $0.first != UInt8(ascii: ".") }) else {
+                return nil
+            }
             return try DurableDirectory(root: root, folders: pieces.map { String(decoding: $0, as: UTF8.self) })
         }
         guard place.path.first == UInt8(ascii: "/"), !place.path.contains(0) else { return nil }
         return try DurableDirectory(root: String(decoding: place.path, as: UTF8.self))
+    }
+
+    private func strange(_ path: [UInt8]) -> SystemCallError {
+        SystemCallError(
+            EPERM, "complete the batch in", path: journalPath.description,
+            detail: "it changes '\(String(decoding: path, as: UTF8.self))', which no value has for a path")
+    }
+
+    /// Whether a path is one that a value may have: neither it nor a folder on the way is hidden, and the folders are
+    /// marked.
+    private static func isFile(_ pieces: [ArraySlice<UInt8>]) -> Bool {
+        !pieces.isEmpty && pieces.allSatisfy { $0.first != UInt8(ascii: ".") }
+            && pieces.dropLast().allSatisfy { $0.last == UInt8(ascii: "~") }
     }
 
     /// The names in a path that leads nowhere but down; `nil` for another.
@@ -78,13 +173,7 @@ extension BatchFolder {
         }
         return isPlain ? pieces : nil
     }
-}
 
-extension OpenFile {
-    /// Whether the file belongs to this process's user.
-    fileprivate func isOwn() throws -> Bool {
-        var status = stat()
-        guard fstat(descriptor.number, &status) == 0 else { throw failure(errno, "inspect") }
-        return status.st_uid == geteuid()
-    }
+    /// A journal has some 300 bytes for each change.
+    private static let mostBytes = 1 << 28
 }

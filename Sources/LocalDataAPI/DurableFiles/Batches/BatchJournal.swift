@@ -25,7 +25,7 @@ struct BatchJournal {
         let path: [UInt8]
     }
 
-    /// 16 letters and digits.
+    /// 16 letters and digits; see ``BatchFolder/newID()``.
     let id: String
     var places: [Place] = []
     var changes: [Change] = []
@@ -100,14 +100,14 @@ struct BatchJournal {
         return Array(rest.prefix(count))
     }
 
-    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     /// How long a batch's name is, in bytes.
     static let idLength = 16
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
+    static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         default: false

@@ -1,14 +1,16 @@
 import Glibc
 
 /// The lock of a root's batches, held by whoever commits one or completes one; until this goes out of scope or the
-/// process ends, however it ends. See flock(2). Waits for those that hold it.
+/// process ends, however it ends. See flock(2).
 struct BatchLock: ~Copyable {
     private let descriptor: Descriptor
+    private let path: String
 
     /// Waits until nobody else holds the lock.
     ///
-    /// - Throws: `SystemCallError`.
-    init(in directory: DurableDirectory) throws {
+    /// - Throws: `SystemCallError`, with `ETIMEDOUT` and who holds the lock if that takes longer than `patience`.
+    init(in directory: DurableDirectory, patience: Duration) throws {
+        let deadline = ContinuousClock.now + patience
         while true {
             let folder = try directory.folderForWriting()
             let opened = Descriptor.open(
@@ -16,14 +18,11 @@ struct BatchLock: ~Copyable {
             guard let file = Descriptor(opened) else {
                 let code = errno
                 // The folder was removed.
-                if code == ENOENT { continue }
+                if code == ENOENT, ContinuousClock.now < deadline { continue }
                 throw directory.failure(code, "open", Self.name)
             }
             if folder.isShared { try Self.share(file.number, directory) }
-            while flock(file.number, LOCK_EX) != 0 {
-                let code = errno
-                if code != EINTR { throw directory.failure(code, "lock", Self.name) }
-            }
+            try Self.lock(file.number, directory, until: deadline)
             // Someone may have removed the file before it was locked: then others lock another one.
             var here = stat()
             var there = stat()
@@ -32,6 +31,7 @@ struct BatchLock: ~Copyable {
                 here.st_ino == there.st_ino, here.st_dev == there.st_dev
             {
                 descriptor = file
+                path = FileLocation(directory: directory, name: Self.name).description
                 return
             }
         }
@@ -41,13 +41,57 @@ struct BatchLock: ~Copyable {
     /// program.
     deinit { _ = flock(descriptor.number, LOCK_UN) }
 
-    /// Gives the file to the group, if it is the caller's own and does not belong to it yet.
+    /// Asks again and again, since a wait in the system has no limit. The times vary, so that of many who wait none is
+    /// always the last to ask.
+    private static func lock(_ file: Int32, _ directory: DurableDirectory, until deadline: ContinuousClock.Instant)
+        throws
+    {
+        var pause: UInt32 = 100
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            guard code == EWOULDBLOCK else { throw directory.failure(code, "lock", name) }
+            guard ContinuousClock.now < deadline else {
+                let holder = LockHolder(of: file).map { "\($0)" } ?? "another process"
+                let path = FileLocation(directory: directory, name: name).description
+                throw SystemCallError(ETIMEDOUT, "lock", path: path, detail: "\(holder) holds the lock")
+            }
+            usleep(UInt32.random(in: pause / 2...pause))
+            pause = min(2 * pause, longestPause)
+        }
+    }
+
+    /// Says that files are about to be compared and changed: who changes one of them without the lock sees afterwards that
+    /// a batch came between; see ``BatchTurn``.
+    ///
+    /// - Throws: `SystemCallError`.
+    func announce() throws { try count { ($0 + 1) | 1 } }
+
+    /// Says that all of it is done. If that fails, the next change says so.
+    func conclude() { try? count { $0 % 2 == 0 ? $0 : $0 + 1 } }
+
+    private func count(_ next: (off_t) -> off_t) throws {
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        let size = next(status.st_size) % BatchTurn.most
+        guard size != status.st_size else { return }
+        while ftruncate(descriptor.number, size) != 0 {
+            let code = errno
+            if code != EINTR { throw SystemCallError(code, "set the size of", path: path) }
+        }
+    }
+
+    /// Gives the file to the group, if it is the caller's own and does not belong to it yet. One with another name is
+    /// perhaps a file that is meant for nobody else.
     private static func share(_ file: Int32, _ directory: DurableDirectory) throws {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw directory.failure(errno, "inspect", name) }
-        guard status.st_uid == geteuid(), status.st_mode & 0o060 != 0o060 else { return }
+        guard status.st_uid == geteuid(), status.st_mode & 0o060 != 0o060, status.st_nlink == 1, status.st_size == 0
+        else { return }
         guard fchmod(file, 0o660) == 0 else { throw directory.failure(errno, "set the mode of", name) }
     }
 
-    private static let name = CString("lock".utf8)
+    static let name = CString("lock".utf8)
+    /// In microseconds.
+    private static let longestPause: UInt32 = 20_000
 }

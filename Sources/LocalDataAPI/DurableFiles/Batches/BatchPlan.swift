@@ -13,8 +13,9 @@ struct BatchPlan {
 
     /// Makes the folders of what is set. Removals in a place that does not exist are left out.
     ///
+    /// - Parameter id: Asked for the batch's name, if there is more than one change.
     /// - Throws: `FileKindError` if something else than a regular file has a name, `SystemCallError`.
-    init(_ changes: [BatchChange], id: String) throws {
+    init(_ changes: [BatchChange], id newID: () throws -> String) throws {
         var folders: [ObjectIdentifier: DurableDirectory.Writable] = [:]
         for change in changes where change.content != nil && folders[ObjectIdentifier(change.place)] == nil {
             folders[ObjectIdentifier(change.place)] = try change.place.folderForWriting()
@@ -30,17 +31,30 @@ struct BatchPlan {
             if let index = last[target] {
                 kept[index] = change
             } else {
-                _ = try change.place.isRegular(change.path.text, in: folder.descriptor)
+                _ = try change.place.isRegular(change.path, in: folder.descriptor)
                 last[target] = kept.count
                 kept.append(change)
             }
         }
+        let id = kept.count > 1 ? try newID() : ""
         self.id = id
         self.folders = folders
         self.changes = kept
         steps = kept.enumerated().map { index, change in
             let staged = change.content.map { _ in BatchStep.stagedName(batch: id, index: index) }
             return BatchStep(place: change.place, path: change.path, staged: staged)
+        }
+    }
+
+    /// Asks whether the batch could be completed from its journal.
+    ///
+    /// - Throws: `SystemCallError`, with `EPERM`.
+    func check(_ authority: BatchAuthority, root: String) throws {
+        var done: Set<ObjectIdentifier> = []
+        for step in steps where done.insert(ObjectIdentifier(step.place)).inserted {
+            try authority.check(BatchJournal.Place(step.place.path, root: root))
+            guard let folder = folders[ObjectIdentifier(step.place)] else { continue }
+            try authority.check(folder: folder.descriptor, at: step.place.path)
         }
     }
 
@@ -69,44 +83,52 @@ struct BatchPlan {
             guard let content = change.content, let name = step.staged,
                 let folder = folders[ObjectIdentifier(change.place)]
             else { continue }
-            if isMany { try fileSystems.insert(change.place, folder) }
-            for path in change.path.folders { try change.place.makeFolder(path, folder) }
+            let isSynchronizedLater = try isMany && fileSystems.insert(change.place, folder)
+            if !change.path.folders.isEmpty { try change.place.makeFolders(of: change.path, folder) }
             let file = try Self.create(name, in: change.place, folder)
-            try content { try file.write($0) }
-            if let attribute = change.attribute { try file.setAttribute(attribute) }
-            if !isMany { try file.synchronize() }
+            var checksum = Checksum()
+            try content {
+                try file.write($0)
+                checksum.add($0)
+            }
+            if let attribute = change.attribute { try file.setAttribute(attribute, of: checksum) }
+            if !isSynchronizedLater { try file.synchronize() }
         }
-        if isMany { try fileSystems.synchronize() } else { try synchronizeNames() }
+        try fileSystems.synchronize()
+        try synchronizeNames(isMany)
     }
 
-    /// Makes the names of the staged contents durable.
-    private func synchronizeNames() throws {
+    /// Makes the names of the staged contents durable, where that has not happened with the whole file system.
+    private func synchronizeNames(_ isMany: Bool) throws {
         var done: Set<ObjectIdentifier> = []
         for step in steps where step.staged != nil && done.insert(ObjectIdentifier(step.place)).inserted {
-            guard let folder = folders[ObjectIdentifier(step.place)]?.descriptor else { continue }
-            let location = FileLocation(directory: step.place, name: TemporaryFile.folder)
-            try FolderMaker.synchronize(TemporaryFile.folder, in: folder, at: location.description, isOwn: true)
-            try step.place.synchronizeSelf(folder)
+            guard let folder = folders[ObjectIdentifier(step.place)] else { continue }
+            if try isMany && fileSystems.insert(step.place, folder) { continue }
+            try step.place.synchronizeSelf(step.place.temporaryFolder(folder))
+            try step.place.synchronizeSelf(folder.descriptor)
         }
     }
 
     private static func create(
         _ name: CString, in place: DurableDirectory, _ folder: DurableDirectory.Writable
     ) throws -> OpenFile {
+        let location = FileLocation(directory: place, name: CString("\(TemporaryFile.folder)/\(name)".utf8))
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        var opened = Descriptor.open(name.start, in: folder.descriptor, flags, mode: 0o600)
+        var opened = Descriptor.open(name.start, in: try place.temporaryFolder(folder), flags, mode: 0o600)
         if opened < 0, errno == ENOENT {
-            try place.makeFolder(TemporaryFile.folder, folder)
-            opened = Descriptor.open(name.start, in: folder.descriptor, flags, mode: 0o600)
+            place.forgetTemporaryFolder()
+            opened = Descriptor.open(name.start, in: try place.temporaryFolder(folder), flags, mode: 0o600)
         }
-        guard let descriptor = Descriptor(opened) else { throw place.failure(errno, "create", name) }
-        let file = OpenFile(descriptor, at: FileLocation(directory: place, name: name))
+        guard let descriptor = Descriptor(opened) else {
+            throw SystemCallError(errno, "create", path: location.description)
+        }
+        let file = OpenFile(descriptor, at: location)
         if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 { throw file.failure(errno, "set the mode of") }
         return file
     }
 
-    /// From how many changes on the whole file systems are synchronized, and not each file: what others have written
-    /// there has to be waited for too, but all is written at once.
+    /// From how many changes on the whole file systems are synchronized where they can be, and not each file: what others
+    /// have written there has to be waited for too, but all is written at once.
     private static let many = 32
 
     /// The same file, however its folder is called.

@@ -3,8 +3,10 @@ import Glibc
 /// The steps of a batch that is committed, by their places.
 struct BatchSteps {
     private let places: [(place: DurableDirectory, steps: [BatchStep])]
+    private let authority: BatchAuthority
 
-    init(_ steps: [BatchStep]) {
+    init(_ steps: [BatchStep], _ authority: BatchAuthority) {
+        self.authority = authority
         var numbers: [ObjectIdentifier: Int] = [:]
         var places: [(place: DurableDirectory, steps: [BatchStep])] = []
         for step in steps {
@@ -32,24 +34,26 @@ struct BatchSteps {
     private func take() throws {
         for (place, steps) in places {
             guard let folder = try place.folderIfThere() else { continue }
-            for step in steps { try step.take(in: folder) }
+            try authority.check(folder: folder.descriptor, at: place.path)
+            for step in steps { try step.take(in: folder, authority) }
         }
     }
 
     /// Synchronizes every folder that the steps have changed, once each, the inner ones first.
     private func synchronize(_ place: DurableDirectory, _ steps: [BatchStep]) throws {
-        guard let folder = try place.descriptorForReading() else { return }
-        var folders: [[UInt8]: CString] = [:]
-        for step in steps { for name in step.path.folders { folders[name.bytes] = name } }
-        for name in folders.values.sorted(by: { $0.count > $1.count }) {
-            do {
-                let location = FileLocation(directory: place, name: name)
-                try FolderMaker.synchronize(name, in: folder, at: location.description, isOwn: true)
-            } catch let error as SystemCallError where error.code == ENOENT {
-                // Emptied since, by someone who makes that durable.
-                continue
-            }
+        guard let folder = try place.folderIfThere() else { return }
+        var inner: [[UInt8]: RelativePath.Folder] = [:]
+        for step in steps { for name in step.path.folders { inner[name.path.bytes] = name } }
+        // One that is gone was emptied since, by someone who makes that durable.
+        for name in inner.values.sorted(by: { $0.path.count > $1.path.count }) {
+            _ = try place.synchronize(name, in: folder.descriptor)
         }
-        try place.synchronizeSelf(folder)
+        // What was staged would be there again after a power loss, beside what is in place.
+        if FileSystemKind(of: folder.descriptor) != .ordered, steps.contains(where: { $0.staged != nil }),
+            let temporary = try place.temporaryFolderIfThere(folder)
+        {
+            try place.synchronizeSelf(temporary)
+        }
+        try place.synchronizeSelf(folder.descriptor)
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A batch that could not be applied durably, or not be completed, and what holds now.
 package struct DurableBatchError: Error, Hashable, Sendable {
     /// What readers find, now and later.
@@ -18,6 +20,14 @@ package struct DurableBatchError: Error, Hashable, Sendable {
     package let outcome: Outcome
     /// The system call that failed.
     package let cause: SystemCallError
+}
+
+extension DurableBatchError {
+    /// Whether the disk is sound, so that values can be read: this process may not complete the batch, another one is
+    /// completing it, or its journal says what nobody may do.
+    package var leavesReading: Bool {
+        cause.isRefusal || [ETIMEDOUT, EBADMSG, ELOOP].contains(cause.code)
+    }
 }
 
 extension DurableBatchError: CustomStringConvertible {

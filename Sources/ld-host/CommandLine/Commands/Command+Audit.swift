@@ -6,7 +6,8 @@ extension Command {
         name: "audit", summary: "tell of every key what it is, where it lies, and how it is protected",
         details: """
             The keys are those of the catalogs that the configuration names, also those never written, and everything
-            that is stored besides. Values are not read.
+            that is stored besides. Values are not read. Ends with status 2 if a store could not be listed or looked at;
+            the report then says so and lacks what is in it.
             """,
         options: [json, Option(name: "--html", value: "FILE", help: "write one self-contained HTML page to FILE")]
     ) { arguments, session in
@@ -19,6 +20,9 @@ extension Command {
         } else {
             Output.write(Data(report.text().utf8))
         }
-        return .done
+        guard !report.failures.isEmpty else { return .done }
+        Output.complain(
+            "the audit is incomplete: \(report.failures.joined(separator: "; "))", hint: "see: ld-host doctor")
+        return .failure
     }
 }

@@ -44,9 +44,12 @@ extension Command {
         } else if arguments.has("--origin") {
             Output.line("\(origin)")
         } else if case .string(let text) = value {
-            Output.line(text)
+            Output.line(Output.isTerminal ? "\(Printable(text))" : text)
         } else {
-            Output.line(try value.serialized(pretty: true))
+            Output.line(
+                String(
+                    decoding: PrintableText.escaped(json: Data(try value.serialized(pretty: true).utf8)), as: UTF8.self)
+            )
         }
         return .done
     }
@@ -79,9 +82,13 @@ extension Command {
         summary: "check the configuration, or one file, and print every problem",
         details: "Ends with status 2 if there are problems; each names the file, the line and what to do."
     ) { arguments, session in
-        let problems =
-            try arguments.operands.first.map { try HostConfiguration.problems(inFile: $0) }
-            ?? session.uncheckedConfiguration().problems()
+        let problems: [ConfigurationProblem]
+        if let file = arguments.operands.first {
+            problems = try HostConfiguration.problems(inFile: file) + Diagnosis.exposure(of: [file])
+        } else {
+            let configuration = try session.uncheckedConfiguration()
+            problems = configuration.problems() + Diagnosis.exposure(of: configuration, flags: session.flags)
+        }
         for problem in problems { Output.line("\(Printable("\(problem)"))") }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }
         return problems.isEmpty ? .done : .failure

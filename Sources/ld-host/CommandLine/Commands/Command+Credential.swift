@@ -10,6 +10,7 @@ extension Command {
               git config --global credential.helper localdata
             Of several users' passwords for one place the one stored last is given. The service in the keychain is
             git:PROTOCOL://HOST, with /PATH behind it if credential.useHttpPath is set, and the name is the user's.
+            A request without a path finds and erases what was stored with one, as with git's own helpers.
             Any other action is passed over, as git wants it.
             """
     ) { arguments, session in
@@ -37,7 +38,7 @@ extension Command {
             """
     ) { arguments, session in
         guard arguments.operands.count == 1 else {
-            Output.line("Usage: \(DockerHelper.name) <store|get|erase|list|version>")
+            Output.line(DockerHelper.usage)
             return .refused
         }
         do {

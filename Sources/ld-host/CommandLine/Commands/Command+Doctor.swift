@@ -1,11 +1,29 @@
 internal import LocalDataHost
 
 extension Command {
+    private static let repair = Option(
+        name: "--repair", help: "first repair what keeps a store from being changed, and tell what was given up for it")
+
     static let doctor = Command(
         name: "doctor", summary: "check configuration, plugins and stores, and tell what serves what and why",
-        details: "Ends with status 2 if something needs attention.", options: [json]
-    ) { _, session in
-        let findings = await Diagnosis.run { () in try session.router() }
+        details: """
+            With --scrub it also reads every value and compares it with the checksum that it was stored with; sealed values
+            are opened. That takes as long as reading everything takes. Ends with status 2 if something needs attention.
+            """,
+        options: [
+            Option(name: "--scrub", help: "read every value, and list those that are damaged or were edited by others"),
+            json, repair,
+        ]
+    ) { arguments, session in
+        var findings = await Diagnosis.run(repairing: arguments.has("--repair")) { () in try session.router() }
+        if let configuration = try? session.uncheckedConfiguration() {
+            findings += Diagnosis.exposure(of: configuration, flags: session.flags).map { Finding($0) }
+        }
+        if arguments.has("--scrub") {
+            let count = ProgressCount("reading every value")
+            findings += await Diagnosis.scrub({ () in try session.router() }) { count.show($0) }
+            count.finish()
+        }
         if session.json {
             try Output.json(findings)
         } else {

@@ -7,11 +7,23 @@ extension Command {
         is sealed with keys of its own: those of that store are meant with --store.
         """
 
+    /// A line of `keys list`.
+    private struct KeyRow: Encodable {
+        var id: String?
+        let state: String
+        var created: Int64?
+        var values: Int?
+        /// Of a former ring or store's key, where it lies in the keychain.
+        var ring: String?
+        var kind: String?
+    }
+
     static let keysList = Command(
         name: "keys list", summary: "list the keys that seal values",
         details: """
             \(ringDetails) One key a line: its id, its state (active: seals and opens; decrypt-only: opens; disabled:
-            neither), and when it was made. The first key is made when the first value is sealed.
+            neither), and when it was made. The first key is made when the first value is sealed. Behind them stand, as
+            former, the keys of rings that the configuration has named before, and keys of stores that it names no more.
             """,
         options: [
             store, Option(name: "--values", help: "count the values that each key seals, by looking at all of them"),
@@ -19,21 +31,34 @@ extension Command {
         ]
     ) { arguments, session in
         let keys = try await session.router().keys(of: ring(arguments), counting: arguments.has("--values"))
+        let former = arguments.value("--store") == nil ? try await session.router().formerRings() : []
+        let rows =
+            keys.map { KeyRow(id: $0.id, state: $0.state, created: $0.created, values: $0.values) }
+            + former.flatMap { ring in
+                let (name, kind) = ("\(ring.service)/\(ring.account)", ring.isStoreKey ? "store key" : "key ring")
+                return ring.isStoreKey
+                    ? [KeyRow(state: "former", ring: name, kind: kind)]
+                    : ring.keys.map {
+                        KeyRow(id: $0.id, state: "former", created: $0.created, ring: name, kind: kind)
+                    }
+            }
         if session.json {
-            try Output.json(keys)
+            try Output.json(rows)
             return .done
         }
         var table = Table()
-        for key in keys {
-            let created = UTCTime.text(key.created * 1_000_000_000)
-            if let values = key.values {
-                table.add(key.id, key.state, created, "\(values) value\(values == 1 ? "" : "s")")
+        for row in rows {
+            let cells = [row.id ?? "-", row.state, row.created.map { UTCTime.seconds($0) } ?? "-"]
+            if let values = row.values {
+                table.add(cells[0], cells[1], cells[2], "\(values) value\(values == 1 ? "" : "s")")
+            } else if let ring = row.ring, let kind = row.kind {
+                table.add(cells[0], cells[1], cells[2], "\(kind) \(Printable(ring))")
             } else {
-                table.add(key.id, key.state, created)
+                table.add(cells[0], cells[1], cells[2])
             }
         }
         table.print()
-        if keys.isEmpty { Output.remark("ld-host: there are no keys yet; the first value that is sealed makes one") }
+        if rows.isEmpty { Output.remark("ld-host: there are no keys yet; the first value that is sealed makes one") }
         return .done
     }
 
@@ -104,11 +129,46 @@ extension Command {
         return .done
     }
 
-    static let reseal = Command(
-        name: "reseal", summary: "seal everything anew that another key than the active one seals",
+    static let keysAdopt = Command(
+        name: "keys adopt", operands: "SERVICE/ACCOUNT", count: 1...1,
+        summary: "let a key ring of before open what it has sealed",
         details: """
-            \(ringDetails) Every value is readable at every instant; a run that is interrupted is taken up by the next.
-            Ends with status 2 if a value cannot be opened; it stays as it is.
+            A key ring opens values only if it is on the keychain's list, and each ring gets there when it is used. One that
+            encryption.service and encryption.account named before LocalData kept that list is put there with this. Adopt none
+            that you have never configured: whoever made it could make values that open. Prints the ids of its keys.
+            """
+    ) { arguments, session in
+        let (service, account) = try ringName(arguments.operands[0])
+        for key in try await session.router().adoptRing(service: service, account: account) { Output.line(key.id) }
+        return .done
+    }
+
+    static let keysDisown = Command(
+        name: "keys disown", operands: "SERVICE/ACCOUNT", count: 1...1,
+        summary: "take a former key ring off the list of rings",
+        details: """
+            It opens nothing from then on, and what lies at keychain:SERVICE/ACCOUNT can be read and removed as any value.
+            Run reseal first: what the ring still seals is unreadable otherwise. keys adopt undoes it.
+            """
+    ) { arguments, session in
+        let (service, account) = try ringName(arguments.operands[0])
+        try await session.router().disownRing(service: service, account: account)
+        return .done
+    }
+
+    private static func ringName(_ text: String) throws -> (service: String, account: String) {
+        guard let slash = text.firstIndex(of: "/"), slash != text.startIndex, text.last != "/" else {
+            throw UsageError("'\(text)' names no key ring; expected SERVICE/ACCOUNT, as keys list prints it")
+        }
+        return (String(text[..<slash]), String(text[text.index(after: slash)...]))
+    }
+
+    static let reseal = Command(
+        name: "reseal", summary: "re-encrypt what another key than the active one protects",
+        details: """
+            \(ringDetails) What earlier master key rings have sealed is taken along. Every value is readable at every instant;
+            a run that is interrupted is taken up by the next. Ends with status 2 if a value cannot be opened; it stays as it
+            is.
             """,
         options: [store, Option(name: "--plan", help: "tell what would be done, and change nothing"), json]
     ) { arguments, session in
@@ -125,6 +185,9 @@ extension Command {
             Output.line(
                 "\(report.resealed) of \(report.total) values \(isPlan ? "would be" : "were") sealed anew under the key "
                     + report.key)
+            for (ring, count) in report.earlierRings.sorted(by: { $0.key < $1.key }) {
+                Output.line("\(count) of them \(isPlan ? "are" : "were") of the earlier key ring '\(Printable(ring))'")
+            }
             for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
                 Output.remark("ld-host: \(Printable(address)) stays as it is: \(Printable(reason))")
             }

@@ -74,7 +74,7 @@ extension Command {
     private static func attributes(
         of key: AnyStorageKey, _ router: StorageRouter, _ status: inout ExitStatus
     ) async -> ValueAttributes? {
-        do { return try await router.attributes(of: key) } catch {
+        do { return try await router.attributesAtOnce(of: key) } catch {
             let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
             Output.complain(error.message, hint: error.hint)
             status = .failure

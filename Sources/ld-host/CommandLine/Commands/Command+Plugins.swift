@@ -53,13 +53,13 @@ extension Command {
         if session.json { try Output.json(PluginReport(record)) }
         let description = try record.result.get()
         if session.json { return .done }
-        Output.line("\(description.name) \(description.version), ABI \(description.abi)")
+        Output.line("\(Printable(description.name)) \(Printable(description.version)), ABI \(description.abi)")
         Output.line("file: \(Printable(record.candidate.path))")
         for component in description.components {
             Output.line("\ncomponent \(component.id) (\(component.kindName)): \(Printable(component.summary))")
             for option in component.options {
-                var line = "  \(option.name): \(option.type.rawValue)"
-                if let allowed = option.allowed { line += " (\(allowed.joined(separator: ", ")))" }
+                var line = "  \(Printable(option.name)): \(option.type.rawValue)"
+                if let allowed = option.allowed { line += " (\(Printable(allowed.joined(separator: ", "))))" }
                 if let value = option.default { line += ", default \(PluginReport.text(value))" }
                 if option.required { line += ", required" }
                 Output.line("\(line)\n      \(Printable(option.help))")

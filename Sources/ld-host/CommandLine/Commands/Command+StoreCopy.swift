@@ -7,7 +7,9 @@ extension Command {
             For the change of a domain from one store to the other: copy first, then change domains.DOMAIN. FROM and TO are
             names of stores, or ids of components. Each value is read back and compared; what TO has already is left as it
             is, so a run that was interrupted is taken up by the next. FROM is only read, unless --move is given: then its
-            values are removed when all of them have arrived. Ends with status 2 if a value could not be read.
+            values are removed when all of them have arrived, but for the host's own keys as long as FROM serves the keychain
+            domain: encrypted values open with those. What other processes set meanwhile is neither overwritten nor
+            removed. Ends with status 2 if a value could not be read, or was changed meanwhile and stays where it is.
             """,
         options: [
             Option(name: "--move", help: "remove the values from FROM when everything has arrived"),
@@ -30,14 +32,26 @@ extension Command {
                 "\(report.copied) of \(report.total) values \(verb) copied to '\(report.to)', which had \(report.equal)"
             )
             if report.removed > 0 { Output.line("\(report.removed) values \(verb) removed from '\(report.from)'") }
+            if !report.kept.isEmpty {
+                Output.remark(
+                    "ld-host: \(report.kept.count) of the host's own keys \(isPlan ? "would stay" : "stay") in "
+                        + "'\(report.from)', which serves the keychain; to move them too: ld-host config set "
+                        + "domains.keychain \(report.to), then the same again")
+            }
             for address in report.conflicts where isPlan {
                 Output.line("'\(report.to)' has another value of \(Printable(address))")
+            }
+            if !report.changed.isEmpty {
+                let count = report.changed.count
+                Output.remark(
+                    "ld-host: \(count) value\(count == 1 ? "" : "s") changed while they were copied: run again")
+                for address in report.changed { Output.remark("ld-host: changed: \(Printable(address))") }
             }
             for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
                 Output.remark("ld-host: \(Printable(address)) stays where it is: \(Printable(reason))")
             }
         }
-        return report.failures.isEmpty ? .done : .failure
+        return report.failures.isEmpty && report.changed.isEmpty ? .done : .failure
     }
 
     static let storeForget = Command(

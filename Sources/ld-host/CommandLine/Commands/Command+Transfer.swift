@@ -41,19 +41,32 @@ extension Command {
 
     static let exportValues = Command(
         name: "export", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1, summary: "print what is stored as JSON",
-        details: "Prints a JSON object, one entry a line, that import takes back, to the same bytes.", options: []
+        details: """
+            Prints a JSON object, one entry a line, that import takes back, to the same bytes. A value that is corrupt, or
+            cannot be opened, is left out and reported, and the status is 2.
+            """,
+        options: []
     ) { arguments, session in
         let (domain, prefix) = try Address.domain(arguments.operands[0])
         let router = try session.router()
-        var separator = "{\n"
+        var (separator, isWhole) = ("{\n", true)
         // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
         for name in try await router.names(in: domain, prefix: prefix) {
-            guard let data = try await router.data(for: key(domain, name)) else { continue }
+            let stored: Data?
+            do { stored = try await router.data(for: key(domain, name)) } catch let error as StorageError
+                where [.corrupt, .cannotOpen].contains(error.code)
+            {
+                Output.complain(error.message, hint: error.hint)
+                isWhole = false
+                continue
+            }
+            guard let data = stored else { continue }
             let value = try ValueDocument.entry(for: data).serialized()
-            Output.write(Data("\(separator)  \(try JSONValue.string(name).serialized()): \(value)".utf8))
+            let line = "\(separator)  \(try JSONValue.string(name).serialized()): \(value)"
+            Output.write(PrintableText.escaped(json: Data(line.utf8)))
             separator = ",\n"
         }
         Output.line(separator == "{\n" ? "{}" : "\n}")
-        return .done
+        return isWhole ? .done : .failure
     }
 }

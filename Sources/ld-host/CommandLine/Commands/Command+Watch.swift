@@ -51,7 +51,7 @@ extension Command {
         if session.json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            Output.write(try encoder.encode(line) + Data("\n".utf8))
+            Output.write(PrintableText.escaped(json: try encoder.encode(line)) + Data("\n".utf8))
         } else {
             let word = line.isStored.map { $0 ? "set" : "removed" } ?? "changed"
             Output.line("\(word) \(Printable(line.address))")

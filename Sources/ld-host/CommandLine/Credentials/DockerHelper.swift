@@ -7,6 +7,9 @@ enum DockerHelper {
     /// The name under which clients find it; `"credsStore": "localdata"` in Docker's configuration means it.
     static let name = "docker-credential-localdata"
 
+    /// How to call it.
+    static let usage = "Usage: \(name) <store|get|erase|list|version>"
+
     /// Does what an action asks for, and returns what is to be written.
     static func perform(_ action: String, _ session: Session) async throws -> SecretBuffer {
         let result = SecretBuffer()
@@ -20,8 +23,12 @@ enum DockerHelper {
         case "erase":
             let request = try Input.secret(limit: DockerCredentialStore.largest)
             try await store(session).erase(request.slice)
-        case "list": return try await store(session).list()
-        case "version": result.append("\(name) (LocalData) v\(HostVersion.current)\n")
+        case "list":
+            return try await store(session).list { error in
+                Output.remark("ld-host: left out of the list: \(Printable(error.message))")
+            }
+        case "version", "--version", "-v": result.append("\(name) (LocalData) v\(HostVersion.current)\n")
+        case "--help", "-h": result.append("\(usage)\n")
         default: throw StorageError(.unsupported, "\(name): unknown action: \(Printable(action))")
         }
         return result

@@ -11,6 +11,8 @@ enum ProgramName {
         // As whoever links to it has it; what it says decides nothing but this.
         guard let path = CommandLine.arguments.first else { return words }
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        return (commands[name] ?? []) + words
+        // Docker's helpers take these as actions, and this program would take them as options of its own.
+        let isAction = name == DockerHelper.name && ["--version", "-v", "--help", "-h"].contains(words.first)
+        return (commands[name] ?? []) + (isAction ? ["--"] : []) + words
     }
 }

@@ -26,12 +26,12 @@ enum Output {
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        write(try encoder.encode(value))
+        write(PrintableText.escaped(json: try encoder.encode(value)))
         line("")
     }
 
     /// Writes a remark for people.
-    static func remark(_ text: String) { note("\(text)\n") }
+    static func remark(_ text: String) { note("\(Printable(text))\n") }
 
     /// Says why the program fails, and what to do.
     static func complain(_ message: String, hint: String) {
@@ -57,7 +57,7 @@ enum Output {
                 if descriptor == STDOUT_FILENO {
                     let reason = String(cString: strerror(errno))
                     complain("standard output cannot be written: \(reason)", hint: "")
-                    exit(ExitStatus.failure.code)
+                    ExitGuard.end(ExitStatus.failure.code)
                 }
                 return false
             }

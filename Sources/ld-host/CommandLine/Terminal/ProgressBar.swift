@@ -37,3 +37,35 @@ final class ProgressBar: Sendable {
         if isShown, state.withLock({ $0.shown >= 0 }) { Output.note("\n") }
     }
 }
+
+/// How far a long command is whose end is not known: how many are done, and how many a second. On a terminal in one line, and
+/// otherwise a line every few seconds.
+final class ProgressCount: Sendable {
+    private let label: String
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let start = ContinuousClock.now
+    private let state: Mutex<(last: ContinuousClock.Instant, isShown: Bool)>
+
+    init(_ label: String) {
+        self.label = label
+        state = Mutex((start, false))
+    }
+
+    /// Shows that so many are done, if it is time to.
+    func show(_ done: Int) {
+        // The clock is asked now and then.
+        guard done.isMultiple(of: 64) else { return }
+        state.withLock { state in
+            let now = ContinuousClock.now
+            guard now - state.last >= (isTerminal ? .milliseconds(200) : .seconds(5)) else { return }
+            state = (now, true)
+            let rate = Int(Double(done) / ((now - start) / .seconds(1)))
+            Output.note("\(isTerminal ? "\r" : "")\(label): \(done), \(rate) a second\(isTerminal ? "" : "\n")")
+        }
+    }
+
+    /// Ends the line.
+    func finish() {
+        if isTerminal, state.withLock({ $0.isShown }) { Output.note("\n") }
+    }
+}

@@ -2,7 +2,7 @@
 struct Table {
     private var rows: [[String]] = []
 
-    mutating func add(_ cells: String...) { rows.append(cells) }
+    mutating func add(_ cells: String...) { rows.append(cells.map { "\(Printable($0))" }) }
 
     func print() {
         var widths: [Int] = []

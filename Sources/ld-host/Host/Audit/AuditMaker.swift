@@ -4,8 +4,16 @@ internal import LocalDataAPI
 struct AuditMaker {
     let router: StorageRouter
     let snapshot: RouterSnapshot
+    private var failures: [StorageError] = []
+    /// Stores that did not answer in time, with the error: each is waited for once.
+    private var silent: [String: StorageError] = [:]
 
-    func report() async throws(StorageError) -> StorageAuditReport {
+    init(router: StorageRouter, snapshot: RouterSnapshot) {
+        self.router = router
+        self.snapshot = snapshot
+    }
+
+    mutating func report() async throws(StorageError) -> StorageAuditReport {
         var keys = snapshot.described.entries
         keys.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
         var entries: [AuditEntry] = []
@@ -19,7 +27,13 @@ struct AuditMaker {
         for domain in snapshot.settings.routes.keys.sorted() {
             if let route = snapshot.settings.routes[domain] { routes.append(await describe(route, domain)) }
         }
-        return StorageAuditReport(entries: entries, routes: routes)
+        return StorageAuditReport(entries: entries, routes: routes, failures: failures.map(\.message))
+    }
+
+    /// Notes what keeps a part of the report from being made, once.
+    private mutating func note(_ error: StorageError, of store: String?) {
+        if let store, error.code == .timedOut, silent.updateValue(error, forKey: store) != nil { return }
+        if !failures.contains(where: { $0.message == error.message }) { failures.append(error) }
     }
 
     private func describe(_ route: HostSettings.Route, _ domain: String) async -> StorageAuditReport.Route {
@@ -37,13 +51,25 @@ struct AuditMaker {
     }
 
     /// Stored values that no catalog lists.
-    private func uncataloged(except known: Set<StorageAddress>) async -> [AuditEntry] {
-        guard let domains = try? await router.populatedDomains().domains else { return [] }
+    private mutating func uncataloged(except known: Set<StorageAddress>) async -> [AuditEntry] {
+        let domains: [StorageDomain]
+        do {
+            let found = try await router.populatedDomains(besides: Set(silent.keys))
+            domains = found.domains
+            for (store, error) in found.failures { note(error, of: store) }
+        } catch {
+            note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: nil)
+            return []
+        }
         var entries: [AuditEntry] = []
         for domain in domains {
-            guard let place = try? snapshot.settings.place(of: domain),
-                let names = try? await router.names(in: domain)
-            else { continue }
+            let store = snapshot.settings.routes[domain.name]?.store.name
+            guard let place = try? snapshot.settings.place(of: domain), silent[store ?? ""] == nil else { continue }
+            let names: [String]
+            do { names = try await router.names(in: domain) } catch {
+                note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: store)
+                continue
+            }
             for name in names {
                 let address = StorageAddress(place, name: name)
                 guard !known.contains(address) else { continue }
@@ -56,7 +82,7 @@ struct AuditMaker {
         return entries
     }
 
-    private func entry(
+    private mutating func entry(
         for key: AnyStorageKey, at address: StorageAddress, isCataloged: Bool = true
     ) async -> AuditEntry {
         let descriptor = key.descriptor
@@ -66,13 +92,18 @@ struct AuditMaker {
         var isStored: Bool?
         var enforcement = AuditEntry.Enforcement.refused
         var reason: String?
+        var isJudged = false
         do throws(StorageError) {
             let store = try await router.openStore(for: address.place.domain, in: snapshot)
             open = store
+            if let error = silent[store.name] { throw error }
             let protection = try await router.protection(of: descriptor.security, at: address, in: store, snapshot)
             (enforcement, reason) = Self.enforcement(of: protection)
+            isJudged = true
             (isStored, attributes) = try await look(at: address, in: store)
         } catch {
+            // What is wrong with a policy stands with its key.
+            if let open, isJudged || error.code == .timedOut { note(error, of: open.name) }
             reason = reason ?? error.message
         }
         return AuditEntry(

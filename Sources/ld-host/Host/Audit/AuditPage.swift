@@ -20,6 +20,7 @@ struct AuditPage {
         <body>
         <h1>Storage audit</h1>
         <p>\(summary)</p>
+        \(failures)
         \(AuditPicture(report).svg)
         \(tables)
         </body>
@@ -32,6 +33,10 @@ struct AuditPage {
         let stored = report.entries.count { $0.isStored == true }
         let refused = report.entries.count { $0.enforcement == .refused }
         return "\(report.entries.count) keys, \(stored) stored, \(refused) refused here. Values were not read."
+    }
+
+    private var failures: String {
+        report.failures.map { "<p class=\"refused\">Incomplete: \(Self.escaped($0))</p>" }.joined(separator: "\n")
     }
 
     private var tables: String {

@@ -25,6 +25,11 @@ enum AuditText {
         }.joined(separator: "\n") + "\n"
     }
 
+    /// What the report lacks.
+    static func failures(_ report: StorageAuditReport) -> String {
+        report.failures.map { "incomplete: \(safe($0))\n" }.joined()
+    }
+
     /// The keys, in one list.
     static func flat(_ report: StorageAuditReport) -> String {
         report.entries.map(text).joined(separator: "\n\n") + "\n"

@@ -27,13 +27,16 @@ public struct StorageAuditReport: Encodable, Sendable {
     public let entries: [AuditEntry]
     /// Every domain's route, in order of the domains.
     public let routes: [Route]
+    /// What could not be listed or looked at, and why: the report lacks what these stores hold. Empty if it is complete.
+    public let failures: [String]
 
     /// The audit of a router: its registered catalogs, and those that its configuration names.
     ///
     /// - Throws: What keeps the router's configuration from being loaded. A store that cannot be asked is part of the
-    ///   report.
+    ///   report: see ``failures``.
     public static func make(of router: StorageRouter = .shared) async throws -> StorageAuditReport {
-        try await AuditMaker(router: router, snapshot: router.snapshot()).report()
+        var maker = AuditMaker(router: router, snapshot: try await router.snapshot())
+        return try await maker.report()
     }
 
     /// The keys of one catalog as text, without looking at any store.
@@ -51,8 +54,10 @@ public struct StorageAuditReport: Encodable, Sendable {
         do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
     }
 
-    /// The report as text: the routes, then the keys grouped by catalog.
-    public func text() -> String { AuditText.routes(self) + "\n" + AuditText.grouped(self) }
+    /// The report as text: the routes, the failures, then the keys grouped by catalog.
+    public func text() -> String {
+        AuditText.routes(self) + AuditText.failures(self) + "\n" + AuditText.grouped(self)
+    }
 
     /// The report as one HTML page that needs nothing else.
     public func html() -> String { AuditPage(self).text }

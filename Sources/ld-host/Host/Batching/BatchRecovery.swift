@@ -17,6 +17,18 @@ struct BatchRecovery {
         }
     }
 
+    /// The same, and has each open store complete what was committed in it alone, by an owner that has died since the store
+    /// was opened: a store does that before it begins a transaction. Reading alone would see a part of it.
+    func recoverAndSettle() {
+        recoverAll()
+        for slot in snapshot.stores {
+            guard let open = slot.current, open.store.abilities.transactions != nil else { continue }
+            do throws(StorageError) { open.store.rollback(try open.store.begin()) } catch {
+                snapshot.log(.warning, "batch", error.message)
+            }
+        }
+    }
+
     private func recover(_ pending: PendingIntent, of journal: IntentJournal) {
         do throws(StorageError) {
             let intent = try journal.adopt(pending.id)

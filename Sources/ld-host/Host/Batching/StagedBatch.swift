@@ -74,7 +74,8 @@ struct StagedBatch {
 
     private func unfinished(_ error: StorageError) -> StorageError {
         StorageError(
-            .durabilityUnknown, "the batch is decided, and not all of it is in place yet: \(error.message)",
+            .durabilityUnknown,
+            "the batch is decided, and some of its values are not in place yet, since a store failed: \(error.message)",
             hint: "it is completed when a program opens these stores, or with the next batch; see: ld-host doctor")
     }
 }

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// What was read of a scope, so that changes that follow from it are made only while it is so.
 ///
-/// A store with transactions refuses the changes itself. Of another one everything that was read is read again right before
-/// the changes, while this process's other writers wait; what is not noticed is what another process changes in that moment,
-/// and a value that comes in pieces and is put in place then.
+/// A store with transactions refuses the changes itself. Of another one, as a keyring, everything that was read is read again
+/// right before the changes, while this process's other writers wait; what is not noticed is what another process changes in
+/// that moment, and a value that comes in pieces and is put in place then.
 final class StoreView: Sendable {
     private struct State {
         var transaction: StoreTransaction?
-        var seen: [(key: ResolvedKey, mark: UInt64?)] = []
+        var seen: [(handle: StoreHandle, owner: any AnyObject & Sendable, mark: UInt64?)] = []
     }
 
     let scope: AtomicScope
@@ -31,14 +31,22 @@ final class StoreView: Sendable {
     }
 
     /// The bytes in the store; `nil` if there are none. May wait.
-    func read(_ key: ResolvedKey) throws(StorageError) -> Data? {
+    func read(_ key: ResolvedKey) throws(StorageError) -> Data? { try read(key.handle, of: key) }
+
+    /// The same of a value without a key.
+    func read(_ value: SealedValue) throws(StorageError) -> Data? { try read(value.handle, of: value.owner) }
+
+    /// The same of a handle that its owner keeps valid.
+    func read(
+        _ handle: StoreHandle, of owner: any AnyObject & Sendable
+    ) throws(StorageError) -> Data? {
         try state.withLock { state throws(StorageError) in
             let transaction = state.transaction
             let stored = try open.repeating { () throws(StorageError) in
-                guard let transaction else { return try open.store.get(key.handle) }
-                return try open.store.get(key.handle, in: transaction)
+                guard let transaction else { return try open.store.get(handle) }
+                return try open.store.get(handle, in: transaction)
             }
-            if transaction == nil { state.seen.append((key, stored.map { StableHash.of($0) })) }
+            if transaction == nil { state.seen.append((handle, owner, stored.map { StableHash.of($0) })) }
             return stored
         }
     }
@@ -51,8 +59,8 @@ final class StoreView: Sendable {
             guard let transaction = state.transaction else {
                 let seen = state.seen
                 return try open.alone { () throws(StorageError) in
-                    for (key, mark) in seen {
-                        guard try open.store.get(key.handle).map({ StableHash.of($0) }) == mark else { return false }
+                    for (handle, _, mark) in seen {
+                        guard try open.store.get(handle).map({ StableHash.of($0) }) == mark else { return false }
                     }
                     try open.apply(changes)
                     return true

@@ -7,7 +7,7 @@ final class HostTable: @unchecked Sendable {
     // The tables are written in init and never changed or freed.
     let pointer: UnsafePointer<ld_host>
     private let logTable: UnsafePointer<ld_host_log>
-    private let log: any StorageLogHandler
+    let log: any StorageLogHandler
 
     /// Makes a table that is never freed, since components may keep it.
     private init(log: any StorageLogHandler) {

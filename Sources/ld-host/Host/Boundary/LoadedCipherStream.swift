@@ -19,7 +19,7 @@ package final class LoadedCipherStream {
     }
 
     deinit {
-        if let stream { table.cancel(crypto.table.`self`, stream) }
+        if let stream { crypto.identity.site("stream cancel").plain { table.cancel(crypto.table.`self`, stream) } }
     }
 
     /// Transforms the next piece; `output` is as long as `input`. What an opening stream writes is not authentic before
@@ -29,10 +29,9 @@ package final class LoadedCipherStream {
     ) throws(StorageError) {
         precondition(output.count == input.count)
         let stream = try running()
-        try crypto.done(
-            ReportSink.call {
-                table.update(crypto.table.`self`, stream, ld_bytes(input), output.baseAddress, $0)
-            })
+        try crypto.call("stream update") {
+            table.update(crypto.table.`self`, stream, ld_bytes(input), output.baseAddress, $0)
+        }
     }
 
     /// Ends a sealing stream: writes the tag.
@@ -40,7 +39,7 @@ package final class LoadedCipherStream {
         precondition(tag.count == tagSize)
         let stream = try running()
         self.stream = nil
-        try crypto.done(ReportSink.call { table.seal(crypto.table.`self`, stream, tag.baseAddress, $0) })
+        try crypto.call("stream seal") { table.seal(crypto.table.`self`, stream, tag.baseAddress, $0) }
     }
 
     /// Ends an opening stream.
@@ -49,7 +48,7 @@ package final class LoadedCipherStream {
     package func open(tag: UnsafeRawBufferPointer) throws(StorageError) {
         let stream = try running()
         self.stream = nil
-        try crypto.done(ReportSink.call { table.open(crypto.table.`self`, stream, ld_bytes(tag), $0) })
+        try crypto.call("stream open") { table.open(crypto.table.`self`, stream, ld_bytes(tag), $0) }
     }
 
     private func running() throws(StorageError) -> UnsafeMutableRawPointer {
@@ -75,12 +74,14 @@ extension LoadedCrypto {
             throw StorageError(.unsupported, "the crypto provider '\(component)' does not take \(cipher) in pieces")
         }
         var stream: UnsafeMutableRawPointer?
-        try done(
-            ReportSink.call {
-                incremental.begin(
-                    table.`self`, cipher.id, direction == .seal ? 1 : 0, ld_bytes(key), ld_bytes(nonce),
-                    ld_bytes(data), &stream, $0)
-            })
+        try call("stream begin") {
+            incremental.begin(
+                table.`self`, cipher.id, direction == .seal ? 1 : 0, ld_bytes(key), ld_bytes(nonce),
+                ld_bytes(data), &stream, $0)
+        }
+        guard stream != nil else {
+            throw identity.violation("stream begin", "it began a stream at the address NULL")
+        }
         return LoadedCipherStream(self, incremental, stream, tagSize: cipher.tagSize)
     }
 }

@@ -12,12 +12,15 @@ package final class LoadedCrypto: Sendable {
     /// Its ciphers in pieces, if it has any.
     package let incremental: ld_crypto_incremental?
     /// The component's id, for errors.
-    package let component: String
+    package var component: String { identity.component }
+    /// Which component it is.
+    let identity: ComponentIdentity
 
     /// Takes over an open provider's table.
     ///
     /// - Throws: `pluginRefused` naming the component and what is not usable.
-    init(table pointer: UnsafeRawPointer?, component: String) throws(StorageError) {
+    init(table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity) throws(StorageError) {
+        let component = identity.component
         func refused(_ what: String) -> StorageError {
             StorageError(
                 .pluginRefused, "component '\(component)' opened a crypto provider \(what)",
@@ -34,8 +37,8 @@ package final class LoadedCrypto: Sendable {
             ("random", table.random != nil),
         ]
         if let missing = functions.first(where: { !$0.1 }) { throw refused("without the function '\(missing.0)'") }
-        guard table.algorithm_count <= 64, table.algorithm_count > 0 else {
-            throw refused("that lists \(table.algorithm_count) algorithms; expected 1 to 64")
+        guard (1...64).contains(table.algorithm_count) else {
+            throw refused("that lists \(UInt(bitPattern: table.algorithm_count)) algorithms; expected 1 to 64")
         }
         guard let list = table.algorithms else { throw refused("without its list of algorithms") }
         var algorithms: [Int32: ld_algorithm] = [:]
@@ -61,7 +64,9 @@ package final class LoadedCrypto: Sendable {
                 }
             }
         }
-        let pointer = LD_CRYPTO_INCREMENTAL.withBytes { table.extension?(table.`self`, $0) }
+        let pointer = identity.site("extension").plain {
+            LD_CRYPTO_INCREMENTAL.withBytes { table.extension?(table.`self`, $0) }
+        }
         var incremental = ld_crypto_incremental()
         if let pointer,
             copyTable(pointer, into: &incremental, required: MemoryLayout<ld_crypto_incremental>.size),
@@ -74,7 +79,7 @@ package final class LoadedCrypto: Sendable {
         }
         self.table = table
         self.algorithms = algorithms
-        self.component = component
+        self.identity = identity
     }
 
     /// Whether it offers a cipher.
@@ -84,10 +89,10 @@ package final class LoadedCrypto: Sendable {
     package func offers(_ function: KeyDerivationFunction) -> Bool { algorithms[function.rawValue] != nil }
 
     /// Throws `unsupported`, naming the algorithm, unless it is offered.
-    package func require(_ id: Int32, _ name: String) throws(StorageError) {
+    package func require(_ id: Int32, _ name: @autoclosure () -> String) throws(StorageError) {
         guard algorithms[id] == nil else { return }
         throw StorageError(
-            .unsupported, "the crypto provider '\(component)' does not offer \(name)",
+            .unsupported, "the crypto provider '\(component)' does not offer \(name())",
             hint: "choose one that does with: ld-host config set encryption.provider ID; see: ld-host plugins list")
     }
 
@@ -99,12 +104,11 @@ package final class LoadedCrypto: Sendable {
         ciphertext: UnsafeMutableRawBufferPointer, tag: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
         precondition(ciphertext.count == plaintext.count && tag.count == cipher.tagSize)
-        try done(
-            ReportSink.call {
-                table.seal(
-                    table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(plaintext),
-                    ciphertext.baseAddress, tag.baseAddress, $0)
-            })
+        try call("seal") {
+            table.seal(
+                table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(plaintext),
+                ciphertext.baseAddress, tag.baseAddress, $0)
+        }
     }
 
     /// Checks the tag, then decrypts. `plaintext` is as long as `ciphertext`.
@@ -117,12 +121,11 @@ package final class LoadedCrypto: Sendable {
         plaintext: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
         precondition(plaintext.count == ciphertext.count)
-        try done(
-            ReportSink.call {
-                table.open(
-                    table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(ciphertext),
-                    ld_bytes(tag), plaintext.baseAddress, $0)
-            })
+        try call("open") {
+            table.open(
+                table.`self`, cipher.id, ld_bytes(key), ld_bytes(nonce), ld_bytes(data), ld_bytes(ciphertext),
+                ld_bytes(tag), plaintext.baseAddress, $0)
+        }
     }
 
     /// Derives a key that fills `key`. What the function does not use is empty or 0.
@@ -135,15 +138,16 @@ package final class LoadedCrypto: Sendable {
         var parameters = ld_derivation(
             size: UInt32(MemoryLayout<ld_derivation>.size), lanes: lanes, secret: ld_bytes(secret),
             salt: ld_bytes(salt), info: ld_bytes(info), iterations: iterations, memory: memory)
-        try done(
-            ReportSink.call {
-                table.derive(table.`self`, function.rawValue, &parameters, key.baseAddress, key.count, $0)
-            })
+        try call("derive") {
+            table.derive(table.`self`, function.rawValue, &parameters, key.baseAddress, key.count, $0)
+        }
     }
 
     /// Fills `bytes` from a cryptographically secure generator.
     package func random(into bytes: UnsafeMutableRawBufferPointer) throws(StorageError) {
-        try done(ReportSink.call { table.random(table.`self`, bytes.baseAddress, bytes.count, $0) })
+        try call("random") {
+            table.random(table.`self`, bytes.baseAddress, bytes.count, $0)
+        }
     }
 
     /// Writes the 32 bytes of the public key of a private key.
@@ -153,11 +157,10 @@ package final class LoadedCrypto: Sendable {
     ) throws(StorageError) {
         try require(agreement.rawValue, "\(agreement)")
         precondition(publicKey.count == 32)
-        try done(
-            ReportSink.call {
-                table.public_key?(
-                    table.`self`, agreement.rawValue, ld_bytes(privateKey), publicKey.baseAddress, $0) ?? LD_FAILED
-            })
+        try call("public_key") {
+            table.public_key?(
+                table.`self`, agreement.rawValue, ld_bytes(privateKey), publicKey.baseAddress, $0) ?? LD_FAILED
+        }
     }
 
     /// Writes the 32 bytes of the shared secret.
@@ -167,25 +170,21 @@ package final class LoadedCrypto: Sendable {
     ) throws(StorageError) {
         try require(agreement.rawValue, "\(agreement)")
         precondition(secret.count == 32)
-        try done(
-            ReportSink.call {
-                table.agree?(
-                    table.`self`, agreement.rawValue, ld_bytes(privateKey), ld_bytes(publicKey), secret.baseAddress,
-                    $0) ?? LD_FAILED
-            })
+        try call("agree") {
+            table.agree?(
+                table.`self`, agreement.rawValue, ld_bytes(privateKey), ld_bytes(publicKey), secret.baseAddress,
+                $0) ?? LD_FAILED
+        }
     }
 
     /// Ends the provider. Only for callers that know that no call is in flight.
-    package func close() { table.close?(table.`self`) }
+    package func close() { identity.site("close").plain { table.close?(table.`self`) } }
 
-    /// Only `LD_OK` says that an output is what it should be.
+    /// Makes a call; only `LD_OK` says that an output is what it should be.
     @inline(__always)
-    func done(_ status: Int32) throws(StorageError) {
-        guard status == LD_OK else {
-            throw StorageError(
-                .unknown, "the crypto provider '\(component)' answered with the status \(status), which has no meaning")
-        }
-    }
+    func call(
+        _ function: StaticString, _ body: (UnsafePointer<ld_error_sink>) -> Int32
+    ) throws(StorageError) { _ = try identity.site(function).call(.done, body) }
 }
 
 extension ld_bytes {

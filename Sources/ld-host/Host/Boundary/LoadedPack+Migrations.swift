@@ -26,7 +26,7 @@ extension LoadedPack {
         for index in list.indices {
             guard let bulk = list[index].bulk else { continue }
             if let validate = table.validate {
-                _ = try ReportSink.call { validate(table.`self`, index, $0) }
+                _ = try site("validate").call { validate(table.`self`, index, $0) }
             }
             var migration = AnyBulkMigration(
                 list[index], source: bulk.source, destination: bulk.destination, changesValues: bulk.converts,
@@ -40,31 +40,22 @@ extension LoadedPack {
     private func shouldMigrate(
         _ index: Int, _ provider: any StorageProviding, _ context: MigrationContext
     ) async throws -> Bool {
-        let status = try await call(index, provider, context) { [table] (transaction, context) throws(StorageError) in
-            try ReportSink.call {
-                table.should_migrate?(table.`self`, index, transaction, context, $0) ?? LD_FAILED
-            }
-        }
-        switch status {
-        case LD_OK: return true
-        case LD_ABSENT: return false
-        default: throw unexpected(status, "should_migrate", index)
+        try await call(index, provider, context) { (transaction, context) throws(StorageError) in
+            try self.site("should_migrate").call(.found) {
+                self.table.should_migrate?(self.table.`self`, index, transaction, context, $0) ?? LD_FAILED
+            } == LD_OK
         }
     }
 
     private func migrate(
         _ index: Int, _ provider: any StorageProviding, _ context: MigrationContext
     ) async throws -> MigrationResult {
-        let (status, data) = try await call(index, provider, context) {
-            [table] (transaction, context) throws(StorageError) in
-            try ValueSink.collect { (sink) throws(StorageError) in
-                try ReportSink.call {
-                    table.migrate?(table.`self`, index, transaction, context, sink, $0) ?? LD_FAILED
-                }
+        let data = try await call(index, provider, context) { (transaction, context) throws(StorageError) in
+            try self.site("migrate").value(.done) { sink, error in
+                self.table.migrate?(self.table.`self`, index, transaction, context, sink, error) ?? LD_FAILED
             }
         }
-        guard status == LD_OK, let data else { throw unexpected(status, "migrate", index) }
-        return try MigrationResult(boundary: data)
+        return try MigrationResult(boundary: data ?? Data())
     }
 
     private func validate(_ index: Int) throws(MigrationError) {
@@ -76,34 +67,22 @@ extension LoadedPack {
             }
             return
         }
-        do throws(StorageError) { _ = try ReportSink.call { validate(table.`self`, index, $0) } } catch {
+        do throws(StorageError) { _ = try site("validate").call { validate(table.`self`, index, $0) } } catch {
             throw MigrationError(of: list[index].id, Self.original(error))
         }
     }
 
     private func convert(_ index: Int, _ name: String, _ value: Data) throws -> Data {
         do throws(StorageError) {
-            let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
-                try name.withBytes { (name) throws(StorageError) in
-                    try value.withBuffer { (value) throws(StorageError) in
-                        try ReportSink.call {
-                            table.convert?(table.`self`, index, name, ld_bytes(value), sink, $0) ?? LD_FAILED
-                        }
-                    }
+            return try name.withBytes { (name) throws(StorageError) in
+                try value.withBuffer { (value) throws(StorageError) in
+                    try site("convert").value(.done) { sink, error in
+                        table.convert?(table.`self`, index, name, ld_bytes(value), sink, error) ?? LD_FAILED
+                    } ?? Data()
                 }
             }
-            guard status == LD_OK, let data else { throw unexpected(status, "convert", index) }
-            return data
         } catch {
             throw Self.original(error)
         }
-    }
-
-    private func unexpected(_ status: Int32, _ function: String, _ index: Int) -> StorageError {
-        StorageError(
-            .unknown,
-            "the pack '\(identity.name)' answered \(function) of '\(list[index].id)' with the status \(status)"
-                + (status == LD_OK ? " and no result" : ", which has no meaning there"),
-            hint: "report this to the plugin's author")
     }
 }

@@ -10,6 +10,8 @@ package final class LoadedPack: Sendable {
     package let list: [MigrationDescription]
     /// Which pack it is, for the ledger.
     package let identity: MigrationPackIdentity
+    /// Which component it is, for errors.
+    private let source: ComponentIdentity
     private let lane: CallLane
 
     /// Takes over an open pack's table.
@@ -17,7 +19,8 @@ package final class LoadedPack: Sendable {
     /// - Parameter timeout: How long one run of one migration may take.
     /// - Throws: `pluginRefused` naming the component and what is not usable.
     init(
-        table pointer: UnsafeRawPointer?, _ identity: MigrationPackIdentity, timeout: Duration
+        table pointer: UnsafeRawPointer?, _ source: ComponentIdentity, _ identity: MigrationPackIdentity,
+        timeout: Duration
     ) throws(StorageError) {
         func refused(_ what: String, _ hint: String) -> StorageError {
             StorageError(
@@ -30,11 +33,12 @@ package final class LoadedPack: Sendable {
                 "whose table has \(size) bytes; expected \(Self.requiredSize) to \(largestTable)",
                 "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
         }
-        guard table.migrations.count == 0 || table.migrations.data != nil, table.migrations.count <= 1 << 30 else {
-            throw refused("without its list of migrations", "set 'migrations' of its table")
+        guard let migrations = table.migrations.checked else {
+            throw refused(
+                "without its list of migrations: it gave \(table.migrations.flaw())", "set 'migrations' of its table")
         }
         do throws(StorageError) {
-            list = try MigrationDescription.list(Data(table.migrations.buffer))
+            list = try MigrationDescription.list(Data(migrations))
             _ = try Self.order(of: list)
         } catch {
             throw StorageError(
@@ -50,6 +54,7 @@ package final class LoadedPack: Sendable {
         }
         self.table = table
         self.identity = identity
+        self.source = source
         lane = CallLane(
             width: Self.width, timeout: timeout, threads: .own,
             advice: "see what the pack waits for, or raise migrations.packs.\(identity.name).timeout")
@@ -57,6 +62,9 @@ package final class LoadedPack: Sendable {
 
     /// The most migrations of a pack that run at once; others wait for their turn.
     private static let width = 48
+
+    /// A call of one of its functions.
+    func site(_ function: StaticString) -> CallSite { source.site(function) }
 
     private static var requiredSize: Int {
         MemoryLayout<ld_migration_pack>.offset(of: \ld_migration_pack.extension)
@@ -112,7 +120,7 @@ package final class LoadedPack: Sendable {
     }
 
     /// Ends the pack. Only for callers that know that no call is in flight.
-    package func close() { table.close?(table.`self`) }
+    package func close() { site("close").plain { table.close?(table.`self`) } }
 }
 
 extension MigrationDescription: OrderedMigration {}

@@ -6,44 +6,54 @@ extension LoadedStore {
     /// The ids of the optional abilities that the store has.
     package var abilityIDs: [String] { abilities.ids }
 
-    /// Hands out names as ``EnumerableBackend`` promises.
+    /// Hands out names as ``EnumerableBackend`` promises, and stops at what no store may list.
+    ///
+    /// - Throws: `unsupported` if the store does not list; `corrupt` for a name that is not usable, not within the prefix
+    ///   and the limit, or not behind the one before.
     package func forEachName(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, limit: Int? = nil,
         _ body: (String) -> Bool
     ) throws(StorageError) {
         guard let enumeration = abilities.enumeration else { throw lacks("enumeration") }
-        var invalid = false
-        _ = try PieceSink.forEach({ bytes in
-            guard let name = String(validating: bytes, as: UTF8.self) else {
-                invalid = true
-                return false
+        var order = NameOrder(in: place, prefix: prefix, after: after)
+        var count = 0
+        _ = try site("names").pieces { bytes in
+            if let flaw = order.take(bytes) { return .broken(flaw) }
+            count += 1
+            guard limit.map({ $0 == 0 || count <= $0 }) ?? true else {
+                return .broken("it listed more names in '\(place)' than the \(limit ?? 0) that it was asked for")
             }
-            return body(name)
-        }) { (sink) throws(StorageError) in
-            try ReportSink.call { error in
-                place.withBoundary { place in
-                    prefix.withBytes { prefix in
-                        (after ?? "").withBytes { after in
-                            enumeration.names(table.`self`, place, prefix, after, UInt64(limit ?? 0), sink, error)
-                        }
+            return body(String(decoding: bytes, as: UTF8.self)) ? .more : .enough
+        } _: { sink, error in
+            place.withBoundary { place in
+                prefix.withBytes { prefix in
+                    (after ?? "").withBytes { after in
+                        enumeration.names(table.`self`, place, prefix, after, UInt64(limit ?? 0), sink, error)
                     }
                 }
             }
         }
-        if invalid { throw StorageError(.corrupt, "the store listed a name in '\(place)' that is not UTF-8") }
     }
 
     /// Hands out the places of the store's own choosing that hold a value.
+    ///
+    /// - Throws: `unsupported` if the store does not list; `corrupt` for a place that is not usable or comes twice.
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws(StorageError) {
         guard let enumeration = abilities.enumeration else { throw lacks("enumeration") }
-        _ = try PieceSink.forEach({ bytes in
+        var known: Set<StorageNamespace> = []
+        _ = try site("places").pieces { bytes in
             let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             guard let domain = String(validating: parts[0], as: UTF8.self),
                 let scope = parts.count > 1 ? String(validating: parts[1], as: UTF8.self) : ""
-            else { return true }
-            return body(StorageNamespace(domain: domain, scope: scope))
-        }) { (sink) throws(StorageError) in
-            try ReportSink.call { enumeration.places(table.`self`, sink, $0) }
+            else { return .broken("it listed a place that is not UTF-8") }
+            let place = StorageNamespace(domain: domain, scope: scope)
+            do throws(StorageError) { try place.validate() } catch {
+                return .broken("it listed a place that is not usable: \(error.message)")
+            }
+            guard known.insert(place).inserted else { return .broken("it listed the place '\(place)' twice") }
+            return body(place) ? .more : .enough
+        } _: { sink, error in
+            enumeration.places(table.`self`, sink, error)
         }
     }
 
@@ -51,12 +61,16 @@ extension LoadedStore {
     package func attributes(of handle: StoreHandle) throws(StorageError) -> ValueAttributes? {
         guard let abilities = abilities.attributes else { throw lacks("attributes") }
         var result: ValueAttributes?
-        let status = try ReportSink.call { error in
-            withUnsafeMutablePointer(to: &result) {
-                abilities.attributes(table.`self`, handle.pointer, $0, takeAttributes, error)
-            }
+        let call = site("attributes")
+        let status = try call.receiving(.attributes, &result, .found) { slot in
+            abilities.attributes(
+                table.`self`, handle.pointer, slot.pointee.number, takeAttributes, slot.pointee.error)
         }
-        return status == LD_OK ? result : nil
+        guard (status == LD_OK) == (result != nil) else {
+            throw call.violation(
+                "it answered with the status \(status) and gave \(result == nil ? "no " : "")attributes")
+        }
+        return result
     }
 
     /// Hands out a value in pieces; `false` if there is none. Falls back to one piece for stores that do not stream.
@@ -70,9 +84,18 @@ extension LoadedStore {
             if !data.isEmpty { _ = data.withUnsafeBytes { body($0) } }
             return true
         }
-        return try PieceSink.forEach(body) { (sink) throws(StorageError) in
-            try ReportSink.call { streaming.read(table.`self`, handle.pointer, sink, $0) }
-        } != LD_ABSENT
+        var isEmpty = true
+        let call = site("streaming read")
+        let status = try call.pieces(.found) { piece in
+            isEmpty = false
+            return body(piece) ? .more : .enough
+        } _: { sink, error in
+            streaming.read(table.`self`, handle.pointer, sink, error)
+        }
+        guard status != LD_ABSENT || isEmpty else {
+            throw call.violation("it wrote a value and answered with the status \(status), that there is none")
+        }
+        return status != LD_ABSENT
     }
 
     /// Stores the value that `fill` gives: it fills the buffer, says how many bytes, and 0 at the end. If it throws,
@@ -83,34 +106,35 @@ extension LoadedStore {
     ) throws {
         guard let streaming = abilities.streaming else {
             var value = GatheredBytes()
-            while try value.add(from: { try piece(fill, $0) }) {}
+            while try value.add(from: { try LocalDataHost.fill($0, from: fill) }) {}
             return try set(handle, to: value.bytes, attributes: attributes)
         }
         try withoutActuallyEscaping(fill) { fill in
             var source = PieceSource(fill: fill)
-            let status: Result<Int32, StorageError> = withUnsafeMutablePointer(to: &source) { source in
-                var table = ld_source(size: UInt32(MemoryLayout<ld_source>.size), context: source, read: givePiece)
-                let call = { (error: UnsafePointer<ld_error_sink>) in
+            let call = site("streaming write")
+            let status = Result { () throws(StorageError) in
+                try call.receiving(.source, &source) { slot in
                     guard let attributes else {
-                        return streaming.write(self.table.`self`, handle.pointer, &table, nil, error)
+                        return streaming.write(
+                            table.`self`, handle.pointer, slot.pointee.source, nil, slot.pointee.error)
                     }
                     return attributes.withBoundary {
-                        streaming.write(self.table.`self`, handle.pointer, &table, $0, error)
+                        streaming.write(table.`self`, handle.pointer, slot.pointee.source, $0, slot.pointee.error)
                     }
                 }
-                return Result { () throws(StorageError) in try ReportSink.call(call) }
             }
             // Why the caller's own source gave up says more than what the store made of it.
             if let failure = source.failure { throw failure }
-            guard try status.get() == LD_OK else { throw stopped("writing a value") }
+            guard try status.get() == LD_OK, source.isAtEnd else {
+                throw call.violation("it stored a value without having read it to its end")
+            }
         }
     }
-
 }
 
 /// Asks for one piece; a count that the buffer cannot hold is the source's mistake and must not become a short value.
-private func piece(
-    _ fill: (UnsafeMutableRawBufferPointer) throws -> Int, _ buffer: UnsafeMutableRawBufferPointer
+private func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, from fill: (UnsafeMutableRawBufferPointer) throws -> Int
 ) throws -> Int {
     let count = try fill(buffer)
     guard (0...buffer.count).contains(count) else {
@@ -119,23 +143,44 @@ private func piece(
     return count
 }
 
-/// Gives a value piece by piece, and remembers why it gave up.
+/// Gives a value piece by piece, and remembers whether it came to the end and why it gave up.
 private struct PieceSource {
     let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     var failure: (any Error)?
+    var isAtEnd = false
+
+    /// The most bytes that are given at once, however many are asked for.
+    static let largest = 1 << 20
 }
 
-private func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, capacity: Int) -> Int64 {
-    guard let source = context?.assumingMemoryBound(to: PieceSource.self), let buffer else { return -1 }
+func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, capacity: Int) -> Int64 {
+    guard let slot = CallSlot.running(context, .source),
+        let source = slot.pointee.receiver?.assumingMemoryBound(to: PieceSource.self), !slot.pointee.wasStopped
+    else { return -1 }
+    guard let buffer, capacity > 0 else {
+        slot.pointee.break_(
+            "it asked for \(UInt(bitPattern: capacity)) bytes \(buffer == nil ? "at the address NULL" : "of a value")")
+        return -1
+    }
+    guard !source.pointee.isAtEnd else { return 0 }
     do {
-        return Int64(try piece(source.pointee.fill, UnsafeMutableRawBufferPointer(start: buffer, count: capacity)))
+        let piece = UnsafeMutableRawBufferPointer(start: buffer, count: min(capacity, PieceSource.largest))
+        let count = try fill(piece, from: source.pointee.fill)
+        source.pointee.isAtEnd = count == 0
+        return Int64(count)
     } catch {
         source.pointee.failure = error
+        slot.pointee.wasStopped = true
         return -1
     }
 }
 
 private func takeAttributes(context: UnsafeMutableRawPointer?, attributes: UnsafePointer<ld_attributes>?) {
-    guard let context, let attributes else { return }
-    context.assumingMemoryBound(to: ValueAttributes?.self).pointee = ValueAttributes(attributes)
+    guard let slot = CallSlot.running(context, .attributes), let receiver = slot.pointee.receiver else { return }
+    let result = receiver.assumingMemoryBound(to: ValueAttributes?.self)
+    guard let attributes else { return slot.pointee.break_("it gave attributes at the address NULL") }
+    guard result.pointee == nil else { return slot.pointee.break_("it gave attributes twice") }
+    do throws(StorageError) { result.pointee = try ValueAttributes(attributes) } catch {
+        slot.pointee.break_(error.message)
+    }
 }

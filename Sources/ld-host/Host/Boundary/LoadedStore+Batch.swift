@@ -12,12 +12,11 @@ extension LoadedStore {
         for change in changes { try checkSize(change.value?.count ?? 0) }
         let arena = BatchArena(changes)
         defer { arena.free() }
-        let status = try passing { () throws(StorageError) in
-            try ReportSink.call {
+        _ = try passing { () throws(StorageError) in
+            try site("batch apply").call {
                 batch.apply(table.`self`, arena.operations.baseAddress, arena.operations.count, $0)
             }
         }
-        guard status == LD_OK else { throw stopped("applying a batch") }
     }
 }
 

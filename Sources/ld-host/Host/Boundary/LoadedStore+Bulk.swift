@@ -11,10 +11,11 @@ extension LoadedStore {
         package let value: UnsafeRawBufferPointer?
         /// Another one after each write of the value.
         package let mark: UInt64
-        let attributes: UnsafePointer<ld_attributes>?
+        /// Checked when they came.
+        let attributes: ld_attributes?
 
         /// What is kept beside the value.
-        package func makeAttributes() -> ValueAttributes? { attributes.map { ValueAttributes($0) } }
+        package func makeAttributes() -> ValueAttributes? { attributes.map { ValueAttributes(checked: $0) } }
     }
 
     /// What is kept beside values, size and time aside, one after the other: mostly it is the same.
@@ -30,49 +31,47 @@ extension LoadedStore {
         package mutating func take(_ value: LentValue) -> Bool {
             var isNew = isThere != (value.attributes != nil)
             isThere = value.attributes != nil
-            guard let given = value.attributes?.pointee else { return isNew }
-            if texts[0].take(given.content_type.buffer) { isNew = true }
-            if texts[1].take(given.serializer.buffer) { isNew = true }
-            if texts[2].take(given.version_tag.buffer) { isNew = true }
-            if texts[3].take(given.app_version.buffer) { isNew = true }
-            if texts[4].take(given.owner.buffer) { isNew = true }
+            guard let given = value.attributes else { return isNew }
+            func take(_ text: ld_bytes, at index: Int) {
+                // What came is checked already.
+                if let bytes = text.checked, texts[index].take(bytes) { isNew = true }
+            }
+            take(given.content_type, at: 0)
+            take(given.serializer, at: 1)
+            take(given.version_tag, at: 2)
+            take(given.app_version, at: 3)
+            take(given.owner, at: 4)
             return isNew
         }
     }
 
     /// Hands out values as ``BulkBackend`` promises, and stops at what no store may hand out.
     ///
-    /// - Throws: `unsupported` if the store does not read many at once; `corrupt` for a name that is not UTF-8 or does not
-    ///   start with the prefix.
+    /// - Throws: `unsupported` if the store does not read many at once; `corrupt` for what no store may hand out, as
+    ///   with ``forEachName(in:prefix:after:limit:_:)``.
     package func forEachValue(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, largest: Int = .max,
         _ body: (LentValue) -> Bool
     ) throws(StorageError) {
         guard let bulk = abilities.bulk else { throw lacks("reading many values at once") }
-        let outcome: Result<Bool, StorageError> = withoutActuallyEscaping(body) { body in
-            var taker = ValueTaker(prefix: Array(prefix.utf8), body: body)
+        let outcome: Result<Int32, StorageError> = withoutActuallyEscaping(body) { body in
+            var taker = ValueTaker(
+                order: NameOrder(in: place, prefix: prefix, after: after), largest: largest, body: body)
             return Result { () throws(StorageError) in
-                try withUnsafeMutablePointer(to: &taker) { taker throws(StorageError) in
-                    _ = try ReportSink.call { error in
-                        place.withBoundary { place in
-                            prefix.withBytes { prefix in
-                                (after ?? "").withBytes { after in
-                                    bulk.read(
-                                        table.`self`, place, prefix, after, UInt64(largest), taker, takeLentValue, error
-                                    )
-                                }
+                try site("bulk read").receiving(.values, &taker) { slot in
+                    place.withBoundary { place in
+                        prefix.withBytes { prefix in
+                            (after ?? "").withBytes { after in
+                                bulk.read(
+                                    table.`self`, place, prefix, after, UInt64(largest), slot.pointee.number,
+                                    takeLentValue, slot.pointee.error)
                             }
                         }
                     }
-                    return taker.pointee.isInvalid
                 }
             }
         }
-        guard try !outcome.get() else {
-            throw StorageError(
-                .corrupt,
-                "the store gave a value in '\(place)' whose name is not UTF-8 or does not start with '\(prefix)'")
-        }
+        _ = try outcome.get()
     }
 
     /// Applies changes in order, all of them or none; a later one of a name wins.
@@ -82,64 +81,86 @@ extension LoadedStore {
     package func apply(_ changes: BulkChangeList) throws(StorageError) -> [Int] {
         guard let bulk = abilities.bulk else { throw lacks("changing many values at once") }
         try checkSize(changes.largestValue)
-        var conflicts: [Int] = []
+        var conflicts = ReceivedConflicts(limit: changes.count)
         do throws(StorageError) {
-            let status = try passing { () throws(StorageError) in
-                try ReportSink.call { error in
-                    withUnsafeMutablePointer(to: &conflicts) { conflicts in
-                        changes.withPointers {
-                            bulk.apply(table.`self`, $0.baseAddress, $0.count, conflicts, takeConflict, error)
-                        }
+            _ = try passing { () throws(StorageError) in
+                try site("bulk apply").receiving(.conflicts, &conflicts) { slot in
+                    changes.withPointers {
+                        bulk.apply(
+                            table.`self`, $0.baseAddress, $0.count, slot.pointee.number, takeConflict,
+                            slot.pointee.error)
                     }
                 }
             }
-            guard status == LD_OK else { throw stopped("applying many changes") }
-            guard conflicts.isEmpty else {
-                throw StorageError(
-                    .unknown,
-                    "the store says that \(conflicts.count) changes expect what is not so, and that all were made",
-                    hint: "report this to the plugin's author")
+            guard conflicts.indices.isEmpty else {
+                throw site("bulk apply").violation(
+                    "it says that \(conflicts.indices.count) changes expect what is not so, and that all were made",
+                    code: .unknown)
             }
             return []
         } catch {
-            guard error.code == .busy, !conflicts.isEmpty else { throw error }
-            if let odd = conflicts.first(where: { !(0..<changes.count).contains($0) }) {
-                throw StorageError(
-                    .corrupt, "the store says that change \(odd) of \(changes.count) expects what is not so",
-                    hint: "report this to the plugin's author")
-            }
-            return conflicts
+            guard error.code == .busy, !conflicts.indices.isEmpty else { throw error }
+            return conflicts.indices
         }
     }
 }
 
 /// Hands on what a store hands out.
 private struct ValueTaker {
-    let prefix: [UInt8]
+    var order: NameOrder
+    let largest: Int
     let body: (LoadedStore.LentValue) -> Bool
-    var isInvalid = false
 
-    mutating func take(_ value: ld_bulk_value) -> Bool {
-        let name = value.name.buffer
-        guard let start = name.baseAddress, !name.isEmpty, name.count >= prefix.count,
-            prefix.isEmpty || memcmp(start, prefix, prefix.count) == 0,
-            (try? UTF8Span(validating: name.bindMemory(to: UInt8.self).span)) != nil
-        else {
-            isInvalid = true
-            return false
+    mutating func take(_ value: ld_bulk_value) throws(StorageError) -> PieceVerdict {
+        guard let name = value.name.checked else { return .broken("it gave a name of \(value.name.flaw())") }
+        if let flaw = order.take(name) { return .broken(flaw) }
+        guard value.mark != 0 else { return .broken("it gave a value with the mark 0") }
+        var bytes: UnsafeRawBufferPointer?
+        if value.omitted == 0 {
+            guard let given = value.value.checked else { return .broken("it gave a value of \(value.value.flaw())") }
+            guard given.count <= largest else {
+                return .broken("it gave a value of \(given.count) bytes; it was asked for those of at most \(largest)")
+            }
+            bytes = given
         }
-        return body(
-            LoadedStore.LentValue(
-                name: name, value: value.omitted == 0 ? value.value.buffer : nil, mark: value.mark,
-                attributes: value.attributes))
+        var attributes: ld_attributes?
+        if let given = value.attributes { attributes = try ld_attributes(known: given) }
+        return body(LoadedStore.LentValue(name: name, value: bytes, mark: value.mark, attributes: attributes))
+            ? .more : .enough
     }
 }
 
 private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePointer<ld_bulk_value>?) -> Int32 {
-    guard let context, let value, value.pointee.size >= MemoryLayout<ld_bulk_value>.size else { return 1 }
-    return context.assumingMemoryBound(to: ValueTaker.self).pointee.take(value.pointee) ? 0 : 1
+    guard let slot = CallSlot.running(context, .values), let taker = slot.pointee.receiver, !slot.pointee.wasStopped
+    else { return 1 }
+    guard let value, value.pointee.size >= MemoryLayout<ld_bulk_value>.size else {
+        slot.pointee.break_("it gave a value whose struct is missing or too small")
+        return 1
+    }
+    do throws(StorageError) {
+        switch try taker.assumingMemoryBound(to: ValueTaker.self).pointee.take(value.pointee) {
+        case .more: return 0
+        case .enough: slot.pointee.wasStopped = true
+        case .broken(let what): slot.pointee.break_(what)
+        }
+    } catch {
+        slot.pointee.break_(error.message)
+    }
+    return 1
+}
+
+/// The changes that expect what is not so, each once.
+private struct ReceivedConflicts {
+    let limit: Int
+    var indices: [Int] = []
 }
 
 private func takeConflict(context: UnsafeMutableRawPointer?, index: Int) {
-    context?.assumingMemoryBound(to: [Int].self).pointee.append(index)
+    guard let slot = CallSlot.running(context, .conflicts), let receiver = slot.pointee.receiver else { return }
+    let conflicts = receiver.assumingMemoryBound(to: ReceivedConflicts.self)
+    let limit = conflicts.pointee.limit
+    guard (0..<limit).contains(index), conflicts.pointee.indices.count < limit else {
+        return slot.pointee.break_("it says that change \(UInt(bitPattern: index)) of \(limit) expects what is not so")
+    }
+    conflicts.pointee.indices.append(index)
 }

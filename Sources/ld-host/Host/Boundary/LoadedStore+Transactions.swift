@@ -15,8 +15,7 @@ extension LoadedStore {
     package func begin() throws(StorageError) -> StoreTransaction {
         var pointer: UnsafeMutableRawPointer?
         let transactions = try transactions
-        let status = try ReportSink.call { transactions.begin(table.`self`, &pointer, $0) }
-        guard status == LD_OK else { throw stopped("beginning a transaction") }
+        _ = try site("transaction begin").call { transactions.begin(table.`self`, &pointer, $0) }
         return StoreTransaction(pointer: pointer)
     }
 
@@ -25,10 +24,9 @@ extension LoadedStore {
         _ handle: StoreHandle, in transaction: StoreTransaction
     ) throws(StorageError) -> Data? {
         let transactions = try transactions
-        let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
-            try ReportSink.call { transactions.get(table.`self`, transaction.pointer, handle.pointer, sink, $0) }
+        return try site("transaction get").value { sink, error in
+            transactions.get(table.`self`, transaction.pointer, handle.pointer, sink, error)
         }
-        return try value(data, status)
     }
 
     /// Stores a value, visible only to the transaction until it commits.
@@ -37,7 +35,7 @@ extension LoadedStore {
     ) throws(StorageError) {
         let transactions = try transactions
         try checkSize(value.count)
-        let status = try ReportSink.call { error in
+        _ = try site("transaction set").call { error in
             value.withUnsafeBytes { buffer in
                 let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
                 func call(_ attributes: UnsafePointer<ld_attributes>?) -> Int32 {
@@ -47,15 +45,14 @@ extension LoadedStore {
                 return attributes.map { $0.withBoundary { call($0) } } ?? call(nil)
             }
         }
-        guard status == LD_OK else { throw stopped("writing in a transaction") }
     }
 
     /// Removes the value for the transaction; `false` if there was none.
     package func remove(_ handle: StoreHandle, in transaction: StoreTransaction) throws(StorageError) -> Bool {
         let transactions = try transactions
-        return try found(
-            ReportSink.call { transactions.remove(table.`self`, transaction.pointer, handle.pointer, $0) },
-            "removing in a transaction")
+        return try site("transaction remove").call(.found) {
+            transactions.remove(table.`self`, transaction.pointer, handle.pointer, $0)
+        } == LD_OK
     }
 
     /// Makes the changes take effect, all or none, and ends the transaction in either case.
@@ -63,13 +60,12 @@ extension LoadedStore {
     /// - Throws: `busy` if a value that the transaction read or changed was changed by another meanwhile.
     package func commit(_ transaction: StoreTransaction) throws(StorageError) {
         let transactions = try transactions
-        let status = try ReportSink.call { transactions.commit(table.`self`, transaction.pointer, $0) }
-        guard status == LD_OK else { throw stopped("committing a transaction") }
+        _ = try site("transaction commit").call { transactions.commit(table.`self`, transaction.pointer, $0) }
     }
 
     /// Ends the transaction without effect.
     package func rollback(_ transaction: StoreTransaction) {
-        abilities.transactions?.rollback(table.`self`, transaction.pointer)
+        site("transaction rollback").plain { abilities.transactions?.rollback(table.`self`, transaction.pointer) }
     }
 
     private var transactions: ld_store_transactions {

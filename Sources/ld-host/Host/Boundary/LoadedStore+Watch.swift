@@ -11,22 +11,21 @@ extension LoadedStore {
         _ place: StorageNamespace, prefix: String = "", changed: @escaping @Sendable (String?) -> Void
     ) throws(StorageError) -> StoreWatch {
         guard let watch = abilities.watch else { throw lacks("watching") }
-        let listener = Unmanaged.passRetained(StoreListener(changed))
+        let listener = StoreListener(identity, changed)
         var token: UnsafeMutableRawPointer?
         do throws(StorageError) {
-            let status = try ReportSink.call { error in
+            _ = try site("watch").call { error in
                 place.withBoundary { place in
                     prefix.withBytes { prefix in
                         var watcher = ld_watcher(
-                            size: UInt32(MemoryLayout<ld_watcher>.size), context: listener.toOpaque(),
-                            changed: tellListener)
+                            size: UInt32(MemoryLayout<ld_watcher>.size), context: listener.context,
+                            changed: takeChange)
                         return watch.watch(table.`self`, place, prefix, &watcher, &token, error)
                     }
                 }
             }
-            guard status == LD_OK else { throw stopped("watching '\(place)'") }
         } catch {
-            listener.release()
+            listener.end()
             throw error
         }
         return StoreWatch(token: token, listener: listener)
@@ -34,14 +33,7 @@ extension LoadedStore {
 
     /// Ends a watch, once; when it returns, `changed` is not running and will not run again. May wait.
     package func unwatch(_ watch: StoreWatch) {
-        abilities.watch?.unwatch(table.`self`, watch.token)
-        watch.listener.release()
+        site("unwatch").plain { abilities.watch?.unwatch(table.`self`, watch.token) }
+        watch.listener.end()
     }
-}
-
-private func tellListener(context: UnsafeMutableRawPointer?, name: ld_bytes) {
-    guard let context else { return }
-    let listener = Unmanaged<StoreListener>.fromOpaque(context)
-    // A name that is not UTF-8 is none that the host could ask for: anything may have changed.
-    listener._withUnsafeGuaranteedRef { $0.changed(name.count == 0 ? nil : name.text) }
 }

@@ -13,14 +13,19 @@ package final class LoadedStore: Sendable {
     package let table: ld_store
     /// The tables of its optional abilities.
     package let abilities: LoadedAbilities
+    /// Which component it is, for errors.
+    let identity: ComponentIdentity
     /// Lets who compares and changes be alone; a store with transactions sees to that itself.
     let gate: WriterGate?
 
     /// Takes over an open store's table.
     ///
-    /// - Parameter identity: The same for all stores of this process that keep the same values.
+    /// - Parameter contents: The same for all stores of this process that keep the same values.
     /// - Throws: `pluginRefused` naming the component if the table is not usable.
-    init(table pointer: UnsafeRawPointer?, component: String, identity: UInt64) throws(StorageError) {
+    init(
+        table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity, contents: UInt64
+    ) throws(StorageError) {
+        let component = identity.component
         var table = ld_store()
         guard copyTable(pointer, into: &table, required: Self.requiredSize) else {
             let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
@@ -45,6 +50,7 @@ package final class LoadedStore: Sendable {
                 hint: "use one of the LD_LATENCY_ values")
         }
         self.table = table
+        self.identity = identity
         var properties = StoreProperties(
             latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
             isShared: table.flags & LD_STORE_SHARED != 0, isKeychain: table.flags & LD_STORE_KEYCHAIN != 0,
@@ -52,8 +58,8 @@ package final class LoadedStore: Sendable {
         properties.keepsFoldersApart = table.flags & LD_STORE_FOLDERS_APART != 0
         properties.enforces = table.enforces
         self.properties = properties
-        abilities = LoadedAbilities(of: table)
-        gate = abilities.transactions == nil ? WriterGate.shared(identity) : nil
+        abilities = LoadedAbilities(of: table, identity)
+        gate = abilities.transactions == nil ? WriterGate.shared(contents) : nil
     }
 
     private static var requiredSize: Int {
@@ -63,10 +69,9 @@ package final class LoadedStore: Sendable {
     /// Resolves an address; each handle is to be released.
     package func resolve(_ address: StorageAddress) throws(StorageError) -> StoreHandle {
         var handle: UnsafeMutableRawPointer?
-        let status = try ReportSink.call { error in
+        _ = try site("resolve").call { error in
             address.withBoundary { table.resolve(table.`self`, $0, &handle, error) }
         }
-        guard status == LD_OK else { throw stopped("resolving '\(address)'") }
         return StoreHandle(pointer: handle)
     }
 
@@ -74,14 +79,14 @@ package final class LoadedStore: Sendable {
     package func release(_ handle: StoreHandle) { table.release(table.`self`, handle.pointer) }
 
     /// Reads one handle's value; valid as long as the handle.
-    package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle) }
+    package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle, identity) }
 
     /// The value, or `nil` if there is none.
     package func get(_ handle: StoreHandle) throws(StorageError) -> Data? { try reader(of: handle).read() }
 
     /// Whether a value is stored.
     package func exists(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try found(ReportSink.call { table.exists(table.`self`, handle.pointer, $0) }, "looking for a value")
+        try site("exists").call(.found) { table.exists(table.`self`, handle.pointer, $0) } == LD_OK
     }
 
     /// Stores a value.
@@ -94,20 +99,19 @@ package final class LoadedStore: Sendable {
         _ handle: StoreHandle, to value: UnsafeRawBufferPointer, attributes: ValueAttributes?
     ) throws(StorageError) {
         try checkSize(value.count)
-        let status = try passing { () throws(StorageError) in
-            try ReportSink.call { error in
+        _ = try passing { () throws(StorageError) in
+            try site("set").call { error in
                 let bytes = ld_bytes(value)
                 guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
                 return attributes.withBoundary { table.set(table.`self`, handle.pointer, bytes, $0, error) }
             }
         }
-        guard status == LD_OK else { throw stopped("writing a value") }
     }
 
     /// Removes the value; `false` if there was none.
     package func remove(_ handle: StoreHandle) throws(StorageError) -> Bool {
         try passing { () throws(StorageError) in
-            try found(ReportSink.call { table.remove(table.`self`, handle.pointer, $0) }, "removing a value")
+            try site("remove").call(.found) { table.remove(table.`self`, handle.pointer, $0) } == LD_OK
         }
     }
 
@@ -119,5 +123,9 @@ package final class LoadedStore: Sendable {
     }
 
     /// Ends the store. Only for callers that know that no call is in flight and no handle is held.
-    package func close() { table.close?(table.`self`) }
+    package func close() { site("close").plain { table.close?(table.`self`) } }
+
+    /// A call of one of its functions.
+    @inline(__always)
+    func site(_ function: StaticString) -> CallSite { identity.site(function) }
 }

@@ -18,11 +18,21 @@ final class PackCall: Sendable {
         let serializer: Data
         let security: Data
 
-        init(_ key: ld_migration_key) {
-            address = Data(key.address.buffer)
-            serializer = Data(key.serializer.buffer)
-            security = Data(key.security.buffer)
+        init(_ key: ld_migration_key) throws(StorageError) {
+            func data(_ bytes: ld_bytes) throws(StorageError) -> Data {
+                guard bytes.count <= Self.longest, let bytes = bytes.checked else {
+                    throw StorageError(
+                        .corrupt, "a migration named a key that is not usable: \(bytes.flaw(atMost: Self.longest))")
+                }
+                return Data(bytes)
+            }
+            address = try data(key.address)
+            serializer = try data(key.serializer)
+            security = try data(key.security)
         }
+
+        /// The most bytes of each part: more than any key has.
+        private static var longest: Int { 16 << 10 }
     }
 
     /// What the pack is told that the call is.
@@ -94,7 +104,7 @@ final class PackCall: Sendable {
             guard !state.isCancelled else {
                 throw StorageError(.cancelled, "the migration was given up: it took too long, or nobody waits for it")
             }
-            let bytes = KeyBytes(key)
+            let bytes = try KeyBytes(key)
             if let key = state.keys[bytes] { return key }
             let named = try AnyStorageKey(key)
             let found = known.first { $0.descriptor.isAlike(named.descriptor) } ?? named
@@ -129,7 +139,9 @@ private func transactionGet(
 ) -> Int32 {
     reporting(error) {
         let (call, key) = try PackCall.use(context, key)
-        guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
+        guard let sink, sink.pointee.size >= UInt32(MemoryLayout<ld_sink>.size) else {
+            throw StorageError(.unsupported, "get was called without a sink")
+        }
         guard let data = try call.wait({ try await $0.data(for: key) }) else { return LD_ABSENT }
         return sink.send(data.bytes) ? LD_OK : LD_STOPPED
     }
@@ -150,10 +162,7 @@ private func transactionSet(
 ) -> Int32 {
     reporting(error) {
         let (call, key) = try PackCall.use(context, key)
-        guard value.count == 0 || value.data != nil, value.count <= Int.max else {
-            throw StorageError(.unsupported, "set was called without a value")
-        }
-        let data = Data(value.buffer)
+        let data = Data(try value.bytes())
         try call.wait { try await $0.setData(data, for: key) }
         return LD_OK
     }

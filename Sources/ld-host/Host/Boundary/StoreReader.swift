@@ -9,13 +9,16 @@ package struct StoreReader: @unchecked Sendable {
     private let store: UnsafeMutableRawPointer?
     private let handle: UnsafeMutableRawPointer?
     private let function: GetFunction?
+    // Identities are never freed.
+    private let identity: Unmanaged<ComponentIdentity>
 
     private typealias GetFunction =
         @Sendable @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<ld_sink>?, UnsafePointer<ld_error_sink>?
         ) -> ld_status
 
-    init(_ table: ld_store, _ handle: StoreHandle) {
+    init(_ table: ld_store, _ handle: StoreHandle, _ identity: ComponentIdentity) {
+        self.identity = Unmanaged.passUnretained(identity)
         store = table.`self`
         function = table.get
         self.handle = handle.pointer
@@ -24,15 +27,6 @@ package struct StoreReader: @unchecked Sendable {
     /// The value, or `nil` if there is none.
     @inline(__always)
     package func read() throws(StorageError) -> Data? {
-        let (status, data) = try ValueSink.collect { (sink) throws(StorageError) in
-            try ReportSink.call { function?(store, handle, sink, $0) ?? LD_FAILED }
-        }
-        switch status {
-        case LD_OK:
-            guard let data else { throw StorageError(.unknown, "the store reported a value and did not write it") }
-            return data
-        case LD_ABSENT: return nil
-        default: throw StorageError(.cancelled, "the store stopped before the value was read")
-        }
+        try CallSite(identity, "get").value { sink, error in function?(store, handle, sink, error) ?? LD_FAILED }
     }
 }

@@ -1,4 +1,5 @@
 internal import CLocalData
+internal import LocalDataAPI
 
 /// Copies a table that came over the boundary into a zeroed one of this host's revision, once: what a smaller table
 /// lacks is `NULL`, what a larger one has besides is left alone.
@@ -13,6 +14,3 @@ func copyTable<Table>(_ pointer: UnsafeRawPointer?, into table: inout Table, req
     }
     return true
 }
-
-/// No revision of a table will ever be larger; a `size` above it is a lie or a stray pointer.
-let largestTable = 4096

@@ -8,7 +8,7 @@ extension ConfigurationDocument {
     /// `maximumSize` bytes are read, also from a file that grows meanwhile.
     ///
     /// - Throws: `permissionDenied` if the file may not be read, `fileError` if it cannot be, `invalidConfiguration`
-    ///   if it is no regular file, too large, or not well formed.
+    ///   if it is no regular file, empty, too large, or not well formed.
     package init?(path: String) throws(StorageError) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {
@@ -25,7 +25,14 @@ extension ConfigurationDocument {
                 "configuration \(path): expected a regular file, found \(Self.kind(of: status.st_mode))")
         }
         guard status.st_size <= Self.maximumSize else { throw Self.tooLarge(path, "\(status.st_size)") }
-        try self.init(bytes: try Self.contents(of: file, path: path), source: path)
+        let bytes = try Self.contents(of: file, path: path)
+        // What an interrupted copy or a full disk left; taken for settings, it would set every domain to its default.
+        guard bytes.contains(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }) else {
+            throw StorageError(
+                .invalidConfiguration, "configuration \(path): expected an object in braces, found an empty file",
+                hint: "restore it from a backup, or start with the defaults: echo '{}' > '\(path)'")
+        }
+        try self.init(bytes: bytes, source: path)
     }
 
     private static func contents(of file: Int32, path: String) throws(StorageError) -> [UInt8] {

@@ -40,7 +40,7 @@ package struct ConfigurationPath: Sendable, Hashable {
             rest.removeFirst()
         }
         guard rest.isEmpty || rest.first == "=" else {
-            throw error(text, "segment \(segments.count) is followed by '\(rest.prefix(1))'")
+            throw error(text, "segment \(segments.count) is followed by '\(Substring(rest.prefix(1)))'")
         }
         return (ConfigurationPath(segments), Substring(rest))
     }

@@ -31,7 +31,7 @@ extension HostConfiguration {
             throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
         }
         let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
-        return ConfigurationSchema.host.validate(layered)
+        return HostConfiguration(layered: layered, locations: .current).problems()
     }
 
     /// All values, merged.

@@ -8,43 +8,59 @@ extension HostConfiguration {
     ///   - path: The setting.
     ///   - text: JSON, or text if it is no JSON; `nil` removes the setting.
     /// - Returns: The file's path.
-    /// - Throws: `invalidConfiguration` if the outcome would not be valid; then the file has not changed.
+    /// - Throws: `invalidConfiguration` if the outcome would not be valid; `busy` if another process keeps the file's
+    ///   lock. Then the file has not changed.
     package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
         let file = try Self.editedFile(flags: flags, locations: locations)
+        let kind: ConfigurationLayer.Name =
+            flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
+        try Self.lock(file).exclusive { (_) throws(StorageError) in
+            // Others may have changed the file since this configuration was read.
+            let found = try ConfigurationDocument(path: file)
+            let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
+            let new = try Self.changed(old, path, to: text, in: file)
+            let before = replacing(file, kind, by: old)
+            let after = replacing(file, kind, by: new)
+            let known = Set(before.problems().map { "\($0.path) \($0.message)" })
+            if let problem = after.problems().first(where: { !known.contains("\($0.path) \($0.message)") }) {
+                throw StorageError(
+                    .invalidConfiguration,
+                    "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
+                    hint: problem.hint)
+            }
+            // Before the change: a store that is remembered in vain does no harm.
+            if let before = try? before.settings(), let after = try? after.settings() {
+                try RouteHistory(after.folders).add(from: before, to: after)
+            }
+            try HostFile.write(Data(new.text.utf8), to: file)
+        }
+        return file
+    }
+
+    private static func changed(
+        _ old: ConfigurationDocument, _ path: String, to text: String?, in file: String
+    ) throws(StorageError) -> ConfigurationDocument {
         let segments = try ConfigurationPath(path).segments
-        let found = try ConfigurationDocument(path: file)
-        let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
-        let new: ConfigurationDocument
         if let text {
             // Read as a flag is, so that a version stays text.
             let assignment = try ConfigurationLayer(assignment: "\(ConfigurationPath(segments))=\(text)")
-            new = try old.setting(assignment.value[segments] ?? .null, at: segments)
-        } else {
-            guard old.value[segments] != nil else {
-                throw StorageError(
-                    .notFound, "'\(path)' is not set in '\(file)'", hint: "run: ld-host config show --origin")
-            }
-            new = try old.removing(at: segments)
+            return try old.setting(assignment.value[segments] ?? .null, at: segments)
         }
-        // The whole outcome is checked, with the file in its place among the layers.
-        let kind: ConfigurationLayer.Name =
-            flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
+        guard old.value[segments] != nil else {
+            throw StorageError(
+                .notFound, "'\(path)' is not set in '\(file)'", hint: "run: ld-host config show --origin")
+        }
+        return try old.removing(at: segments)
+    }
+
+    /// The whole configuration with another content of a file in its place among the layers.
+    private func replacing(
+        _ file: String, _ kind: ConfigurationLayer.Name, by document: ConfigurationDocument
+    ) -> HostConfiguration {
         var layers = layered.layers.filter { $0.document == nil || $0.source != file }
         let position = layers.firstIndex { $0.name.rank > kind.rank } ?? layers.count
-        layers.insert(ConfigurationLayer(kind, new), at: position)
-        let outcome = HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
-        let known = Set(problems().map { "\($0.path) \($0.message)" })
-        if let problem = outcome.problems().first(where: { !known.contains("\($0.path) \($0.message)") }) {
-            throw StorageError(
-                .invalidConfiguration, "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
-                hint: problem.hint)
-        }
-        // Before the change: a store that is remembered in vain does no harm.
-        if let before = try? settings(), let after = try? outcome.settings() {
-            try RouteHistory(after.folders).add(from: before, to: after)
-        }
-        try HostFile.write(Data(new.text.utf8), to: file)
-        return file
+        layers.insert(ConfigurationLayer(kind, document), at: position)
+        return HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
     }
 
     /// Writes a new configuration file with today's choices, unless there is one.
@@ -52,10 +68,16 @@ extension HostConfiguration {
     /// - Returns: The file's path, and whether it is new.
     package static func writeStarter(flags: Flags) throws(StorageError) -> (path: String, isNew: Bool) {
         let file = try editedFile(flags: flags, locations: .current)
-        guard try ConfigurationDocument(path: file) == nil else { return (file, false) }
-        try HostFile.write(Data(starter.utf8), to: file)
-        return (file, true)
+        let isNew = try lock(file).exclusive { (_) throws(StorageError) in
+            guard try ConfigurationDocument(path: file) == nil else { return false }
+            try HostFile.write(Data(starter.utf8), to: file)
+            return true
+        }
+        return (file, isNew)
     }
+
+    /// Held from reading a file until it is replaced.
+    private static func lock(_ file: String) -> FileLock { FileLock("\(file).lock") }
 
     private static func editedFile(
         flags: Flags, locations: ConfigurationLocations

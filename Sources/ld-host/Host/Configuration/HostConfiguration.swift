@@ -74,10 +74,13 @@ public struct HostConfiguration: Sendable {
     }
 
     /// Every problem, with file and place.
-    package func problems() -> [ConfigurationProblem] { ConfigurationSchema.host.validate(layered) }
+    package func problems() -> [ConfigurationProblem] {
+        ConfigurationSchema.host.validate(layered) + incomputableSealings()
+    }
 
     private func check() throws(StorageError) {
-        if let error = ConfigurationProblem.error(for: problems()) { throw error }
+        // What the provider cannot compute concerns one store: the others serve.
+        if let error = ConfigurationProblem.error(for: ConfigurationSchema.host.validate(layered)) { throw error }
         // What a source of keys takes depends on the source, which the schema cannot say.
         let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
         for name in try layered.keys(at: ["stores"]) { _ = try sealing(ofStore: name, anywhere) }

@@ -18,22 +18,30 @@ struct RouteHistory {
     /// component that does not exist, is looked for in vain.
     func add(from before: HostSettings, to after: HostSettings) throws(StorageError) {
         let names = Set(before.routes.values.map(\.store.name)).subtracting(after.routes.values.map(\.store.name))
-        try write(Set(stores).union(names))
+        guard !names.isSubset(of: stores) else { return }
+        try change { (stores) throws(StorageError) in stores.formUnion(names) }
     }
 
     /// Forgets a store.
     ///
     /// - Throws: `notFound` if it is not in the history.
     func remove(_ store: String) throws(StorageError) {
-        guard stores.contains(store) else {
-            throw StorageError(.notFound, "no store '\(store)' is looked at besides those that are configured")
+        try change { (stores) throws(StorageError) in
+            guard stores.remove(store) != nil else {
+                throw StorageError(.notFound, "no store '\(store)' is looked at besides those that are configured")
+            }
         }
-        try write(Set(stores).subtracting([store]))
     }
 
-    private func write(_ names: Set<String>) throws(StorageError) {
-        guard names != Set(stores) else { return }
-        let text = (try? JSONEncoder().encode(names.sorted())) ?? Data("[]".utf8)
-        try HostFile.write(text, to: file)
+    /// Replaces the names, while no other process does.
+    private func change(_ body: (inout Set<String>) throws(StorageError) -> Void) throws(StorageError) {
+        try FileLock("\(file).lock").exclusive { (_) throws(StorageError) in
+            var names = Set(stores)
+            let before = names
+            try body(&names)
+            guard names != before else { return }
+            let text = (try? JSONEncoder().encode(names.sorted())) ?? Data("[]".utf8)
+            try HostFile.write(text, to: file)
+        }
     }
 }

@@ -4,13 +4,16 @@ internal import LocalDataAPI
 extension StorageRouter {
     /// Copies every value of one store to another: for the change of a domain from one to the other.
     ///
-    /// Each value is read back and compared. Values that the destination has already are left as they are, so an
-    /// interrupted run is taken up by the next one. The source is only read, unless it is to be moved: then, when
-    /// everything has arrived, each value is removed that the destination has too. A store that is not configured is
-    /// opened as the component of that name.
+    /// Each value is read back and compared with what was copied. Values that the destination has already are left as they
+    /// are, so an interrupted run is taken up by the next one. The source is only read, unless it is to be moved: then, when
+    /// everything has arrived, each value is removed that the destination has too. What another process sets meanwhile is
+    /// neither overwritten nor removed: it is copied again, or stays where it is and is in the report as changed. A store
+    /// without transactions (a keyring) compares right before it changes. A store that is not configured is opened as the
+    /// component of that name.
     ///
     /// - Parameters:
-    ///   - moving: Whether to remove the values from the source in the end.
+    ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the source
+    ///     serves the keychain.
     ///   - overwriting: Whether to replace values of which the destination has another.
     ///   - planOnly: Compares, and changes nothing.
     ///   - progress: Told how many of how many values are done, on any thread.
@@ -37,7 +40,7 @@ extension StorageRouter {
                         + "'\(run.report.conflicts[0])'; nothing was copied",
                     hint: "see them with --plan; --overwrite replaces them")
             }
-            if !planOnly, let key = run.differentKeys.first {
+            if !planOnly, let key = try run.differentKey() {
                 try intent?.finish()
                 throw StorageError(
                     .busy,
@@ -47,11 +50,14 @@ extension StorageRouter {
             }
             guard !planOnly else {
                 run.report.copied = run.missing.count + (overwriting ? run.report.conflicts.count : 0)
-                if moving { run.report.removed = run.report.equal + run.report.copied }
+                if moving { try run.planRemoval(overwriting: overwriting) }
                 return run.report
             }
             try run.copy(overwriting: overwriting)
-            if moving { try run.remove() }
+            if moving {
+                try run.remove()
+                run.wipe()
+            }
             try intent?.finish()
             return run.report
         }
@@ -90,6 +96,8 @@ private struct CopyRun {
     private(set) var missing: [StorageAddress] = []
     private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
+    /// What this run has put at the destination: the hash of each value's opened bytes.
+    private var copied: [StorageAddress: UInt64] = [:]
 
     init(copy: StoreCopy, report: StoreCopyReport, progress: @escaping @Sendable (Int, Int) -> Void) {
         self.copy = copy
@@ -97,8 +105,11 @@ private struct CopyRun {
         self.progress = progress
     }
 
-    /// Addresses of the host's own keys of which the destination has others.
-    var differentKeys: [StorageAddress] { different.filter(copy.snapshot.isReserved) }
+    /// An address of the host's own keys of which the destination has others.
+    func differentKey() throws(StorageError) -> StorageAddress? {
+        for address in different where try copy.isHostKey(address) { return address }
+        return nil
+    }
 
     mutating func look() throws(StorageError) {
         for address in try copy.addresses() {
@@ -110,7 +121,7 @@ private struct CopyRun {
                 case .different: different.append(address)
                 }
             } catch {
-                guard error.code == .cannotOpen else { throw error }
+                guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
                 report.failures["\(address)"] = error.message
             }
         }
@@ -119,27 +130,88 @@ private struct CopyRun {
     }
 
     mutating func copy(overwriting: Bool) throws(StorageError) {
-        let all = missing + (overwriting ? different : [])
-        for (index, address) in all.enumerated() {
+        let some = missing.map { ($0, false) } + (overwriting ? different.map { ($0, true) } : [])
+        // No ring is in the destination before its list says that it is one.
+        let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
+        for (index, (address, replaces)) in all.enumerated() {
             do throws(StorageError) {
-                try copy.copy(address)
-                report.copied += 1
-                present.append(address)
-            } catch {
-                switch error.code {
-                case .cannotOpen: report.failures["\(address)"] = error.message
+                switch try copy.copy(address, replacing: replaces ? .anything : .nothing) {
+                case .copied(let digest):
+                    report.copied += 1
+                    present.append(address)
+                    copied[address] = digest
                 // Removed by its owner meanwhile.
-                case .notFound: break
-                default: throw error
+                case .gone: break
+                case .changed: report.changed.append("\(address)")
                 }
+            } catch {
+                guard error.code == .cannotOpen || error.code == .corrupt else { throw error }
+                report.failures["\(address)"] = error.message
             }
             progress(index + 1, all.count)
         }
     }
 
-    /// Removes the host's keys last: whatever happens before, what they seal can be opened.
+    /// Removes the host's keys last: whatever happens before, what they seal can be opened. As long as the source serves
+    /// the keychain they stay.
     mutating func remove() throws(StorageError) {
-        let keysLast = present.filter { !copy.snapshot.isReserved($0) } + present.filter(copy.snapshot.isReserved)
-        for address in keysLast where try copy.remove(address) { report.removed += 1 }
+        let (values, keys) = try parted(present)
+        for address in values + (keepsKeys ? [] : keys) {
+            if try remove(address) { report.removed += 1 }
+        }
+        if keepsKeys { report.kept = keys.map { "\($0)" } }
     }
+
+    /// What ``remove()`` would do.
+    mutating func planRemoval(overwriting: Bool) throws(StorageError) {
+        let (values, keys) = try parted(present + missing + (overwriting ? different : []))
+        report.removed = values.count + (keepsKeys ? 0 : keys.count)
+        if keepsKeys { report.kept = keys.map { "\($0)" } }
+    }
+
+    private var keepsKeys: Bool { copy.sourceServesKeychain }
+
+    private func parted(
+        _ addresses: [StorageAddress]
+    ) throws(StorageError) -> (values: [StorageAddress], keys: [StorageAddress]) {
+        var (values, keys): ([StorageAddress], [StorageAddress]) = ([], [])
+        for address in addresses {
+            if try copy.isHostKey(address) { keys.append(address) } else { values.append(address) }
+        }
+        return (values, keys)
+    }
+
+    /// Removes a value from the source; one that was changed since this run copied it is copied again before.
+    private mutating func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
+        for attempt in 1...Self.attempts {
+            switch try copy.remove(address) {
+            case .copied: return true
+            case .gone:
+                // Its owner has removed it: what this run has copied is not to come back in its place.
+                if let digest = copied[address] { try copy.withdraw(address, digest) }
+                return false
+            case .changed: break
+            }
+            guard attempt < Self.attempts, let digest = copied[address],
+                case .copied(let newer) = try copy.copy(address, replacing: .value(digest))
+            else { break }
+            copied[address] = newer
+        }
+        if let digest = copied[address] { try copy.withdraw(address, digest) }
+        report.changed.append("\(address)")
+        return false
+    }
+
+    /// Clears the source's files of what has come to a better protected store.
+    mutating func wipe() {
+        guard report.removed > 0, copy.destination.isKeychain, !copy.source.isKeychain else { return }
+        for place in Set(present.map(\.place)) {
+            do throws(StorageError) { try copy.source.store.wipe(place) } catch {
+                report.failures["what was removed from '\(place)', in the files of store '\(report.from)',"] =
+                    error.message
+            }
+        }
+    }
+
+    private static let attempts = 4
 }

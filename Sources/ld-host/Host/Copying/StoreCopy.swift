@@ -49,7 +49,7 @@ struct StoreCopy: Sendable {
         guard try target.store.exists(target.handle) else { return .missing }
         if try from.isEqual(to: target) { return .equal }
         // A ring that has every key of the other has gone on since it was copied.
-        if snapshot.isReserved(address), (try? keys(in: from).isSubset(of: keys(in: target))) == true { return .equal }
+        if try isHostKey(address), (try? keys(in: from).isSubset(of: keys(in: target))) == true { return .equal }
         return .different
     }
 
@@ -63,33 +63,138 @@ struct StoreCopy: Sendable {
         return Set(state.entries.map(\.id))
     }
 
+    /// What came of the attempt to copy or move a value.
+    enum Outcome {
+        /// The destination has the value; the hash of its opened bytes.
+        case copied(UInt64)
+        /// The source was removed by its owner.
+        case gone
+        /// Another process changed the source or the destination, and that stands.
+        case changed
+    }
+
     /// Copies a value and reads it back. Nobody changes a key ring while it is copied.
     ///
-    /// - Throws: `corrupt` if something else arrived.
-    func copy(_ address: StorageAddress) throws(StorageError) {
+    /// - Parameter replacing: What the destination may have: anything, or else the value of this hash; `nil` for no value.
+    ///   What another process puts there meanwhile stays, as far as the store compares and changes as one.
+    func copy(_ address: StorageAddress, replacing expected: Expected) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
             let target = try value(at: address, in: destination)
-            let attributes = try from.attributes()
-            try from.copy(to: target, attributes: attributes)
-            guard try from.isEqual(to: target) else {
-                throw StorageError(
-                    .corrupt, "'\(address)' reads back from store '\(destination.name)' as something else",
-                    hint: "the source is as it was; see whether the destination keeps such values")
+            for _ in 0..<Self.attempts {
+                guard let attributes = try from.attributes() else { return .gone }
+                let outcome =
+                    attributes.size ?? 0 > LargeMove.least
+                    ? try copyInPieces(address, from, target, attributes, expected)
+                    : try copyAtOnce(address, from, target, attributes, expected)
+                if let outcome { return outcome }
+            }
+            return .changed
+        }
+    }
+
+    /// What may be replaced at the destination.
+    enum Expected {
+        case anything
+        case nothing
+        case value(UInt64)
+
+        func allows(_ digest: UInt64?) -> Bool {
+            switch self {
+            case .anything: true
+            case .nothing: digest == nil
+            case .value(let expected): digest == expected
             }
         }
     }
 
-    /// Removes a value from the source, if the destination has the same.
+    /// - Returns: `nil` if another process came between.
+    private func copyAtOnce(
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
+        _ expected: Expected
+    ) throws(StorageError) -> Outcome? {
+        let view = try StoreView(AtomicScope(address.place, in: destination))
+        let before = try view.read(target).map { (stored) throws(StorageError) in
+            // What cannot be opened is another value all the same.
+            (try? target.open(stored)).map { StableHash.of($0) } ?? 0
+        }
+        guard var data = try from.get() else { return .gone }
+        defer { data.resetBytes(in: 0..<data.count) }
+        let digest = StableHash.of(data)
+        if before == digest { return .copied(digest) }
+        guard expected.allows(before) else { return .changed }
+        guard try target.set(data, attributes: attributes, in: view) else { return nil }
+        guard try target.digest() == digest else { throw unequal(address) }
+        return .copied(digest)
+    }
+
+    private func copyInPieces(
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
+        _ expected: Expected
+    ) throws(StorageError) -> Outcome? {
+        guard try expected.allows(target.digest()) else { return .changed }
+        var copied = StableHash.start
+        var isOvertaken = false
+        do throws(StorageError) {
+            try from.copy(to: target, attributes: attributes, passing: { StableHash.add($0, to: &copied) }) {
+                () throws(StorageError) in
+                guard case .nothing = expected, try target.store.exists(target.handle) else { return }
+                isOvertaken = true
+                throw StorageError(.busy, "a value came to '\(address)' while another was copied there")
+            }
+        } catch {
+            if error.code == .notFound { return .gone }
+            guard isOvertaken else { throw error }
+            return nil
+        }
+        guard try target.digest() == copied else { throw unequal(address) }
+        return .copied(copied)
+    }
+
+    private func unequal(_ address: StorageAddress) -> StorageError {
+        StorageError(
+            .corrupt,
+            "'\(address)' reads back from store '\(destination.name)' as something else than was copied: another process "
+                + "changed it there meanwhile, or the store does not keep such values",
+            hint: "the source is as it was; run it again")
+    }
+
+    /// Removes a value from the source, if the destination has the same; comparison and removal are one if the store has
+    /// transactions.
     ///
-    /// - Returns: Whether it was removed.
-    func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
+    /// - Returns: `copied` if it is removed; else what became of it.
+    func remove(_ address: StorageAddress) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
-            guard try compare(address) == .equal else { return false }
             let from = try value(at: address, in: source)
-            return try from.store.remove(from.handle)
+            let move = LargeMove(source: from, destination: try value(at: address, in: destination))
+            // Nobody changes a ring now; one that has more keys than was copied is in place, too.
+            if try snapshot.isReserved(address, in: source) {
+                guard try compare(address) == .equal else { return .changed }
+                return try from.store.remove(from.handle) ? .copied(0) : .gone
+            }
+            for _ in 0..<Self.attempts {
+                if try move.removeSourceWhileStanding(in: source) { return .copied(0) }
+                if try !from.store.exists(from.handle) { return .gone }
+                guard try move.isInPlace() else { break }
+            }
+            return .changed
         }
     }
+    /// Takes back what was copied, so that the next run finds the source alone; unless another process has changed it.
+    func withdraw(_ address: StorageAddress, _ copied: UInt64) throws(StorageError) {
+        let target = try value(at: address, in: destination)
+        try target.layers.whileStanding { () throws(StorageError) in
+            for _ in 0..<Self.attempts {
+                let view = try StoreView(AtomicScope(address.place, in: destination))
+                guard let stored = try view.read(target), try StableHash.of(target.open(stored)) == copied else {
+                    return
+                }
+                if try view.apply([StorageChange(key: target.handle, value: nil)]) { return }
+            }
+        }
+    }
+
+    private static let attempts = 3
 
     /// Keeps others from changing what is at an address, where that is possible: values that the source seals, and rings.
     private func alone<Result>(
@@ -99,11 +204,20 @@ struct StoreCopy: Sendable {
             guard let ring = source.sealing?.ring else { return try body() }
             return try ring.whileAlone { (_) throws(StorageError) in try body() }
         }
-        guard snapshot.isReserved(address) else { return try inSource() }
+        guard try isHostKey(address) else { return try inSource() }
         return try snapshot.rings.ring(named: snapshot.rings.current).whileAlone { (_) throws(StorageError) in
             try inSource()
         }
     }
+
+    /// Whether one of the host's own keys is at an address of either store, or an entry of the list of those.
+    func isHostKey(_ address: StorageAddress) throws(StorageError) -> Bool {
+        if try snapshot.isReserved(address, in: source) { return true }
+        return try snapshot.isReserved(address, in: destination)
+    }
+
+    /// Whether the host's own keys have to stay in the source, since what they seal is opened with them from there.
+    var sourceServesKeychain: Bool { snapshot.settings.routes["keychain"]?.store.name == source.name }
 
     private func value(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> SealedValue {
         try SealedValue(at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])

@@ -10,11 +10,13 @@ extension IntentRecord {
     /// - Throws: `unsupported` for a version that is not known here, `corrupt` for everything that is not whole.
     init(_ bytes: Data, expected: IntentID, path: String) throws(StorageError) {
         let bytes = bytes.startIndex == 0 ? bytes : Data(bytes)
-        func require(_ isFulfilled: Bool, _ finding: String) throws(StorageError) {
-            guard !isFulfilled else { return }
-            throw StorageError(
+        func damaged(_ finding: String) -> StorageError {
+            StorageError(
                 .corrupt, "the intent in '\(path)' is damaged: \(finding)",
                 hint: "make sure that nothing is half done there, then remove the file")
+        }
+        func require(_ isFulfilled: Bool, _ finding: String) throws(StorageError) {
+            guard isFulfilled else { throw damaged(finding) }
         }
         try require(bytes.starts(with: Self.magic) && bytes.count > 4, "it does not begin as an intent")
         guard bytes[4] == Self.version else {
@@ -36,8 +38,11 @@ extension IntentRecord {
             created: Int64(bitPattern: Self.number(bytes, at: 16, as: UInt64.self)),
             random: Self.number(bytes, at: 24, as: UInt64.self))
         try require(id == expected, "it is the intent \(id)")
-        kind = String(decoding: bytes[Self.headSize..<kindEnd], as: UTF8.self)
-        subject = String(decoding: bytes[kindEnd..<subjectEnd], as: UTF8.self)
+        guard let kind = String(validating: bytes[Self.headSize..<kindEnd], as: UTF8.self),
+            let subject = String(validating: bytes[kindEnd..<subjectEnd], as: UTF8.self)
+        else { throw damaged("its kind or subject is not UTF-8") }
+        self.kind = kind
+        self.subject = subject
         owner = Int32(bitPattern: Self.number(bytes, at: 8, as: UInt32.self))
         payload = Data(bytes[subjectEnd..<payloadEnd])
     }

@@ -11,6 +11,11 @@ extension ELFImage {
         }
 
         private var values: [Int64: UInt64] = [:]
+        /// Where the names of libraries stand that are loaded with this one: those that it needs, and those in whose place or
+        /// beside which it stands.
+        private(set) var needed: [UInt64] = []
+
+        private static let loading: Set<Int64> = [Int64(DT_NEEDED), 0x7FFF_FFFD, 0x7FFF_FFFF]
 
         init(_ reader: Reader, _ segments: Segments) throws {
             let (address, count) = segments.dynamic
@@ -24,6 +29,7 @@ extension ELFImage {
                 isComplete = entry.tag == Int64(DT_NULL)
                 if isComplete { break }
                 values[entry.tag] = entry.value
+                if Self.loading.contains(entry.tag) { needed.append(entry.value) }
             }
             guard isComplete else { throw reader.damaged("has a dynamic section without an end") }
             try judgeFlags(reader)

@@ -16,7 +16,8 @@ extension ELFImage {
         }
 
         private let table: Bytes
-        private let names: Bytes
+        /// The texts that names of symbols, of libraries and of folders lie in.
+        let names: Bytes
 
         init(_ reader: Reader, _ segments: Segments, _ dynamic: Dynamic) throws {
             func region(_ address: UInt64, _ count: UInt64, _ what: String) throws -> Bytes {

@@ -8,12 +8,13 @@ import LocalDataAPI
 /// a file that shrinks meanwhile is an error, not a signal - and every offset and size in it is checked.
 ///
 /// Once this value exists, `dlopen` finds a 64-bit shared library for this machine, whole, with a dynamic section and
-/// symbols where it will look for them. Relocations and versions are not checked, nor are the libraries it needs: a file
+/// symbols where it will look for them. Relocations and versions are not checked, nor what is in the libraries it needs: a file
 /// made to do harm is a matter of `FileTrust`, not of this check. Layout: System V gABI, chapters 4 and 5; elf(5).
 package struct ELFImage: Sendable {
     /// The file that was read.
     package let path: String
     let symbols: Symbols
+    let libraries: Libraries
 
     /// Reads the file at a trusted path.
     ///
@@ -37,7 +38,9 @@ package struct ELFImage: Sendable {
         let reader = Reader(descriptor: file.raw, size: UInt64(clamping: status.st_size), path: location.path)
         let header = try Header(reader)
         let segments = try Segments(reader, header)
-        symbols = try Symbols(reader, segments, try Dynamic(reader, segments))
+        let dynamic = try Dynamic(reader, segments)
+        symbols = try Symbols(reader, segments, dynamic)
+        libraries = try Libraries(reader, dynamic, names: symbols.names)
         path = location.path
     }
 

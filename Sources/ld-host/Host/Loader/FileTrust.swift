@@ -10,9 +10,9 @@ import LocalDataAPI
 /// Not checked: whether the file already was replaced before its mode was corrected, and file systems whose modes do
 /// not mean what they say (some network file systems).
 package struct FileTrust: Sendable {
-    private let user: uid_t
-    private let asked: String
-    private let real: String
+    let user: uid_t
+    let asked: String
+    let real: String
 
     /// Resolves the path and checks file and folders.
     ///
@@ -27,15 +27,15 @@ package struct FileTrust: Sendable {
     /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
     package static func check(_ path: String, for user: uid_t = geteuid()) throws -> TrustedPath {
         let trust = FileTrust(user: user, asked: path, real: try resolve(path))
-        for folder in trust.folders { try trust.judge(folder, try trust.status(folder)) }
+        for folder in folders(above: trust.real) { try trust.judge(folder, try trust.status(folder)) }
         let status = try trust.status(trust.real)
         try trust.judgeKind(status)
         try trust.judge(trust.real, status)
         return TrustedPath(path: trust.real, identity: FileIdentity(status))
     }
 
-    /// `/` and every folder below it down to the one that holds the file.
-    private var folders: [String] {
+    /// `/` and every folder below it down to the one that holds the file, of a real path.
+    static func folders(above real: String) -> [String] {
         var folders = ["/"]
         for index in real.utf8.indices.dropFirst() where real.utf8[index] == UInt8(ascii: "/") {
             folders.append(String(real[..<index]))
@@ -43,7 +43,7 @@ package struct FileTrust: Sendable {
         return folders
     }
 
-    private func status(_ path: String) throws -> stat {
+    func status(_ path: String) throws -> stat {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             let text = StorageError.systemText(errno)
@@ -58,7 +58,7 @@ package struct FileTrust: Sendable {
         throw refusal("is \(kind), expected a regular file", hint: "name the shared library itself")
     }
 
-    private func judge(_ path: String, _ status: stat) throws {
+    func judge(_ path: String, _ status: stat) throws {
         let isFile = path == real
         guard isFile || status.st_mode & S_IFMT == S_IFDIR else {
             throw refusal("was moved meanwhile: \(PathText.shown(path)) is no folder any more", hint: "try again")
@@ -73,24 +73,27 @@ package struct FileTrust: Sendable {
                 "\(subject)is owned by uid \(status.st_uid), expected \(allowed)",
                 hint: "\(advice), run: chown \(user) \(quoted)")
         }
-        let writable = status.st_mode & (S_IWGRP | S_IWOTH)
-        guard writable != 0 else { return }
+        guard let writers = Self.writers(status) else { return }
         // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it (unlink(2)); both
         // are root or the user, as far as this walk goes. On a file the bit means nothing.
         if !isFile && status.st_mode & S_ISVTX != 0 { return }
-        let who =
-            switch writable {
-            case S_IWGRP: "its group"
-            case S_IWOTH: "others"
-            default: "its group and others"
-            }
         throw refusal(
-            "\(subject)is writable by \(who) (mode \(PathText.octal(status.st_mode & 0o7777)))"
+            "\(subject)is writable by \(writers) (mode \(PathText.octal(status.st_mode & 0o7777)))"
                 + ", expected to be writable by its owner only",
             hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
     }
 
-    private func refusal(_ finding: String, hint: String = "") -> StorageError {
+    /// Who can write besides the owner; `nil` if nobody can.
+    static func writers(_ status: stat) -> String? {
+        switch status.st_mode & (S_IWGRP | S_IWOTH) {
+        case 0: nil
+        case S_IWGRP: "its group"
+        case S_IWOTH: "others"
+        default: "its group and others"
+        }
+    }
+
+    func refusal(_ finding: String, hint: String = "") -> StorageError {
         asked == real
             ? .refusing(real, finding, hint: hint)
             : .refusing(asked, "(really \(PathText.shown(real))) \(finding)", hint: hint)

@@ -54,9 +54,7 @@ package enum PathText {
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
+        // More than in other text: a path is compared by eye, and nobody needs a joiner in it.
+        PrintableText.isUnfit(scalar) || scalar.properties.generalCategory == .format
     }
 }

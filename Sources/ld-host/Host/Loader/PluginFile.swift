@@ -6,7 +6,7 @@ package struct PluginFile: Sendable {
     package let image: ELFImage
 
     /// Checks who can change the file, that it is a whole shared library for this machine, and that it has the entry
-    /// function of the host's ABI.
+    /// function of the host's ABI, and that nobody else can put a library where it looks for those that it needs.
     ///
     /// - Parameters:
     ///   - path: The path as the user or the configuration wrote it.
@@ -16,5 +16,6 @@ package struct PluginFile: Sendable {
         location = try FileTrust.check(path)
         image = try ELFImage(location)
         try image.requireEntry(major: abiMajor)
+        try image.requireTrustedLibraries()
     }
 }

@@ -36,7 +36,11 @@ package final class PluginImage: Sendable {
                 }
                 return known.image
             }
-            try storageErrors { try ELFImage(file).requireEntry(major: Int(LD_ABI_MAJOR)) }
+            try storageErrors {
+                let image = try ELFImage(file)
+                try image.requireEntry(major: Int(LD_ABI_MAJOR))
+                try image.requireTrustedLibraries()
+            }
             let image = PluginImage(path: file.path, table: try open(file.path))
             loaded[file.path] = (file.identity, image)
             return image
@@ -49,7 +53,9 @@ package final class PluginImage: Sendable {
     }
 
     private static func open(_ path: String) throws(StorageError) -> PluginTable {
-        guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) else {
+        // Its code runs from here on, and may try to end the process.
+        let call = ComponentIdentity.of(path, "", log: SilentLog()).site("its start")
+        guard let library = call.plain({ dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) }) else {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             throw StorageError(
                 .pluginRefused, "plugin '\(path)' cannot be loaded: \(reason)",
@@ -59,7 +65,7 @@ package final class PluginImage: Sendable {
             throw StorageError(.pluginRefused, "plugin '\(path)' does not export localdata_plugin_v1")
         }
         typealias Entry = @convention(c) () -> UnsafeRawPointer?
-        return try PluginTable(unsafeBitCast(symbol, to: Entry.self)(), file: path)
+        return try PluginTable(call.plain(unsafeBitCast(symbol, to: Entry.self)), file: path)
     }
 
     /// Opens a store of one of the plugin's components. May wait.
@@ -67,16 +73,18 @@ package final class PluginImage: Sendable {
     /// - Parameter options: A JSON object with every option, checked and complete.
     func openStore(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedStore {
         let table = try open(id, .storage, options: options, host: host)
-        let identity = StableHash.of([id, String(decoding: options, as: UTF8.self)])
-        do throws(StorageError) { return try LoadedStore(table: table, component: id, identity: identity) } catch {
-            throw named(error)
-        }
+        let contents = StableHash.of([id, String(decoding: options, as: UTF8.self)])
+        do throws(StorageError) {
+            return try LoadedStore(table: table, identity(of: id, host), contents: contents)
+        } catch { throw named(error) }
     }
 
     /// Opens a crypto provider of one of the plugin's components. May wait.
     func openCrypto(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedCrypto {
         let table = try open(id, .crypto, options: options, host: host)
-        do throws(StorageError) { return try LoadedCrypto(table: table, component: id) } catch { throw named(error) }
+        do throws(StorageError) { return try LoadedCrypto(table: table, identity(of: id, host)) } catch {
+            throw named(error)
+        }
     }
 
     /// Opens a migration pack of one of the plugin's components. May wait.
@@ -86,7 +94,9 @@ package final class PluginImage: Sendable {
         let table = try open(id, .migration, options: options, host: host)
         let identity = MigrationPackIdentity(
             name: name, component: id, version: description.version, checksum: checksum(with: options))
-        do throws(StorageError) { return try LoadedPack(table: table, identity, timeout: timeout) } catch {
+        do throws(StorageError) {
+            return try LoadedPack(table: table, self.identity(of: id, host), identity, timeout: timeout)
+        } catch {
             throw named(error)
         }
     }
@@ -106,12 +116,16 @@ package final class PluginImage: Sendable {
             throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
         }
         var table: UnsafeRawPointer?
-        _ = try ReportSink.call { error in
+        _ = try identity(of: id, host).site("open").call { error in
             options.withUnsafeBytes { options in
                 component.open(component.context, host.pointer, ld_bytes(options), &table, error)
             }
         }
         return table
+    }
+
+    private func identity(of id: String, _ host: HostTable) -> ComponentIdentity {
+        ComponentIdentity.of(path, id, log: host.log)
     }
 
     private func named(_ error: StorageError) -> StorageError {

@@ -30,26 +30,27 @@ struct PluginTable: Sendable {
         guard plugin.abi_major == UInt16(LD_ABI_MAJOR) else {
             throw refused("it is built for ABI major \(plugin.abi_major); this host speaks major \(LD_ABI_MAJOR)")
         }
-        guard let name = plugin.name.checkedText(limit: 128), !name.isEmpty else {
+        guard let name = plugin.name.text(atMost: 128), !name.isEmpty else {
             throw refused("its name is missing, longer than 128 bytes or not UTF-8")
         }
-        guard let version = plugin.version.checkedText(limit: 128) else {
+        guard let version = plugin.version.text(atMost: 128) else {
             throw refused("its version is longer than 128 bytes or not UTF-8")
         }
-        guard plugin.component_count <= 64, let list = plugin.components, plugin.component_count > 0 else {
-            throw refused("it lists \(plugin.component_count) components; expected 1 to 64")
+        guard (1...64).contains(plugin.component_count) else {
+            throw refused("it lists \(UInt(bitPattern: plugin.component_count)) components; expected 1 to 64")
         }
+        guard let list = plugin.components else { throw refused("its list of components is at the address NULL") }
         var components: [ld_component] = []
         var descriptions: [PluginDescription.Component] = []
         for index in 0..<plugin.component_count {
             var component = ld_component()
             guard copyTable(list[index], into: &component, required: MemoryLayout<ld_component>.size) else {
-                let size = list[index].map { $0.withMemoryRebound(to: UInt32.self, capacity: 1) { $0.pointee } } ?? 0
+                let size = list[index].map { UnsafeRawPointer($0).loadUnaligned(as: UInt32.self) } ?? 0
                 throw refused(
                     "component \(index + 1) has a struct of \(size) bytes; "
                         + "expected \(MemoryLayout<ld_component>.size) to \(largestTable)")
             }
-            guard let id = component.id.checkedText(limit: 64), Self.isUsable(id) else {
+            guard let id = component.id.text(atMost: 64), Self.isUsable(id) else {
                 throw refused(
                     "component \(index + 1) has an id that is not usable",
                     "an id has 1 to 64 lower case letters, digits, '-' and '.'")
@@ -58,9 +59,9 @@ struct PluginTable: Sendable {
                 throw refused("it offers component '\(id)' twice", "give each component an id of its own")
             }
             guard component.open != nil else { throw refused("component '\(id)' has no function 'open'") }
-            guard let summary = component.summary.checkedText(limit: 4096),
-                let json = component.options.checkedText(limit: 1 << 20),
-                let options = try? JSONDecoder().decode([ComponentOption].self, from: Data(json.utf8))
+            guard let summary = component.summary.text(atMost: 4096),
+                let json = component.options.text(atMost: 1 << 20),
+                let options = try? Self.options(json)
             else {
                 throw refused(
                     "component '\(id)' has a summary or an option list that cannot be read",
@@ -72,6 +73,11 @@ struct PluginTable: Sendable {
         self.components = components
         description = PluginDescription(
             name: name, version: version, abi: "\(plugin.abi_major).\(plugin.abi_minor)", components: descriptions)
+    }
+
+    /// The options of a component's list; no list is an empty one.
+    private static func options(_ json: String) throws -> [ComponentOption] {
+        json.isEmpty ? [] : try JSONDecoder().decode([ComponentOption].self, from: Data(json.utf8))
     }
 
     private static func isUsable(_ id: String) -> Bool {
@@ -88,11 +94,3 @@ struct PluginTable: Sendable {
 }
 
 private let rebuild = "rebuild it against this host's localdata/plugin.h, or remove the file"
-
-extension ld_bytes {
-    /// The text, if the count is believable and the bytes are UTF-8.
-    fileprivate func checkedText(limit: Int) -> String? {
-        guard count <= limit, count == 0 || data != nil else { return nil }
-        return text
-    }
-}

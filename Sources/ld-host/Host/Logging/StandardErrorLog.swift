@@ -2,7 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 public import LocalDataAPI
 
-/// A log that writes one line a message to standard error: `warning router: ...`.
+/// A log that writes one line a message to standard error: `warning router: ...`. Line breaks and control characters in
+/// label and message are escaped.
 public struct StandardErrorLog: StorageLogHandler {
     /// The least level that is kept.
     public let level: StorageLogLevel
@@ -13,7 +14,8 @@ public struct StandardErrorLog: StorageLogHandler {
     /// Writes the line with one call, so that lines of several threads do not mix.
     public func log(_ level: StorageLogLevel, label: String, _ message: String) {
         guard level >= self.level else { return }
-        let line = Array("\(level) \(label): \(message)\n".utf8)
+        let line = Array(
+            "\(level) \(PrintableText.escaped(label)): \(PrintableText.escaped(message))\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -100,8 +100,10 @@ struct Ledger: Sendable {
         }
         guard !changes.isEmpty else { return }
         do throws(StorageError) {
+            let dropped = page.rows.filter { $0.unwiped != nil && $0.isExpired(at: Self.now) }
             try await commit(next, with: changes)
             page = next
+            for row in dropped { await wipe(row.id, in: &page) }
         } catch {
             // Nothing has changed, or all will have.
             return

@@ -48,7 +48,9 @@ enum LedgerPlace {
     ) throws(StorageError) -> ResolvedKey {
         let address = StorageAddress(namespace, name: name)
         let layers = key.layers.map {
-            SealingLayer(keys: $0.keys, envelope: Envelope(address, crypto: $0.envelope.crypto), style: $0.style)
+            SealingLayer(
+                keys: $0.keys, envelope: Envelope(address, crypto: $0.envelope.crypto), style: $0.style,
+                limit: $0.limit)
         }
         return try resolved(address, in: key.open, layers, attributes)
     }

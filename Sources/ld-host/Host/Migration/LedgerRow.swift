@@ -81,6 +81,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.
     var bulk: BulkProgress?
+    /// What it has moved to a better protected place, and may be in the files of its former store still.
+    var unwiped: [String]?
 
     /// Whether its images are kept no longer. Those of many keys go by themselves.
     func isExpired(at now: Int64) -> Bool {

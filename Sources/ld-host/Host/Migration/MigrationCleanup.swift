@@ -20,7 +20,7 @@ struct MigrationCleanup {
     ///
     /// - Throws: What keeps it from being done; then nothing is removed, and it can be tried again.
     func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
-        for _ in 0..<Self.attempts where try await attempt(id, &page) { return }
+        for _ in 0..<Self.attempts where try await attempt(id, &page) { return await ledger.wipe(id, in: &page) }
         throw StorageError(
             .busy, "what the migration '\(id)' is to remove was changed again and again", hint: "try again")
     }

@@ -55,9 +55,10 @@ struct MigrationRollback {
             throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end")
         }
         let changes = try await ledger.dropping(&row)
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty || row.unwiped != nil else { return }
         page[id] = row
         try await ledger.commit(page, with: changes)
+        await ledger.wipe(id, in: &page)
     }
 
     private func restored(_ change: LedgerRow.Change, _ resolved: ResolvedKey) async throws -> BatchChange? {

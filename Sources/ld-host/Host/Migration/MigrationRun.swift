@@ -31,7 +31,9 @@ struct MigrationRun: Sendable {
         try migration.validate()
         // A batch that was decided and is not all in place would be taken for no change.
         let snapshot = snapshot
-        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
+        try await onIOThread { () throws(StorageError) in
+            BatchRecovery(snapshot: snapshot).recoverAndSettle()
+        }
         var page = try await ledger.page()
         await ledger.expire(&page)
         if let row = page[migration.id] {
@@ -66,6 +68,7 @@ struct MigrationRun: Sendable {
             }
             return MigrationResult(success: true, outcome: .cleaned)
         }
+        if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
         guard row.state == .clean, row.revision == migration.revision else {
             try row.requireSamePack(as: migration)
             return nil

@@ -14,11 +14,15 @@ final class MigrationTurns: Sendable {
         init(_ lock: FileLock) throws(StorageError) { file = try lock.hold() }
     }
 
+    /// How long a migration of another process is waited for: one of many values takes minutes.
+    private static let patience: Duration = .seconds(600)
+
     private let waiting = Mutex<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Runs body while no other migration into the store runs.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be had; what body throws.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be had, `busy` if another process
+    ///   holds it for longer than ten minutes; what body throws.
     func alone<Result>(
         in store: OpenStore, _ settings: HostSettings, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -26,7 +30,7 @@ final class MigrationTurns: Sendable {
         await take(path)
         defer { give(path) }
         // Only one of this process waits for the lock, so that those who wait never hold all threads.
-        let hold = try await onIOThread { () throws(StorageError) in try Hold(FileLock(path)) }
+        let hold = try await onIOThread { () throws(StorageError) in try Hold(FileLock(path, patience: Self.patience)) }
         defer { withExtendedLifetime(hold) {} }
         return try await body()
     }

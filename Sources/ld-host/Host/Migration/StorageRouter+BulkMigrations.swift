@@ -80,7 +80,7 @@ extension StorageRouter {
         let settings = ledger.snapshot.settings
         try await MigrationTurns.shared.alone(in: ledger.destination.open, settings) {
             try await onIOThread { () throws(StorageError) in
-                BatchRecovery(snapshot: ledger.snapshot).recoverAll()
+                BatchRecovery(snapshot: ledger.snapshot).recoverAndSettle()
                 return Result { try body(ledger) }
             }.get()
         }
@@ -106,7 +106,7 @@ extension StorageRouter {
             let name = key.descriptor.name
             let isThere = try await onIOThread { () throws(StorageError) in
                 let source = try ledger.source.key(migration.sourceName(of: name))
-                guard !ledger.snapshot.isReserved(source.address) else { return false }
+                guard try !ledger.snapshot.isReserved(source.address, in: source.open) else { return false }
                 return try source.open.repeating { () throws(StorageError) in
                     try source.store.exists(source.handle)
                 }

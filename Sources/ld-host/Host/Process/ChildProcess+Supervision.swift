@@ -95,8 +95,12 @@ extension ChildProcess {
         private static func outcome(_ status: Int32) -> Outcome {
             let signal = status & 0x7F
             guard signal != 0 else { return .exited(code: (status >> 8) & 0xFF) }
-            let name = ld_linux_signal_name(signal).map { "SIG" + String(cString: $0) }
-            return .signalled(signal, name: name ?? "SIGRTMIN+\(signal - 34)")
+            return .signalled(signal, name: ChildProcess.signalName(signal))
         }
+    }
+
+    /// A signal's name, as in "SIGABRT".
+    static func signalName(_ signal: Int32) -> String {
+        ld_linux_signal_name(signal).map { "SIG" + String(cString: $0) } ?? "SIGRTMIN+\(signal - 34)"
     }
 }

@@ -8,8 +8,16 @@ package import LocalDataAPI
 package struct PluginInspector: Sendable {
     /// How an inspection in the child ends, as JSON on its standard output.
     package struct Report: Codable, Sendable {
-        let description: PluginDescription?
-        let refusal: Refusal?
+        /// How the process ended that loaded the plugin, if not with a report.
+        enum End: Codable, Sendable {
+            case exited(Int32)
+            case signalled(Int32)
+            case timedOut
+        }
+
+        var description: PluginDescription?
+        var refusal: Refusal?
+        var end: End?
 
         struct Refusal: Codable, Sendable {
             let code: Int32
@@ -18,7 +26,7 @@ package struct PluginInspector: Sendable {
         }
     }
 
-    /// The command that asks `ld-host` to inspect one file and print a report.
+    /// The command that asks `ld-host` to inspect one file within so many milliseconds and print a report.
     package static let command = "__inspect"
 
     /// The `ld-host` to start; without one the file is loaded in this process.
@@ -41,14 +49,20 @@ package struct PluginInspector: Sendable {
         let end = try storageErrors {
             let file = try PluginFile(checking: path, abiMajor: Int(LD_ABI_MAJOR)).location
             return try ChildProcess(
-                host, arguments: [Self.command, file.path],
+                host, arguments: [Self.command, "\(milliseconds)", file.path],
                 environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
-            ).run(deadline: timeout)
+            ).run(deadline: timeout + Self.grace)
         }
         switch end.outcome {
         case .exited(0):
             guard let report = try? JSONDecoder().decode(Report.self, from: Data(end.output)) else {
                 throw refused(path, "the inspection printed no report", "run: ld-host plugins inspect \(path)")
+            }
+            switch report.end {
+            case .exited(let status): throw ended(path, status)
+            case .signalled(let signal): throw crashed(path, signal, ChildProcess.signalName(signal))
+            case .timedOut: throw timedOut(path)
+            case nil: break
             }
             if let refusal = report.refusal {
                 throw StorageError(StorageError.Code(rawValue: refusal.code), refusal.message, hint: refusal.hint)
@@ -57,18 +71,35 @@ package struct PluginInspector: Sendable {
                 throw refused(path, "the inspection printed an empty report", "run: ld-host plugins inspect \(path)")
             }
             return description
-        case .exited(let status):
-            throw refused(path, "it ended the process that loaded it with exit status \(status)", seeAuthor)
-        case .signalled(let signal, let name):
-            throw refused(path, "it crashed the process that loaded it with signal \(signal) (\(name))", seeAuthor)
-        case .timedOut:
-            throw refused(
-                path, "loading it did not end within \(timeout)",
-                "remove the plugin, or raise plugins.timeout if it is only slow")
+        case .exited(let status): throw ended(path, status)
+        case .signalled(let signal, let name): throw crashed(path, signal, name)
+        case .timedOut: throw timedOut(path)
         }
     }
 
-    /// Does the child's part: loads the file in this process and describes the end.
+    /// How much longer than the plugin the process may take that ends what the plugin has started.
+    private static let grace: Duration = .seconds(10)
+
+    private var milliseconds: Int64 {
+        let (seconds, attoseconds) = timeout.components
+        return min(seconds, 1 << 31) * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    private func ended(_ path: String, _ status: Int32) -> StorageError {
+        refused(path, "it ended the process that loaded it with exit status \(status)", seeAuthor)
+    }
+
+    private func crashed(_ path: String, _ signal: Int32, _ name: String) -> StorageError {
+        refused(path, "it crashed the process that loaded it with signal \(signal) (\(name))", seeAuthor)
+    }
+
+    private func timedOut(_ path: String) -> StorageError {
+        refused(
+            path, "loading it did not end within \(timeout)",
+            "remove the plugin, or raise plugins.timeout if it is only slow")
+    }
+
+    /// Loads the file in this process and describes the end.
     package static func report(on path: String) -> Report {
         Report(Result { () throws(StorageError) in try PluginImage.load(path).description })
     }

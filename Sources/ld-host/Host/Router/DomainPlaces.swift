@@ -58,9 +58,39 @@ extension HostSettings {
                     .invalidAddress, "the folder '\(scope)' of a key in '\(domain)' is not an absolute path",
                     hint: "use an absolute file URL")
             }
-            let folder = scope.count > 1 && scope.hasSuffix("/") ? String(scope.dropLast()) : scope
-            return StorageNamespace(domain: domain, scope: folder, directory: folder)
+            let folder = Self.normalized(scope)
+            // A file of the plain domain stands in the folder itself, where other programs look for it. No name of a key is
+            // spelled with upper-case letters there, so the folders of other domains are never in its way.
+            let own = domain == "fileSystem" ? folder : folder == "/" ? "/\(domain)" : "\(folder)/\(domain)"
+            return StorageNamespace(domain: domain, scope: folder, directory: own)
         }
+    }
+
+    /// Where values of an encrypted domain in a folder of the user's own stood before the domain had its own folder there,
+    /// and before two spellings of a path were one; the first is the latest. Empty for all other domains.
+    func formerPlaces(of domain: StorageDomain) -> [StorageNamespace] {
+        guard case .encryptedFileSystem(let directory) = domain, case .custom = directory,
+            let place = try? place(of: domain)
+        else { return [] }
+        let given =
+            directory.scope.count > 1 && directory.scope.hasSuffix("/")
+            ? String(directory.scope.dropLast()) : directory.scope
+        var scopes = [place.scope]
+        if !given.utf8.elementsEqual(place.scope.utf8) { scopes.append(given) }
+        return scopes.map { StorageNamespace(domain: domain.name, scope: $0, directory: $0) }
+    }
+
+    /// An absolute path without `.`, `..`, and slashes that say nothing; symbolic links are not followed.
+    private static func normalized(_ path: String) -> String {
+        var names: [Substring.UTF8View] = []
+        for name in Substring(path).utf8.split(separator: UInt8(ascii: "/")) {
+            if name.elementsEqual("..".utf8) {
+                _ = names.popLast()
+            } else if !name.elementsEqual(".".utf8) {
+                names.append(name)
+            }
+        }
+        return "/" + names.map { String(Substring($0)) }.joined(separator: "/")
     }
 
     private var slashedSubDirectory: String { subDirectory.map { "/\($0)" } ?? "" }

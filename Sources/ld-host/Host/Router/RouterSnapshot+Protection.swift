@@ -96,10 +96,11 @@ extension RouterSnapshot {
             case .chacha20Poly1305(let derivation):
                 return try rings.layer(for: address, style: EnvelopeStyle(.chaCha20Poly1305, style(derivation)))
             case .external(let source, let derivation):
+                let style = EnvelopeStyle(.chaCha20Poly1305, try style(derivation))
                 return SealingLayer(
                     keys: .external(source, keyName: address.name),
-                    envelope: Envelope(address, crypto: try crypto.openIfNeeded()),
-                    style: EnvelopeStyle(.chaCha20Poly1305, try style(derivation)))
+                    envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style,
+                    limit: DerivationLimit(style.derivation, iterations: settings.encryption.iterations))
             }
         } catch {
             throw refusal(.encrypted(policy), address, error.message, error.hint)
@@ -134,8 +135,31 @@ extension RouterSnapshot {
             hint: hint)
     }
 
-    /// Whether an address is one of the host's own: a key ring, or the key of a store's ring.
-    func isReserved(_ address: StorageAddress) -> Bool {
+    /// Whether an address of an open store is one of the host's own: a key ring, the key of a store's ring, or an entry of
+    /// the list of those. May wait.
+    func isReserved(_ address: StorageAddress, in open: OpenStore) throws(StorageError) -> Bool {
+        if isConfigured(address) || RingList.holds(address.place) { return true }
+        guard address.place.domain == "keychain" else { return false }
+        return try list(in: open).keepsAppsAway(from: address.place.scope, address.name)
+    }
+
+    /// Tells the names of a place that are the host's own, as of now. May wait.
+    func reservedNames(
+        in place: StorageNamespace, of open: OpenStore
+    ) throws(StorageError) -> @Sendable (String) -> Bool {
+        guard place.domain == "keychain" else { return { _ in false } }
+        let list = list(in: open)
+        let accounts = try list.accounts(of: place.scope)
+        return { name in
+            self.isConfigured(StorageAddress(place, name: name)) || accounts.contains(name)
+                || list.wasLocked(place.scope, name)
+        }
+    }
+
+    private func list(in open: OpenStore) -> RingList { RingList(open: open, folder: settings.folders.rings) }
+
+    /// Whether the configuration says that an address is one of the host's own.
+    func isConfigured(_ address: StorageAddress) -> Bool {
         guard address.place.domain == "keychain" else { return false }
         func isKey(_ service: String, _ account: String) -> Bool {
             address.place.scope == service && address.name == account

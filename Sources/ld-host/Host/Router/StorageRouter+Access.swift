@@ -51,10 +51,11 @@ extension StorageRouter {
     private func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
         guard let known = known(slot) else { return nil }
         return try withExtendedLifetime(slot) {
-            try known._withUnsafeGuaranteedRef { known in
-                do { return known.readsInline ? try known.reader.read() : nil } catch StorageError.busy {
+            try known._withUnsafeGuaranteedRef { known -> Data? in
+                do throws(StorageError) { return known.readsInline ? try known.reader.read() : nil } catch {
                     // A thread that may wait asks again.
-                    return nil
+                    if error.code == .busy { return nil }
+                    throw known.naming(error)
                 }
             }
         }
@@ -74,9 +75,11 @@ extension StorageRouter {
     func data(of resolved: ResolvedKey) async throws(StorageError) -> Data? {
         if let refusal = resolved.refusal { throw refusal }
         if resolved.layers.isEmpty {
-            return try await resolved.open.read("reading '\(resolved.address)'") { (store) throws(StorageError) in
-                try store.get(resolved.handle)
-            }
+            do throws(StorageError) {
+                return try await resolved.open.read("reading '\(resolved.address)'") { (store) throws(StorageError) in
+                    try store.get(resolved.handle)
+                }
+            } catch { throw resolved.naming(error) }
         }
         let value = try await sealedValue(of: resolved)
         do throws(StorageError) {
@@ -135,13 +138,21 @@ extension StorageRouter {
                 throw StorageError(error.code, "'\(resolved.address)': \(error.message)", hint: error.hint)
             }
             layers[index] = SealingLayer(
-                keys: .supplied(EnvelopeKey(material)), envelope: layer.envelope, style: layer.style)
+                keys: .supplied(EnvelopeKey(material)), envelope: layer.envelope, style: layer.style, limit: layer.limit
+            )
         }
         return resolved.sealedValue(layers)
     }
 }
 
 extension ResolvedKey {
+    /// What a store says of a corrupt value, with the value's address and the store's name.
+    func naming(_ error: StorageError) -> StorageError {
+        guard error.code == .corrupt else { return error }
+        return StorageError(
+            error.code, "'\(address)' in store '\(open.name)' is corrupt: \(error.message)", hint: error.hint)
+    }
+
     func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
         SealedValue(
             store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)

@@ -20,7 +20,9 @@ package struct Finding: Encodable, Sendable {
 /// Looks at configuration, plugins and stores, and tells what serves what and why.
 package enum Diagnosis {
     /// Looks at everything that a router needs; goes on after a problem where it can.
-    package static func run(_ make: () throws -> StorageRouter) async -> [Finding] {
+    ///
+    /// - Parameter repairing: Whether stores first repair what keeps them from being changed.
+    package static func run(repairing: Bool = false, _ make: () throws -> StorageRouter) async -> [Finding] {
         do {
             let router = try make()
             let snapshot = try await router.snapshot()
@@ -30,8 +32,11 @@ package enum Diagnosis {
                 findings.append(await store(for: domain, router, snapshot))
             }
             for slot in snapshot.packs { findings.append(await pack(slot)) }
-            return findings + (await damage(in: snapshot)) + (await migrations(of: router, snapshot))
-                + (await security(of: router, snapshot))
+            if repairing { findings += await repair(in: snapshot) }
+            let (silent, silence) = await silentStores(snapshot)
+            return findings + silence + (await damage(in: snapshot, besides: silent))
+                + (await migrations(of: router, snapshot, besides: silent))
+                + (await security(of: router, snapshot, besides: silent))
         } catch {
             return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
         }
@@ -77,6 +82,30 @@ package enum Diagnosis {
         } catch {
             return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
         }
+    }
+
+    /// The stores that others serve and that do not answer in time. Each is waited for here, and not asked again.
+    private static func silentStores(_ snapshot: RouterSnapshot) async -> (names: Set<String>, [Finding]) {
+        var names: Set<String> = []
+        var findings: [Finding] = []
+        for slot in snapshot.stores {
+            // What cannot be opened is told of elsewhere.
+            guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
+                open.store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue,
+                open.store.abilities.enumeration != nil
+            else { continue }
+            do throws(StorageError) {
+                try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
+                    try store.forEachPlace { _ in false }
+                }
+            } catch  where error.code == .timedOut {
+                names.insert(open.name)
+                findings.append(Finding("store '\(open.name)' does not answer", error))
+            } catch {
+                // Other errors come at once, and what needs the store reports them.
+            }
+        }
+        return (names, findings)
     }
 
     private static func pack(_ slot: PackSlot) async -> Finding {

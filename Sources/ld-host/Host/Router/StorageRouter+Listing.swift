@@ -15,14 +15,24 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         let place = try snapshot.settings.place(of: domain)
         let open = try await openStore(for: place.domain, in: snapshot)
+        if let adoption = FolderAdoption(domain, security: .recommended, in: open, snapshot) {
+            try await onIOThread { () throws(StorageError) in try adoption.adoptAll() }
+        }
         return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
+            let isReserved = try snapshot.reservedNames(in: place, of: open)
             var names: [String] = []
-            // Some more are asked for than are wanted: names of the host's own are left out, two rings and a key for each
-            // store at most.
-            let reserved = snapshot.settings.stores.count + 2
-            try store.forEachName(in: place, prefix: prefix, after: after, limit: limit.map { $0 + reserved }) {
-                if !snapshot.isReserved(StorageAddress(place, name: $0)) { names.append($0) }
-                return names.count != limit
+            var after = after
+            // Names of the host's own are left out, and others asked for in their place.
+            while names.count != limit {
+                let wanted = limit.map { $0 - names.count }
+                var found = 0
+                try store.forEachName(in: place, prefix: prefix, after: after, limit: wanted) {
+                    found += 1
+                    after = $0
+                    if !isReserved($0) { names.append($0) }
+                    return true
+                }
+                guard let wanted, found >= wanted else { break }
             }
             return names
         }
@@ -39,17 +49,38 @@ extension StorageRouter {
     ///
     /// - Returns: The domains in order of their addresses, and the errors of stores that could not be asked.
     public func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
+        let (domains, failures) = try await populatedDomains(besides: [])
+        return (domains, failures.map(\.error))
+    }
+
+    /// The same, without asking some stores.
+    ///
+    /// - Returns: Each error with the name of its store.
+    func populatedDomains(
+        besides others: Set<String>
+    ) async throws -> (domains: [StorageDomain], failures: [(store: String, error: StorageError)]) {
         let snapshot = try await snapshot()
         var found: [StorageNamespace: StorageDomain] = [:]
-        var failures: [StorageError] = []
+        var failures: [(store: String, error: StorageError)] = []
+        var silent = others
         for domain in snapshot.settings.routes.keys.sorted() {
+            let store = snapshot.settings.routes[domain]?.store.name ?? ""
+            // A store that did not answer once is not waited for again.
+            guard !silent.contains(store) else { continue }
             do throws(StorageError) {
                 found.merge(try await places(of: domain, in: snapshot)) { first, _ in first }
             } catch {
-                if !failures.contains(where: { $0.message == error.message }) { failures.append(error) }
+                if error.code == .timedOut { silent.insert(store) }
+                if !failures.contains(where: { $0.error.message == error.message }) { failures.append((store, error)) }
             }
         }
         return (found.values.sorted { $0.description < $1.description }, failures)
+    }
+
+    /// The scopes of a domain that hold values, in order of their bytes; none if the store cannot list them.
+    package func populatedScopes(of domain: String) async throws -> [String] {
+        let places = try await places(of: domain, in: snapshot()).keys
+        return Set(places.map(\.scope)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private func places(

@@ -2,8 +2,10 @@ internal import LocalDataAPI
 
 /// What migrations have left to be done, and ledgers that cannot be read.
 extension Diagnosis {
-    static func migrations(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
-        let survey = await router.ledgers(snapshot)
+    static func migrations(
+        of router: StorageRouter, _ snapshot: RouterSnapshot, besides silent: Set<String>
+    ) async -> [Finding] {
+        let survey = await router.ledgers(snapshot, besides: silent)
         // A store that cannot be opened is told of elsewhere.
         var findings: [Finding] = survey.pages.compactMap { found in
             guard case .failure(let error) = found.content else { return nil }

@@ -28,6 +28,8 @@ extension StorageRouter {
         try address.validate()
         try check(key, at: address, snapshot, mustBeListed: mustBeListed)
         let open = try await openStore(for: address.place.domain, in: snapshot)
+        try await keepFromHostKeys(address, in: open, snapshot)
+        try await adopt(key, snapshot)
         let protection = try await protection(of: key.security, at: address, in: open, snapshot)
         let handle = try open.store.resolve(address)
         let keepsAttributes = open.store.abilities.attributes != nil
@@ -74,6 +76,20 @@ extension StorageRouter {
         return try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
     }
 
+    /// - Throws: `securityApplicationFailed` if keys of the host are at an address, of now or of before.
+    private func keepFromHostKeys(
+        _ address: StorageAddress, in open: OpenStore, _ snapshot: RouterSnapshot
+    ) async throws(StorageError) {
+        guard address.place.domain == "keychain" else { return }
+        let isReserved = try await open.read("looking for '\(address)'") { (_) throws(StorageError) in
+            try snapshot.isReserved(address, in: open)
+        }
+        guard isReserved else { return }
+        throw StorageError(
+            .securityApplicationFailed, "'\(address)' keeps keys of the host; it is not read or written as a value",
+            hint: "see: ld-host keys list")
+    }
+
     private func check(
         _ key: KeyReference, at address: StorageAddress, _ snapshot: RouterSnapshot, mustBeListed: Bool
     ) throws(StorageError) {
@@ -82,11 +98,6 @@ extension StorageRouter {
                 .unregisteredKey,
                 "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",
                 hint: "add the key to a catalog")
-        }
-        guard !snapshot.isReserved(address) else {
-            throw StorageError(
-                .securityApplicationFailed, "'\(address)' keeps keys of the host; it is not read or written as a value",
-                hint: "see: ld-host keys list")
         }
         guard !key.availability.isAvailable(on: snapshot.settings.role) else { return }
         throw StorageError(

@@ -2,10 +2,16 @@ internal import LocalDataAPI
 
 /// What protects the values, and against whom. Nobody is asked for a passphrase.
 extension Diagnosis {
-    static func security(of router: StorageRouter, _ snapshot: RouterSnapshot) async -> [Finding] {
+    static func security(
+        of router: StorageRouter, _ snapshot: RouterSnapshot, besides silent: Set<String>
+    ) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
-            [provider(snapshot)] + snapshot.stores.flatMap(stores) + [masterKeys(snapshot)] + journal(snapshot)
-                + snapshot.stores.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
+            let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
+            return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) } + [
+                masterKeys(snapshot, besides: silent)
+            ]
+                + formerRings(snapshot, besides: silent) + journal(snapshot)
+                + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
         }
         return findings ?? []
     }
@@ -22,11 +28,14 @@ extension Diagnosis {
         }
     }
 
-    private static func stores(_ slot: StoreSlot) -> [Finding] {
+    private static func stores(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         guard let sealing = slot.settings.sealing else { return [] }
         let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
         do throws(StorageError) {
             let open = try slot.openIfNeeded()
+            let crypto = try snapshot.crypto.openIfNeeded()
+            try crypto.require(sealing.cipher.id, sealing.cipher.name)
+            try crypto.require(sealing.derivation.function.rawValue, "\(sealing.derivation.function)")
             if case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil {
                 if try open.sealing?.hasRing() == true {
                     return [
@@ -114,12 +123,28 @@ extension Diagnosis {
         }
     }
 
-    private static func masterKeys(_ snapshot: RouterSnapshot) -> Finding {
+    /// The rings that the configuration named before; not looked up where that would ask someone or take long.
+    private static func formerRings(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> [Finding] {
+        if snapshot.settings.routes["keychain"]?.store.sealing?.source.asksForIt == true { return [] }
+        if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) { return [] }
+        let rings = (try? snapshot.rings.earlier())?.filter { (try? $0.state()?.entries.isEmpty) == false } ?? []
+        guard !rings.isEmpty else { return [] }
+        return [
+            Finding(
+                "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
+                hint: "re-encrypt it under the keys of now: ld-host reseal")
+        ]
+    }
+
+    private static func masterKeys(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> Finding {
         let name =
             "master keys: '\(snapshot.settings.encryption.account)' of the keychain service "
             + "'\(snapshot.settings.encryption.service)'"
         if let source = snapshot.settings.routes["keychain"]?.store.sealing?.source, source.asksForIt {
             return Finding("\(name); not looked at, which takes \(source)")
+        }
+        if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) {
+            return Finding("\(name); not looked at, as store '\(store)' does not answer")
         }
         do throws(StorageError) {
             guard let state = try snapshot.rings.ring(named: snapshot.rings.current).state() else {
@@ -130,7 +155,7 @@ extension Diagnosis {
             }
             return Finding(
                 "\(name); \(state.entries.count), active is \(active.id) of "
-                    + UTCTime.text(active.created * 1_000_000_000))
+                    + UTCTime.seconds(active.created))
         } catch {
             return Finding(name, error)
         }

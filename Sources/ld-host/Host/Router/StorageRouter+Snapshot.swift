@@ -22,8 +22,9 @@ extension StorageRouter {
             slots[store.name] = slot
         }
         let rings = MasterRings(
-            settings.encryption, folder: settings.folders.rings, crypto: crypto,
-            keychain: StoreOpener.keychain(keychain.flatMap { slots[$0.name] }))
+            settings.encryption, crypto: crypto,
+            keychain: StoreOpener.keychain(
+                keychain.flatMap { slots[$0.name] }, folder: settings.folders.rings))
         state.rings.append(rings)
         var catalog: CatalogIndex?
         for registered in state.catalogs {

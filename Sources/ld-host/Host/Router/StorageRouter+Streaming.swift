@@ -30,9 +30,11 @@ extension StorageRouter {
                 try value.read(verification, body)
             }
         }
-        return try await resolved.open.write("reading '\(resolved.address)'") { (store) throws(StorageError) in
-            try store.read(resolved.handle, body)
-        }
+        do throws(StorageError) {
+            return try await resolved.open.write("reading '\(resolved.address)'") { (store) throws(StorageError) in
+                try store.read(resolved.handle, body)
+            }
+        } catch { throw resolved.naming(error) }
     }
 
     /// Stores a value that `fill` gives: it fills the buffer, says how many bytes, and 0 at the end. If it throws, the

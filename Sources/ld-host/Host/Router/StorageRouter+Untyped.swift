@@ -53,12 +53,19 @@ extension StorageRouter {
         try await attributes(of: resolve(KeyReference(key)))
     }
 
-    func attributes(of resolved: ResolvedKey) async throws(StorageError) -> ValueAttributes? {
+    /// The same for lists: of a value whose key takes a slow derivation only size and time, as the store has them.
+    public func attributesAtOnce(of key: AnyStorageKey) async throws -> ValueAttributes? {
+        try await attributes(of: resolve(KeyReference(key)), deriving: false)
+    }
+
+    func attributes(
+        of resolved: ResolvedKey, deriving: Bool = true
+    ) async throws(StorageError) -> ValueAttributes? {
         if let refusal = resolved.refusal { throw refusal }
         guard resolved.layers.isEmpty else {
             let value = try await sealedValue(of: resolved)
             return try await resolved.open.wait("reading attributes of '\(resolved.address)'") {
-                () throws(StorageError) in try value.attributes()
+                () throws(StorageError) in try value.attributes(deriving: deriving)
             }
         }
         guard resolved.attributes != nil else { return try await exists(resolved) ? ValueAttributes() : nil }

@@ -12,7 +12,8 @@ internal import Synchronization
 ///   later one; in other processes too, if the store is shared.
 /// - **Durability.** With a durable store (every one but `memory`), what was returned from survives a power loss.
 /// - **Threads.** Use it from any task. Memory and disk reads are made on the caller's thread; everything that may wait
-///   runs on ``IOExecutor``, so neither the main actor nor Swift's thread pool is ever held.
+///   runs on ``IOExecutor``, so neither the main actor nor Swift's thread pool is ever held. Code that is not async and
+///   has to wait for a value does so as ``IOExecutor`` shows, or it can deadlock.
 /// - **Swapping.** A change of configuration takes effect for calls that begin after it; calls in flight end on the
 ///   store that they began with.
 /// - **Errors.** All are `StorageError`, but for what keeps a migration from bringing older data: that is a

@@ -47,7 +47,8 @@ struct StoreOpener: Sendable {
         }
         let source = KeySource(
             source: sealing.source, store: store.name, folder: settings.folders.rings,
-            crypto: try crypto.openIfNeeded(), providers: providers, keychain: Self.keychain(keychain))
+            crypto: try crypto.openIfNeeded(), providers: providers,
+            keychain: Self.keychain(keychain, folder: settings.folders.rings))
         return try StoreSealing(
             store: opened, settings: sealing, source: source,
             file: "\(settings.folders.rings)/ring-\(StableHash.text(["store"] + identity))",
@@ -55,8 +56,10 @@ struct StoreOpener: Sendable {
     }
 
     /// A way to values of the keychain domain, for the host's own keys.
+    ///
+    /// - Parameter folder: Where the locks of rings are.
     static func keychain(
-        _ slot: StoreSlot?
+        _ slot: StoreSlot?, folder: String
     ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
         { (service, account) throws(StorageError) in
             guard let slot else {
@@ -77,15 +80,41 @@ struct StoreOpener: Sendable {
             try address.validate()
             let value = try SealedValue(
                 at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
-            return KeychainValue(open: open, value: value)
+            return KeychainValue(
+                list: RingList(open: open, folder: folder), service: service, account: account, value: value)
         }
     }
 }
 
 /// A value of the keychain domain, for the host's own keys.
 struct KeychainValue: Sendable {
-    let open: OpenStore
+    /// The list of what the host keeps in the keychain.
+    let list: RingList
+    let service: String
+    let account: String
     let value: SealedValue
+
+    /// The bytes, or `nil` if there are none. Lists what is found, since installations made some before there was a list;
+    /// where nothing can be written, it opens all the same.
+    func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
+        guard var data = try value.get() else { return nil }
+        defer { data.resetBytes(in: 0..<data.count) }
+        return try data.withBuffer { (bytes) throws(StorageError) in
+            // What only lies where the configuration looks for a ring is none.
+            if let kind, kind != .ring || (try? KeyRingState(decoding: bytes, of: "")) != nil {
+                try? list.add(kind, service, account)
+            }
+            return try SecretBytes(copying: bytes)
+        }
+    }
+
+    /// Stores the bytes, which are on the list before that.
+    func save(_ bytes: SecretBytes, _ kind: RingList.Kind?) throws(StorageError) {
+        if let kind { try list.add(kind, service, account) }
+        var data = bytes.withBytes { Data($0) }
+        defer { data.resetBytes(in: 0..<data.count) }
+        try value.set(data, attributes: nil)
+    }
 }
 
 /// What an open store is found again by.

@@ -14,6 +14,7 @@ final class CryptoSlot: Sendable {
             if let crypto = opened { return crypto }
             let crypto = try open()
             try crypto.require(KeyDerivationFunction.hkdfSHA256.rawValue, "\(KeyDerivationFunction.hkdfSHA256)")
+            try crypto.checkKnownAnswers()
             opened = crypto
             return crypto
         }

@@ -1,4 +1,43 @@
 internal import FoundationEssentials
+internal import Glibc
+
+/// Data of so many bytes that `fill` writes, all of them, and is not zeroed before. If `fill` throws, the error comes
+/// too, and the bytes are cleared.
+func filled<Failure: Error>(
+    _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+) -> (data: Data, failure: Failure?) {
+    guard count > 0, let memory = malloc(count) else {
+        var data = Data(count: count)
+        let failure: Failure? = data.withUnsafeMutableBytes { bytes in
+            do throws(Failure) { try fill(bytes) } catch {
+                clear(bytes)
+                return error
+            }
+            return nil
+        }
+        return (data, failure)
+    }
+    let bytes = UnsafeMutableRawBufferPointer(start: memory, count: count)
+    do throws(Failure) { try fill(bytes) } catch {
+        clear(bytes)
+        free(memory)
+        return (Data(), error)
+    }
+    return (Data(bytesNoCopy: memory, count: count, deallocator: .free), nil)
+}
+
+extension [UInt8] {
+    /// `withUnsafeBytes` with a typed error.
+    @inline(__always)
+    func withBuffer<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result: Swift.Result<Result, Failure> = withUnsafeBytes { bytes in
+            do throws(Failure) { return .success(try body(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
 
 extension Data {
     /// `withUnsafeBytes` with a typed error.

@@ -23,7 +23,21 @@ package enum MemorySecrecy {
     static func clearingStack<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { ld_linux_clear_stack() }
+        defer {
+            ld_linux_clear_registers()
+            ld_linux_clear_stack()
+        }
         return try body()
     }
+
+    /// Copies secret bytes, and leaves none of them in the registers that copying uses.
+    static func copy(_ bytes: UnsafeRawBufferPointer, to memory: UnsafeMutableRawBufferPointer) {
+        memory.copyMemory(from: bytes)
+        ld_linux_clear_registers()
+    }
+
+    /// Zeroes the registers in which a cipher or a copy leaves bytes of a value: the first call of another function would
+    /// save them on the stack.
+    @inline(__always)
+    static func clearRegisters() { ld_linux_clear_registers() }
 }

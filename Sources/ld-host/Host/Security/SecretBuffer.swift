@@ -34,7 +34,7 @@ package final class SecretBuffer: @unchecked Sendable {
     /// Appends bytes.
     package func append(_ piece: UnsafeRawBufferPointer) {
         reserve(piece.count)
-        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: piece)
+        MemorySecrecy.copy(piece, to: UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
         count += piece.count
     }
 
@@ -64,7 +64,7 @@ package final class SecretBuffer: @unchecked Sendable {
         guard count + more > memory.count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(count + more, 2 * memory.count), alignment: 16)
-        withBytes { larger.copyMemory(from: $0) }
+        withBytes { MemorySecrecy.copy($0, to: larger) }
         clear(memory)
         memory.deallocate()
         memory = larger

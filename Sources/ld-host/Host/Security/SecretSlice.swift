@@ -19,7 +19,7 @@ package struct SecretSlice: RandomAccessCollection, Sendable {
 
     /// Copies the bytes to the start of a memory that has room for them.
     func copy(to memory: UnsafeMutableRawBufferPointer) {
-        buffer.withBytes { memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[startIndex..<endIndex])) }
+        buffer.withBytes { MemorySecrecy.copy(UnsafeRawBufferPointer(rebasing: $0[startIndex..<endIndex]), to: memory) }
     }
 
     /// Whether the bytes are text, as far as can be told without a copy of them.

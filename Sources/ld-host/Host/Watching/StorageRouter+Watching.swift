@@ -45,10 +45,13 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         let place = try snapshot.settings.place(of: domain)
         let open = try await openStore(for: place.domain, in: snapshot)
+        let isReserved = try await open.write("listing '\(place)'") { (_) throws(StorageError) in
+            try snapshot.reservedNames(in: place, of: open)
+        }
         let (signals, feed) = try await feed(of: place, prefix: prefix, exactly: false, open)
         return StorageChanges(signals: signals) {
             guard let changed = feed.take() else { return nil }
-            let names = changed.names.filter { !snapshot.isReserved(StorageAddress(place, name: $0)) }
+            let names = changed.names.filter { !isReserved($0) }
             return names.isEmpty && !changed.mayBeMore
                 ? nil : ChangedNames(names: names, mayBeMore: changed.mayBeMore)
         }

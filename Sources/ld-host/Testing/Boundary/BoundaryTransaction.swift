@@ -21,8 +21,14 @@ struct BoundaryTransaction: @unchecked Sendable {
         pointer = found
     }
 
+    func observeGet(
+        _ handle: StoreHandle, taking take: @escaping (Data) throws -> Bool = { _ in true }
+    ) -> Observation {
+        Observation(taking: take) { functions.get(store.table.`self`, pointer, handle.pointer, $0, $1) }
+    }
+
     func get(_ handle: StoreHandle) throws -> Data? {
-        let observed = Observation { functions.get(store.table.`self`, pointer, handle.pointer, $0, $1) }
+        let observed = observeGet(handle)
         return try observed.succeeded() == LD_OK ? observed.pieces.reduce(into: Data()) { $0.append($1) } : nil
     }
 

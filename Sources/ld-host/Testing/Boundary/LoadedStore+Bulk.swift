@@ -29,6 +29,47 @@ extension LoadedStore {
                 + "\(observed.status); expected a failure if there are any")
         return conflicts.indices
     }
+
+    /// Reads many values, and has enough after some of them.
+    ///
+    /// - Returns: How many values the component handed out.
+    /// - Throws: What it reports.
+    func countValues(in place: StorageNamespace, wanting wanted: Int) throws -> Int {
+        guard let bulk = abilities.bulk else {
+            throw StorageError(.unsupported, "the store does not read many values at once")
+        }
+        let counter = ValueCounter(wanted)
+        let observed = withExtendedLifetime(counter) {
+            Observation { _, error in
+                place.domain.withBytes { domain in
+                    place.scope.withBytes { scope in
+                        var place = ld_namespace(
+                            size: UInt32(MemoryLayout<ld_namespace>.size), domain: domain, scope: scope,
+                            directory: ld_bytes())
+                        return bulk.read(
+                            table.`self`, &place, ld_bytes(), ld_bytes(), UInt64(Int.max),
+                            Unmanaged.passUnretained(counter).toOpaque(), countValue, error)
+                    }
+                }
+            }
+        }
+        try observed.succeeded()
+        return counter.count
+    }
+}
+
+private final class ValueCounter {
+    let wanted: Int
+    var count = 0
+
+    init(_ wanted: Int) { self.wanted = wanted }
+}
+
+private func countValue(context: UnsafeMutableRawPointer?, value: UnsafePointer<ld_bulk_value>?) -> Int32 {
+    guard let context else { return 1 }
+    let counter = Unmanaged<ValueCounter>.fromOpaque(context).takeUnretainedValue()
+    counter.count += 1
+    return counter.count < counter.wanted ? 0 : 1
 }
 
 private final class Conflicts {

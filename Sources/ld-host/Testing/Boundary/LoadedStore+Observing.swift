@@ -11,6 +11,33 @@ extension LoadedStore {
         Observation(taking: take) { table.get(table.`self`, handle.pointer, $0, $1) }
     }
 
+    /// Resolves a name by structs that end where an older host's would: of the place before its directory, behind which
+    /// stands what is none.
+    func resolve(
+        _ name: String, inShort place: StorageNamespace, followedBy directory: String
+    ) throws -> StoreHandle {
+        var pointer: UnsafeMutableRawPointer?
+        try Observation { _, error in
+            place.domain.withBytes { domain in
+                place.scope.withBytes { scope in
+                    directory.withBytes { directory in
+                        name.withBytes { name in
+                            let size = MemoryLayout<ld_namespace>.offset(of: \.directory) ?? 0
+                            var place = ld_namespace(
+                                size: UInt32(size), domain: domain, scope: scope, directory: directory)
+                            return withUnsafePointer(to: &place) { place in
+                                var address = ld_address(
+                                    size: UInt32(MemoryLayout<ld_address>.size), place: place, name: name)
+                                return table.resolve(table.`self`, &address, &pointer, error)
+                            }
+                        }
+                    }
+                }
+            }
+        }.succeeded()
+        return StoreHandle(pointer: pointer)
+    }
+
     func observeExists(_ handle: StoreHandle) -> Observation {
         Observation { table.exists(table.`self`, handle.pointer, $1) }
     }
@@ -23,6 +50,25 @@ extension LoadedStore {
 
     func observeRemove(_ handle: StoreHandle) -> Observation {
         Observation { table.remove(table.`self`, handle.pointer, $1) }
+    }
+
+    /// Lists the names of a place.
+    func observeNames(
+        in place: StorageNamespace, taking take: @escaping (Data) throws -> Bool
+    ) throws -> Observation {
+        guard let enumeration = abilities.enumeration else {
+            throw StorageError(.unsupported, "the store does not list names")
+        }
+        return Observation(taking: take) { sink, error in
+            place.domain.withBytes { domain in
+                place.scope.withBytes { scope in
+                    var place = ld_namespace(
+                        size: UInt32(MemoryLayout<ld_namespace>.size), domain: domain, scope: scope,
+                        directory: ld_bytes())
+                    return enumeration.names(table.`self`, &place, ld_bytes(), ld_bytes(), 0, sink, error)
+                }
+            }
+        }
     }
 
     /// Applies changes as one batch.

@@ -49,6 +49,11 @@ private final class Witness {
 
     init(take: @escaping (Data) throws -> Bool) { self.take = take }
 
+    func fail(_ what: String) -> Int32 {
+        failure = failure ?? StorageError(.corrupt, what)
+        return 1
+    }
+
     func write(_ data: Data) -> Int32 {
         pieces.append(data)
         do { return try take(data) ? 0 : 1 } catch {
@@ -60,7 +65,9 @@ private final class Witness {
 
 private func witnessWrite(context: UnsafeMutableRawPointer?, bytes: ld_bytes) -> Int32 {
     guard let context else { return 1 }
-    return Unmanaged<Witness>.fromOpaque(context).takeUnretainedValue().write(Data(bytes.buffer))
+    let witness = Unmanaged<Witness>.fromOpaque(context).takeUnretainedValue()
+    guard let bytes = bytes.checked else { return witness.fail("the component wrote \(bytes.flaw())") }
+    return witness.write(Data(bytes))
 }
 
 private func witnessReport(context: UnsafeMutableRawPointer?, code: Int32, message: ld_bytes, hint: ld_bytes) {

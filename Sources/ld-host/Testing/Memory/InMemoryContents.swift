@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import LocalDataAPI
 internal import Synchronization
 
 /// What an ``InMemoryStore`` holds.
@@ -24,6 +24,9 @@ package final class InMemoryContents: Sendable {
     private let watchers = Mutex((next: 0, list: [Int: Watcher]()))
 
     package init() {}
+
+    /// Whether an address has a value.
+    package func holds(_ key: StorageAddress) -> Bool { entry(key) != nil }
 
     func entry(_ key: StorageAddress) -> Entry? { state.withLock { $0.entries[key] } }
 

@@ -117,7 +117,7 @@ private func recordSet(
 ) -> Int32 {
     reporting(error) {
         guard let transaction = RecordedTransaction.of(context) else { return LD_STOPPED }
-        transaction.stage(Data(value.buffer), at: try transaction.address(key))
+        transaction.stage(Data(try value.bytes()), at: try transaction.address(key))
         return LD_OK
     }
 }

@@ -24,7 +24,7 @@ extension ConformanceRequirement {
 
     /// A derivation whose work is a parameter.
     static let slowDerivations = provider { provider in
-        provider.offers(.pbkdf2HMACSHA256) || provider.offers(.argon2id)
+        KeyDerivationFunction.allCases.contains { $0.isSlow && provider.offers($0) }
             ? nil : "the provider declares no derivation for passphrases"
     }
 

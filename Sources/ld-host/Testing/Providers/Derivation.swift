@@ -17,8 +17,8 @@ struct Derivation: Sendable {
         secret = Pattern.data(seed, 24)
         salt = Pattern.data(seed &+ 1, 16)
         switch function {
-        case .hkdfSHA256: info = Pattern.data(seed &+ 2, 20)
-        case .pbkdf2HMACSHA256: iterations = 3
+        case .hkdfSHA256, .hkdfSHA512: info = Pattern.data(seed &+ 2, 20)
+        case .pbkdf2HMACSHA256, .pbkdf2HMACSHA512: iterations = 3
         case .argon2id:
             iterations = 1
             memory = 64 << 10

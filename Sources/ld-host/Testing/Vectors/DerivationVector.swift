@@ -29,6 +29,8 @@ struct DerivationVector: Sendable {
         case .hkdfSHA256: hkdf
         case .pbkdf2HMACSHA256: pbkdf2
         case .argon2id: argon2id
+        case .hkdfSHA512: hkdfSHA512
+        case .pbkdf2HMACSHA512: pbkdf2SHA512
         }
     }
 
@@ -64,6 +66,45 @@ struct DerivationVector: Sendable {
             key: """
                 4ddcd8f60b98be21830cee5ef22701f9 641a4418d04c0414aeff08876b34ab56
                 a1d425a1225833549adb841b51c9b317 6a272bdebba1d078478f62b397f33c8d
+                """),
+    ]
+
+    /// The inputs of RFC 5869's test cases 1 to 3, which has no outputs for SHA-512; these are OpenSSL's and Python's.
+    private static let hkdfSHA512 = [
+        DerivationVector(
+            "HKDF-SHA512 of RFC 5869's test case 1", .hkdfSHA512, secret: Data(repeating: 0x0b, count: 22),
+            salt: Data(ascendingFrom: 0, 13), info: Data(ascendingFrom: 0xf0, 10),
+            key: "832390086cda71fb47625bb5ceb168e4c8e26a1a16ed34d9fc7fe92c1481579338da362cb8d9f925d7cb"),
+        DerivationVector(
+            "HKDF-SHA512 of RFC 5869's test case 2", .hkdfSHA512, secret: Data(ascendingFrom: 0, 80),
+            salt: Data(ascendingFrom: 0x60, 80), info: Data(ascendingFrom: 0xb0, 80),
+            key: """
+                ce6c97192805b346e6161e821ed16567 3b84f400a2b514b2fe23d84cd189ddf1
+                b695b48cbd1c8388441137b3ce28f16a a64ba33ba466b24df6cfcb021ecff235
+                f6a2056ce3af1de44d572097a8505d9e 7a93
+                """),
+        DerivationVector(
+            "HKDF-SHA512 of RFC 5869's test case 3", .hkdfSHA512, secret: Data(repeating: 0x0b, count: 22),
+            salt: Data(),
+            key: "f5fa02b18298a72a8c23898a8703472c6eb179dc204c03425c970e3b164bf90fff22d04836d0e2343bac"),
+    ]
+
+    /// The inputs of RFC 6070, which has outputs for SHA-1 only; these are OpenSSL's and Python's.
+    private static let pbkdf2SHA512 = [
+        DerivationVector(
+            "PBKDF2-HMAC-SHA512, 1 iteration", .pbkdf2HMACSHA512, secret: Data("password".utf8),
+            salt: Data("salt".utf8),
+            iterations: 1,
+            key: """
+                867f70cf1ade02cff3752599a3a53dc4 af34c7a669815ae5d513554e1c8cf252
+                c02d470a285a0501bad999bfe943c08f 050235d7d68b1da55e63f73b60a57fce
+                """),
+        DerivationVector(
+            "PBKDF2-HMAC-SHA512, 4,096 iterations", .pbkdf2HMACSHA512, secret: Data("password".utf8),
+            salt: Data("salt".utf8), iterations: 4096,
+            key: """
+                d197b1b33db0143e018b12f3d1d1479e 6cdebdcc97c5c0f87f6902e072f457b5
+                143f30602641b3d55cd335988cb36b84 376060ecd532e039b742a239434af2d5
                 """),
     ]
 

@@ -15,7 +15,6 @@ extension VectorRun {
             tag: try fields.bytes("tag"))
         let sizes = [
             ("keys", "keySize", call.key.count, cipher.keySize),
-            ("nonces", "ivSize", call.nonce.count, cipher.nonceSize),
             ("tags", "tagSize", call.tag.count, cipher.tagSize),
         ]
         for (what, name, count, expected) in sizes {
@@ -24,7 +23,8 @@ extension VectorRun {
             if bits != 8 * expected { return .skipped("\(algorithm) with \(what) of \(bits) bits") }
         }
         guard crypto.offers(cipher) else { return .skipped("\(cipher), which the provider does not declare") }
-        return call.outcome(vector.expectation)
+        let nonceBits = try group.fields.optionalCount("ivSize") ?? 8 * call.nonce.count
+        return nonceBits == 8 * cipher.nonceSize ? call.outcome(vector.expectation) : call.refusal()
     }
 
     private static let ciphers: [String: AuthenticatedCipher] = [
@@ -56,6 +56,20 @@ extension VectorRun {
             if expectation == .invalid { return .failed("opens, though the vector is invalid") }
             guard opened == message else { return .failed("opens to another message") }
             return seal(mayRefuse: expectation == .acceptable)
+        }
+
+        /// The outcome of a vector for nonces of another size than the cipher's: such a call is refused, both ways.
+        func refusal() -> VectorOutcome {
+            var opened = Data()
+            do throws(StorageError) {
+                try crypto.open(
+                    ciphertext, tag: tag, with: cipher, key: key, nonce: nonce, authenticating: data, into: &opened)
+                return .failed("opens with a nonce of \(nonce.count) bytes; \(cipher) takes \(cipher.nonceSize)")
+            } catch {}
+            do throws(StorageError) {
+                _ = try crypto.seal(message, with: cipher, key: key, nonce: nonce, authenticating: data)
+                return .failed("seals with a nonce of \(nonce.count) bytes; \(cipher) takes \(cipher.nonceSize)")
+            } catch { return .passed }
         }
 
         private func seal(mayRefuse: Bool) -> VectorOutcome {

@@ -9,29 +9,36 @@ extension VectorRun {
 
     /// A vector of `HkdfTest`.
     func extraction(_ vector: VectorFile.Vector, of algorithm: String) throws(StorageError) -> VectorOutcome {
-        guard algorithm == "HKDF-SHA-256" else { return .skipped("the algorithm \(algorithm)") }
+        guard let function = Self.extractions[algorithm] else { return .skipped("the algorithm \(algorithm)") }
         let (secret, salt) = (try vector.fields.bytes("ikm"), try vector.fields.bytes("salt"))
         let (info, count) = (try vector.fields.bytes("info"), try vector.fields.count("size"))
         let expected = try vector.fields.bytes("okm")
-        if let reason = skipping(.hkdfSHA256, count: count) { return .skipped(reason) }
+        if let reason = skipping(function, count: count) { return .skipped(reason) }
         return .judging(vector.expectation, against: expected, named: "the output") { () throws(StorageError) in
-            try crypto.derive(.hkdfSHA256, from: secret, salt: salt, info: info, count: count)
+            try crypto.derive(function, from: secret, salt: salt, info: info, count: count)
         }
     }
 
     /// A vector of `PbkdfTest`.
     func password(_ vector: VectorFile.Vector, of algorithm: String) throws(StorageError) -> VectorOutcome {
-        guard algorithm == "PBKDF2-HMACSHA256" else { return .skipped("the algorithm \(algorithm)") }
+        guard let function = Self.passwords[algorithm] else { return .skipped("the algorithm \(algorithm)") }
         let (password, salt) = (try vector.fields.bytes("password"), try vector.fields.bytes("salt"))
         let (count, iterations) = (try vector.fields.count("dkLen"), try vector.fields.count("iterationCount"))
         let expected = try vector.fields.bytes("dk")
-        if let reason = skipping(.pbkdf2HMACSHA256, count: count) { return .skipped(reason) }
+        if let reason = skipping(function, count: count) { return .skipped(reason) }
         guard iterations <= Self.mostIterations else { return .skipped("more than \(Self.mostIterations) iterations") }
         return .judging(vector.expectation, against: expected, named: "the output") { () throws(StorageError) in
             try crypto.derive(
-                .pbkdf2HMACSHA256, from: password, salt: salt, iterations: UInt64(iterations), count: count)
+                function, from: password, salt: salt, iterations: UInt64(iterations), count: count)
         }
     }
+
+    private static let extractions: [String: KeyDerivationFunction] = [
+        "HKDF-SHA-256": .hkdfSHA256, "HKDF-SHA-512": .hkdfSHA512,
+    ]
+    private static let passwords: [String: KeyDerivationFunction] = [
+        "PBKDF2-HMACSHA256": .pbkdf2HMACSHA256, "PBKDF2-HMACSHA512": .pbkdf2HMACSHA512,
+    ]
 
     private func skipping(_ function: KeyDerivationFunction, count: Int) -> String? {
         guard crypto.offers(function) else { return "\(function), which the provider does not declare" }

@@ -4,7 +4,8 @@ package import LocalDataAPI
 
 /// Runs vectors through a provider, by its C functions.
 ///
-/// What the provider does not declare is skipped: algorithms, and sizes of keys, nonces and tags.
+/// What the provider does not declare is skipped: algorithms, and sizes of keys and tags. A nonce of another size is
+/// not: a provider refuses it, whatever the vector says of the cipher in general.
 package struct VectorRun: Sendable {
     let crypto: LoadedCrypto
 

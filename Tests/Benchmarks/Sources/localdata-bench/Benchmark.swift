@@ -8,7 +8,7 @@ struct Benchmark {
         guard words.count >= 4 else {
             complain(
                 "usage: localdata-bench PLUGINS TOOLS FOLDER "
-                    + "[boundary|serializers|scaling|files|sqlite|migrations|latency|crypto|secrets]...")
+                    + "[boundary|serializers|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]...")
             exit(2)
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
@@ -29,10 +29,8 @@ struct Benchmark {
         if wants("sqlite") { try await DatabaseCost(setting: setting).run() }
         if wants("migrations") { try await MigrationCost(setting: setting).run() }
         if wants("latency") { try await PoolLatency(setting: setting).run() }
-        if wants("crypto") {
-            try await CipherCost(setting: setting).run()
-            try await EnvelopeCost(setting: setting).run()
-        }
+        if wants("crypto") { try await CipherCost(setting: setting).run() }
+        if wants("sealing") { try await EnvelopeCost(setting: setting).run() }
         if wants("secrets") { try await SecretCost(setting: setting).run() }
     }
 

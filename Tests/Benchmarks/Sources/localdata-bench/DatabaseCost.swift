@@ -21,10 +21,21 @@ struct DatabaseCost {
         try await Self.row("batch of 1,000 sets of 128 B", "batch 128 1", table, baseline, rounds: 21)
         for companion in [table, baseline] { _ = try companion.ask("fill \(Self.many) 128") }
         try await Self.row("`get` of 128 B, of 1,000,000", "get \(Self.many) 5000", table, baseline, rounds: 21)
+        try await checked(library)
         let large = try setting.router("sqlite", in: library, options: "{\"path\": \"\(path)\"}")
         try await gets(large, baseline)
         try await opening(table, baseline)
         try listing(table)
+    }
+
+    /// What a checksum costs shows where a value is large.
+    private func checked(_ library: String) async throws {
+        let options = "\"synchronous\": \"full\", \"largestValue\": 1000000000}"
+        let table = try Companion(
+            "\(setting.tools)/store", [library, "sqlite", "{\"path\": \"\(setting.folder)/16.sqlite\", \(options)"])
+        let baseline = try Companion("\(setting.tools)/sqlite", ["\(setting.folder)/companion-16.sqlite"])
+        for companion in [table, baseline] { _ = try companion.ask("fill 100 16384") }
+        try await Self.row("`get` of 16 KiB, with its checksum", "get 100 5000", table, baseline, rounds: 21)
     }
 
     private func sets(_ router: StorageRouter, _ baseline: Companion) async throws {

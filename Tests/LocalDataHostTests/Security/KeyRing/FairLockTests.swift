@@ -5,12 +5,12 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("a fair FileLock", .timeLimit(.minutes(1))) struct FairLockTests {
+@Suite("FairLock", .timeLimit(.minutes(1))) struct FairLockTests {
     @Test("many who share it one after the other do not keep out who wants it alone")
     func fairness() async throws {
         let home = try SealedHome()
         defer { home.remove() }
-        let lock = FileLock("\(home.folder)/lock", isFair: true)
+        let lock = FairLock("\(home.folder)/lock")
         let (inside, shared, ended) = (Counter(), Counter(), Counter())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -43,13 +43,13 @@ import Testing
         let home = try SealedHome()
         defer { home.remove() }
         let path = "\(home.folder)/a/lock"
-        let lock = FileLock(path, isFair: true)
+        let lock = FairLock(path)
         for number in 1...3 as ClosedRange<UInt64> {
             try lock.exclusive { (file) throws(StorageError) in try file.setNumber(number) }
-            #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == number)
+            #expect(try lock.shared { $0 } == number)
             try FileManager.default.removeItem(atPath: "\(path).turn")
         }
         try FileManager.default.removeItem(atPath: path)
-        #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 0)
+        #expect(try lock.shared { $0 } == 0)
     }
 }

@@ -101,8 +101,8 @@ import Testing
         #expect(home.files() == before)
     }
 
-    @Test("values under material from outside, plain ones and those of other rings are left alone")
-    func leftAlone() async throws {
+    @Test("values of an earlier ring are taken along, those under material from outside and plain ones are left alone")
+    func earlierRings() async throws {
         let home = try SealedHome()
         defer { home.remove() }
         let router = try home.router()
@@ -118,11 +118,20 @@ import Testing
         try await router.rotateKeys()
         let before = home.files("data/files")
         let report = try await router.reseal()
-        #expect(report.total == 1 && report.resealed == 1 && report.failures.isEmpty)
+        #expect(report.total == 2 && report.resealed == 2 && report.failures.isEmpty)
+        #expect(report.earlierRings == ["other/master": 1] && report.others.count == 2)
         let after = home.files("data/files")
         #expect(after.keys == before.keys)
-        for (path, data) in after { #expect((data == before[path]) == !path.hasSuffix("/own")) }
+        for (path, data) in after {
+            #expect((data == before[path]) == !(path.hasSuffix("/own") || path.hasSuffix("/other")))
+        }
         for key in [outside, plain, other, own] { #expect(try await router.get(key) == "x") }
+        let former = try await router.formerRings()
+        #expect(former.map(\.service) == ["other"] && former.map(\.account) == ["master"])
+        // A ring that seals nothing any more is not needed.
+        try await router.disownRing(service: "other", account: "master")
+        for key in [outside, plain, other, own] { #expect(try await home.router().exists(key)) }
+        #expect(try await home.router().get(other) == "x")
     }
 
     @Test("what cannot be opened is reported with the reason, stays byte for byte, and does not stop the others")

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test("a file of someone else is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
-    func owner() async throws {
+    func ownerAsRoot() async throws {
         let home = try SealedHome()
         defer { home.remove() }
         try write(Data(repeating: 1, count: 32), path(home))

@@ -15,7 +15,8 @@ import Testing
         try await home.vault(sealing).set("the value", for: key)
         #expect(try await home.vault(sealing).get(key) == "the value")
         #expect(!home.contains("the value"))
-        let name = try #require(home.files("data/keychain").keys.first { $0.contains("vault") })
+        let name = try #require(
+            home.files("data/keychain").keys.first { $0.hasPrefix("keychain@") && $0.contains("vault") })
         #expect(name.contains("keychain@"))
         let named = "sealing: { source: \"keychain\", service: \"org.example\", account: \"disk\" }"
         let other = try SealedHome()
@@ -30,7 +31,8 @@ import Testing
         let home = try SealedHome()
         defer { home.remove() }
         try await home.vault(sealing).set("x", for: key)
-        let name = try #require(home.files("data/keychain").keys.first { $0.contains("vault") })
+        let name = try #require(
+            home.files("data/keychain").keys.first { $0.hasPrefix("keychain@") && $0.contains("vault") })
         let bytes = try #require(home.files("data/keychain")[name])
         let path = "\(home.folder)/data/keychain/\(name)"
         try FileManager.default.removeItem(atPath: path)

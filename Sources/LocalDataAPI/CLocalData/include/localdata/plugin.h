@@ -17,7 +17,7 @@
  *
  *   bytes and strings   are (pointer, count), not terminated. Strings are UTF-8. They are borrowed: valid until the
  *                       call that carries them returns, unless said otherwise. A count of 0 makes the pointer
- *                       meaningless (it may be NULL).
+ *                       meaningless (it may be NULL); more than 4 GiB at once is refused.
  *   structs             that cross the boundary by pointer start with `size`, the number of bytes their writer knows.
  *                       A reader copies min(size, its own sizeof) bytes into a zeroed struct of its own, once, and looks
  *                       at nothing behind that. A function pointer that is NULL or lies behind `size` is not offered.
@@ -29,9 +29,12 @@
  *                       calls those on a thread of its own. The others return without waiting.
  *   results             go to a sink: a function of the caller's that copies what it needs before it returns. A sink
  *                       never calls back into the component, and a component holds no lock that its other functions
- *                       need while it calls one.
+ *                       need while it calls one. Sinks and sources, error sinks too, belong to the call that lends
+ *                       them: they are used on its thread, until it returns. A host refuses and logs any other use.
  *   status              functions return an ld_status. Only LD_FAILED comes with a report, made exactly once, through
- *                       the ld_error_sink, before the function returns. An error sink may be NULL.
+ *                       the ld_error_sink, before the function returns. An error sink may be NULL. A function
+ *                       answers LD_ABSENT and LD_STOPPED only where it says so; a host takes what breaks these rules
+ *                       for a failure of the component.
  *   secrets             values may be secrets: they must not appear in messages or logs, and buffers of the component's
  *                       own that held one are cleared before they are freed.
  */
@@ -57,7 +60,9 @@ extern "C" {
 #define LD_SENDABLE
 #endif
 
-/* The one exported symbol of a C or C++ plugin:  LD_EXPORT const void *localdata_plugin_v1(void) { ... } */
+/* The one exported symbol of a C or C++ plugin:  LD_EXPORT const void *localdata_plugin_v1(void) { ... }
+ * Other languages export it in their own way: Zig by `export fn localdata_plugin_v1() ?*const anyopaque`, Rust by
+ * `#[no_mangle] pub extern "C" fn localdata_plugin_v1() -> *const c_void`. */
 #if defined(__GNUC__)
 #define LD_VISIBLE __attribute__((visibility("default")))
 #else
@@ -194,8 +199,9 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_bytes id;      /* lower case letters, digits, '-' and '.', at most 64 bytes: "file", "org.example.cloud" */
     ld_bytes summary; /* one line for people */
     /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}, where
-     * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array). A host refuses what is not
-     * listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and ${config}; the host puts the folders in. */
+     * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array); nothing (count 0) is an empty
+     * array. A host refuses what is not listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and
+     * ${config}; the host puts the folders in. */
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
@@ -309,8 +315,10 @@ typedef struct LD_SENDABLE ld_store_r1 {
     void(LD_SENDABLE *close)(void *self);
 } ld_store;
 
-/* The part of ld_store that every revision has; a smaller `size` is refused. */
+/* The part of ld_store that every revision has; a smaller `size` is refused. The enum is for languages that take over
+ * constants and no macros. */
 #define LD_STORE_REQUIRED_SIZE offsetof(ld_store, extension)
+enum { ld_store_required_size = offsetof(ld_store, extension) };
 
 /* ---------------------------------------------------------------- abilities of a store -------------------------- */
 
@@ -416,13 +424,46 @@ typedef struct LD_SENDABLE ld_store_check_r1 {
     ld_status(LD_SENDABLE *check)(void *self, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_check;
 
+/* Making a store usable again whose damage keeps it from being changed. */
+#define LD_STORE_REPAIR "localdata.store.repair/1"
+typedef struct LD_SENDABLE ld_store_repair_r1 {
+    uint32_t size;
+    /* Gives up what cannot be saved and no more, keeps what it gives up beside the store where it can, and writes a line of
+     * text for each thing that it did, one per call of the sink. LD_OK without a line: there was nothing to repair. Called
+     * only when a person asks for it. May wait, and may take long. */
+    ld_status(LD_SENDABLE *repair)(void *self, const ld_sink *sink, const ld_error_sink *error);
+} ld_store_repair;
+
+/* Comparing a value with what was recorded when it was written. A store that offers this never gives a corrupt value for a
+ * right one: get, read and the bulk read fail with LD_ERROR_CORRUPT or leave it out, read at the end at the latest. */
+#define LD_STORE_VERIFICATION "localdata.store.verification/1"
+#define LD_VALUE_UNRECORDED 0u /* nothing was recorded: another program wrote it, or nothing can be recorded there */
+#define LD_VALUE_INTACT 1u     /* as it was written */
+#define LD_VALUE_EDITED 2u     /* another program edited it on purpose, and it is read as it is now */
+typedef struct LD_SENDABLE ld_store_verification_r1 {
+    uint32_t size;
+    /* Reads the whole value, changes nothing, and writes what it is to `*state`: LD_VALUE_...; LD_ABSENT if there is none.
+     * A value whose bytes are not those that were stored is a failure, LD_ERROR_CORRUPT. May wait. */
+    ld_status(LD_SENDABLE *verify)(void *self, void *handle, uint32_t *state, const ld_error_sink *error);
+} ld_store_verification;
+
+/* Clearing files of what was removed. */
+#define LD_STORE_WIPING "localdata.store.wiping/1"
+typedef struct LD_SENDABLE ld_store_wiping_r1 {
+    uint32_t size;
+    /* Sees to it that the files in which the store keeps `place` hold nothing any more of values that were removed or
+     * replaced before: not in their free space, and not in logs. What a disk keeps of space that files gave back is beyond
+     * a store. LD_ERROR_BUSY if another process stands in the way. May wait, and may take long. */
+    ld_status(LD_SENDABLE *wipe)(void *self, const ld_namespace *place, const ld_error_sink *error);
+} ld_store_wiping;
+
 /* Many values in one call, for whoever goes through a whole place: a migration, a copy. */
 #define LD_STORE_BULK "localdata.store.bulk/1"
 
 /* A value as `read` gives it. */
 typedef struct ld_bulk_value_r1 {
     uint32_t size;
-    uint32_t omitted;                /* 1: it is larger than what was asked for, and `value` is empty; else 0 */
+    uint32_t omitted;                /* 1: it is larger than what was asked for, or corrupt, and `value` is empty; else 0 */
     ld_bytes name;
     ld_bytes value;
     const ld_attributes *attributes; /* with value_size and modified; NULL if the store keeps none */
@@ -469,6 +510,8 @@ typedef int32_t ld_algorithm_id;
 #define LD_HKDF_SHA256 16       /* RFC 5869, extract and expand */
 #define LD_PBKDF2_HMAC_SHA256 17 /* RFC 8018 */
 #define LD_ARGON2ID 18          /* RFC 9106, version 0x13 */
+#define LD_HKDF_SHA512 19       /* RFC 5869, extract and expand */
+#define LD_PBKDF2_HMAC_SHA512 20 /* RFC 8018 */
 #define LD_X25519 32            /* RFC 7748: 32-byte keys and shared secret */
 
 #define LD_ALGORITHM_INCREMENTAL 1u /* the ability LD_CRYPTO_INCREMENTAL takes it */
@@ -545,6 +588,7 @@ typedef struct LD_SENDABLE ld_crypto_r1 {
 
 /* The part of ld_crypto that every revision has; a smaller `size` is refused. */
 #define LD_CRYPTO_REQUIRED_SIZE offsetof(ld_crypto, extension)
+enum { ld_crypto_required_size = offsetof(ld_crypto, extension) };
 
 /* Ciphers in pieces. A stream is used by one thread at a time. */
 #define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
@@ -686,6 +730,7 @@ typedef struct LD_SENDABLE ld_migration_pack_r1 {
 
 /* The part of ld_migration_pack that every revision has; a smaller `size` is refused. */
 #define LD_MIGRATION_PACK_REQUIRED_SIZE offsetof(ld_migration_pack, extension)
+enum { ld_migration_pack_required_size = offsetof(ld_migration_pack, extension) };
 
 #ifdef __cplusplus
 }

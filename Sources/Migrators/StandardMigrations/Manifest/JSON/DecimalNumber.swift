@@ -15,7 +15,7 @@ struct DecimalNumber: Equatable {
         var exponent = 0
         if let mark {
             let sign = rest[rest.index(after: mark)...]
-            guard let value = Int(String(Substring(sign))), abs(value) < 1 << 32 else { return nil }
+            guard let value = Int(String(Substring(sign))), value.magnitude < 1 << 32 else { return nil }
             exponent = value
         }
         let parts = rest[..<(mark ?? rest.endIndex)].split(

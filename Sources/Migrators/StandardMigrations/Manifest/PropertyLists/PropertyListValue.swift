@@ -61,9 +61,11 @@ struct PropertyListValue: Encodable {
             case .bool(let flag): try container.encode(flag)
             case .string(let text): try container.encode(text)
             case .number(let text):
-                if let whole = Int64(text) {
+                // As a whole number it would lose its sign.
+                let isNegativeZero = text == "-0"
+                if !isNegativeZero, let whole = Int64(text) {
                     try container.encode(whole)
-                } else if let whole = UInt64(text) {
+                } else if !isNegativeZero, let whole = UInt64(text) {
                     try container.encode(whole)
                 } else {
                     try container.encode(DecimalNumber.exactDouble(text))

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// Docker's credentials in the keychain: what a credential helper does
 /// (github.com/docker/docker-credential-helpers).
@@ -56,11 +56,20 @@ package struct DockerCredentialStore: Sendable {
     }
 
     /// A JSON object on one line: the users' names by the servers' URLs, in the order of the URLs' bytes.
-    package func list() async throws -> SecretBuffer {
+    ///
+    /// - Parameter note: Takes the error of an entry that is left out, since it is damaged or not Docker's.
+    package func list(noting note: (StorageError) -> Void) async throws -> SecretBuffer {
         let json = SecretBuffer()
         var separator = "{"
         for name in try await router.names(in: .keychain(service: Self.service)) {
-            guard let (user, _) = try await value(name) else { continue }
+            let user: SecretSlice
+            do {
+                guard let value = try await value(name) else { continue }
+                user = value.user
+            } catch let error as StorageError where Self.isOfOneEntry(error) {
+                note(error)
+                continue
+            }
             json.append(separator)
             json.append(jsonString: CredentialName.decode(name))
             json.append(":")
@@ -71,17 +80,22 @@ package struct DockerCredentialStore: Sendable {
         return json
     }
 
+    /// Whether an error says that one value cannot be used, as opposed to its store.
+    private static func isOfOneEntry(_ error: StorageError) -> Bool {
+        [.deserializationFailed, .corrupt, .cannotOpen, .valueTooLarge].contains(error.code)
+    }
+
     private func value(_ name: String) async throws -> (user: SecretSlice, secret: SecretSlice)? {
         guard let value = try await router.secret(for: Self.key(name), limit: Self.largest)?.slice else { return nil }
         guard let colon = value.firstIndex(of: UInt8(ascii: ":")),
-            let name = value[value.startIndex..<colon].text
+            let escapedUser = value[value.startIndex..<colon].text
         else {
             throw StorageError(
-                .deserializationFailed, "'keychain:\(Self.service)/\(name)' is no credential of Docker's",
-                hint: "remove it: ld-host rm")
+                .deserializationFailed, "'keychain:\(Self.service)/\(name)' is not a credential that Docker stored",
+                hint: "remove it: ld-host rm 'keychain:\(Self.service)/\(name)'")
         }
         let user = SecretBuffer()
-        user.append(contentsOf: CredentialName.decode(name))
+        user.append(contentsOf: CredentialName.decode(escapedUser))
         return (user.slice, value[(colon + 1)..<value.endIndex])
     }
 

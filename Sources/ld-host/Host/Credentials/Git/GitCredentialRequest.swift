@@ -4,7 +4,8 @@ package import LocalDataAPI
 /// `key=value`, to an empty line or the end.
 ///
 /// Values are any bytes but newline and NUL; one carriage return at a line's end belongs to the line end. Of a key that
-/// comes twice the last value counts. Keys that mean nothing here are passed over.
+/// comes twice the last value counts. Keys that mean nothing here are skipped, however long their values are: a server
+/// chooses some of them (`wwwauth[]`). Memory holds one line and the values of the keys that matter.
 package struct GitCredentialRequest: Sendable {
     /// A key that means something to a helper.
     package enum Field: String, CaseIterable, Sendable {
@@ -15,10 +16,8 @@ package struct GitCredentialRequest: Sendable {
         case credential, ephemeral
     }
 
-    /// The most bytes of a line.
+    /// The most bytes of a line whose key matters.
     package static let longestLine = 64 << 10
-    /// The most bytes of a request.
-    package static let longestRequest = 1 << 20
 
     /// The values by their keys.
     package private(set) var fields: [Field: SecretSlice] = [:]
@@ -30,30 +29,35 @@ package struct GitCredentialRequest: Sendable {
     /// Reads a request.
     ///
     /// - Throws: `deserializationFailed` with the line's number, never its text: a line without `=` or with a NUL, a
-    ///   `url` that is none; `valueTooLarge` for a line or a request that is too long; what `source` throws.
+    ///   `url` that is none; `valueTooLarge` for a line that is too long and whose key matters; what `source` throws.
     package init(from source: SecretBuffer.Source) throws(StorageError) {
-        let buffer = SecretBuffer()
-        var start = 0
+        var line = SecretBuffer()
         var number = 1
-        var scanned = 0
-        var isAtEnd = false
-        while !isAtEnd {
-            isAtEnd = try buffer.append(upTo: 16 << 10, from: source) == 0
-            while let end = buffer.slice[scanned..<buffer.count].firstIndex(of: UInt8(ascii: "\n")) {
-                guard try take(line: buffer.slice[start..<end], number) else { return }
+        var isSkipped = false
+        while true {
+            let piece = SecretBuffer()
+            guard try piece.append(upTo: 16 << 10, from: source) > 0 else { break }
+            var rest = piece.slice
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                if !isSkipped {
+                    line.append(contentsOf: rest[rest.startIndex..<end])
+                    guard try take(line: line.slice, number) else { return }
+                }
+                line = SecretBuffer()
+                isSkipped = false
                 number += 1
-                start = end + 1
-                scanned = start
+                rest = rest[(end + 1)..<rest.endIndex]
             }
-            scanned = buffer.count
-            guard scanned - start <= Self.longestLine else { throw Self.tooLong(number) }
-            guard buffer.count <= Self.longestRequest else {
-                throw StorageError(
-                    .valueTooLarge, "the request has more than \(Self.longestRequest) bytes",
-                    hint: "see git-credential(1) for what a helper is sent")
+            guard !isSkipped else { continue }
+            line.append(contentsOf: rest)
+            // One more than the most: a carriage return may belong to the line end.
+            if line.count > Self.longestLine + 1 {
+                try Self.requireSkippable(line.slice, number)
+                line = SecretBuffer()
+                isSkipped = true
             }
         }
-        if start < buffer.count { _ = try take(line: buffer.slice[start..<buffer.count], number) }
+        if line.count > 0 { _ = try take(line: line.slice, number) }
     }
 
     /// Takes a line; `false` if it is the empty one that ends the request.
@@ -61,7 +65,10 @@ package struct GitCredentialRequest: Sendable {
         var line = full
         if line.last == UInt8(ascii: "\r") { line = line[line.startIndex..<line.endIndex - 1] }
         guard !line.isEmpty else { return false }
-        guard line.count <= Self.longestLine else { throw Self.tooLong(number) }
+        guard line.count <= Self.longestLine else {
+            try Self.requireSkippable(line, number)
+            return true
+        }
         guard !line.contains(0) else { throw Self.malformed(number, "has a NUL byte") }
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
             throw Self.malformed(number, "has no '='")
@@ -69,10 +76,10 @@ package struct GitCredentialRequest: Sendable {
         let value = line[(equals + 1)..<line.endIndex]
         let key = line[line.startIndex..<equals].text ?? ""
         switch key {
-        case "capability[]":
+        case Self.capability:
             // An empty value clears the list.
             takesAuthType = value.isEmpty ? false : takesAuthType || value == "authtype"
-        case "url":
+        case Self.url:
             guard let url = GitCredentialURL(value) else {
                 throw Self.malformed(number, "has a URL without a protocol, or with a newline or NUL in it")
             }
@@ -89,9 +96,17 @@ package struct GitCredentialRequest: Sendable {
             hint: "a request is lines key=value; see git-credential(1)")
     }
 
-    private static func tooLong(_ number: Int) -> StorageError {
-        StorageError(
-            .valueTooLarge, "line \(number) of the request has more than \(longestLine) bytes",
-            hint: "git sends no such line; see git-credential(1)")
+    private static let capability = "capability[]"
+    private static let url = "url"
+
+    /// Requires that a line which is too long has a key that means nothing here.
+    private static func requireSkippable(_ line: SecretSlice, _ number: Int) throws(StorageError) {
+        let start = line[line.startIndex..<(line.startIndex + longestLine)]
+        guard let equals = start.firstIndex(of: UInt8(ascii: "=")) else { throw malformed(number, "has no '='") }
+        let key = start[start.startIndex..<equals].text ?? ""
+        guard key == capability || key == url || Field(rawValue: key) != nil else { return }
+        throw StorageError(
+            .valueTooLarge, "line \(number) of the request, '\(key)', has more than \(longestLine) bytes",
+            hint: "a password or URL of that size is not stored")
     }
 }

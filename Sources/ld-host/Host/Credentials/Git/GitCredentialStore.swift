@@ -8,11 +8,29 @@ internal import LocalDataAPI
 /// would make two of them one, is escaped as ``CredentialName`` does it: `%` and control characters, in the host `/`, in
 /// the protocol `:` too. A user without a name is `%`. The value is a ``GitCredentialEntry``.
 ///
-/// A request with a path is answered from what was stored with that path only, and one without from what was stored
-/// without. Reading and then removing is no transaction: of a credential that another process stores in between, the
-/// removal may win, and git asks again.
+/// A request with a path means what was stored with that path only. One without a path means what was stored for the
+/// host with any path, as for git's own helpers; `get` prefers what was stored without. So credentials stay known when
+/// `credential.useHttpPath` is switched off.
+///
+/// Reading and then removing is no transaction: of a credential that another process stores in between, the removal may
+/// win, and git asks again.
 package struct GitCredentialStore: Sendable {
-    private typealias Found = (name: String, entry: GitCredentialEntry)
+    /// The most bytes of a stored value.
+    private static let largestValue = 1 << 20
+
+    /// Where a request's credential may be.
+    private struct Place {
+        let service: String
+        let name: String
+
+        var key: AnyStorageKey { CredentialKeys.key(service, name, owner: "git") }
+
+        /// Whether a key can be called so; if not, nothing was ever stored under it.
+        var isValid: Bool {
+            let address = StorageAddress(StorageNamespace(domain: "keychain", scope: service), name: name)
+            return (try? address.validate()) != nil
+        }
+    }
 
     private let router: StorageRouter
 
@@ -26,18 +44,8 @@ package struct GitCredentialStore: Sendable {
     /// then it stays, and the token is given without the password, as helpers that renew passwords need it.
     package func get(_ request: GitCredentialRequest) async throws -> SecretBuffer? {
         let service = try Self.service(of: request)
-        for name in try await names(request, in: service) {
-            guard let entry = try await entry(name, in: service) else { continue }
-            let isExpired = entry.isExpired(at: Self.now)
-            if isExpired, entry[.refreshToken] == nil {
-                try await router.remove(Self.key(service, name))
-                continue
-            }
-            if let answer = Self.answer(entry, of: CredentialName.decode(name), isExpired, to: request) {
-                return answer
-            }
-        }
-        return nil
+        if let answer = try await answer(request, from: places(request, in: [service])) { return answer }
+        return try await answer(request, from: places(request, in: try await servicesWithPath(request, below: service)))
     }
 
     /// Keeps what a request holds, in place of what the same user had there. Without a password or credential, or if it
@@ -46,17 +54,34 @@ package struct GitCredentialStore: Sendable {
         let service = try Self.service(of: request)
         guard let entry = GitCredentialEntry(request), !entry.isExpired(at: Self.now) else { return }
         let name = CredentialName.encode(request[.username] ?? SecretBuffer().slice)
-        try await router.setSecret(entry.value.slice, for: Self.key(service, name))
+        try await router.setSecret(entry.value.slice, for: Place(service: service, name: name).key)
     }
 
     /// Removes what a request matches: of that user, or of every user of the place if it names none; only what has the
     /// request's password and credential, if it gives them.
     package func erase(_ request: GitCredentialRequest) async throws {
         let service = try Self.service(of: request)
-        for name in try await names(request, in: service, isOrdered: false) {
-            guard let entry = try await entry(name, in: service), entry.matches(request) else { continue }
-            try await router.remove(Self.key(service, name))
+        let services = [service] + (try await servicesWithPath(request, below: service))
+        for place in try await places(request, in: services, isOrdered: false) {
+            guard let entry = try await entry(at: place), entry.matches(request) else { continue }
+            try await router.remove(place.key)
         }
+    }
+
+    /// The answer from the first place that has one; what has expired there is removed.
+    private func answer(_ request: GitCredentialRequest, from places: [Place]) async throws -> SecretBuffer? {
+        for place in places {
+            guard let entry = try await entry(at: place) else { continue }
+            let isExpired = entry.isExpired(at: Self.now)
+            if isExpired, entry[.refreshToken] == nil {
+                try await router.remove(place.key)
+                continue
+            }
+            if let answer = Self.answer(entry, of: CredentialName.decode(place.name), isExpired, to: request) {
+                return answer
+            }
+        }
+        return nil
     }
 
     private static func answer(
@@ -87,28 +112,36 @@ package struct GitCredentialStore: Sendable {
         return answer
     }
 
-    /// The names in a service that a request may mean, the best one first.
-    private func names(
-        _ request: GitCredentialRequest, in service: String, isOrdered: Bool = true
-    ) async throws -> [String] {
-        if let user = request[.username] { return [CredentialName.encode(user)] }
-        let names = try await router.names(in: .keychain(service: service))
-        guard isOrdered, names.count > 1 else { return names }
-        var dated: [(name: String, time: Int64)] = []
-        for name in names {
-            dated.append((name, try await router.attributes(of: Self.key(service, name))?.modified ?? 0))
+    /// The places in some services that a request may mean, the best one first.
+    private func places(
+        _ request: GitCredentialRequest, in services: [String], isOrdered: Bool = true
+    ) async throws -> [Place] {
+        var places: [Place] = []
+        for service in services {
+            if let user = request[.username] {
+                places.append(Place(service: service, name: CredentialName.encode(user)))
+            } else if Place(service: service, name: "%").isValid {
+                places += try await router.names(in: .keychain(service: service)).map {
+                    Place(service: service, name: $0)
+                }
+            }
         }
+        places = places.filter(\.isValid)
+        guard isOrdered, places.count > 1 else { return places }
+        var dated: [(place: Place, time: Int64)] = []
+        for place in places { dated.append((place, try await router.attributes(of: place.key)?.modified ?? 0)) }
         // The sort is stable.
-        return dated.sorted { $0.time > $1.time }.map(\.name)
+        return dated.sorted { $0.time > $1.time }.map(\.place)
     }
 
-    private func entry(_ name: String, in service: String) async throws -> GitCredentialEntry? {
-        try await router.secret(for: Self.key(service, name), limit: GitCredentialRequest.longestRequest)
-            .map { GitCredentialEntry($0) }
+    /// The services of the same host with a path, if the request has none.
+    private func servicesWithPath(_ request: GitCredentialRequest, below service: String) async throws -> [String] {
+        guard request[.path]?.isEmpty != false else { return [] }
+        return try await router.populatedScopes(of: "keychain").filter { $0.utf8.starts(with: "\(service)/".utf8) }
     }
 
-    private static func key(_ service: String, _ name: String) -> AnyStorageKey {
-        CredentialKeys.key(service, name, owner: "git")
+    private func entry(at place: Place) async throws -> GitCredentialEntry? {
+        try await router.secret(for: place.key, limit: Self.largestValue).map { GitCredentialEntry($0) }
     }
 
     private static func service(of request: GitCredentialRequest) throws(StorageError) -> String {

@@ -36,8 +36,12 @@ struct BulkChunk {
     /// Moves the first of some names.
     ///
     /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
+    /// - Parameter pending: Gets the addresses of sources that stay where they are because others kept changing them or
+    ///   their destinations.
     /// - Returns: How many names were looked at.
-    func move(_ names: ArraySlice<String>, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Int {
+    func move(
+        _ names: ArraySlice<String>, _ row: inout LedgerRow, _ page: inout LedgerPage, pending: inout [StorageAddress]
+    ) throws -> Int {
         if let name = names.first, !migration.changesValues {
             let source = try ledger.source.key(name)
             if try LargeMove.largeSize(of: source) != nil {
@@ -45,16 +49,18 @@ struct BulkChunk {
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
                     name, given: given, attributes: ledger.attributes(of: given, isChanged: false), policy: policy,
-                    &row, &page)
+                    &row, &page, pending: &pending)
                 return 1
             }
         }
-        for _ in 0..<Self.attempts {
+        // What others change all the time keeps fewer values from being moved the fewer there are in a chunk.
+        var (most, conflicts) = (ledger.chunkSize, 0)
+        while true {
             let sources = try StoreView(ledger.source.scope)
             let destinations = try StoreView(ledger.destination.scope)
             var record = BulkRecord()
             var progress = row.bulk ?? BulkProgress(migration)
-            let (moves, count) = try moves(names, sources, destinations, &record, &progress)
+            let (moves, count) = try moves(names.prefix(most), sources, destinations, &record, &progress)
             progress.after = names.prefix(count).last ?? progress.after
             guard !moves.isEmpty else {
                 row.bulk = progress
@@ -63,14 +69,20 @@ struct BulkChunk {
             try page[migration.id]?.requireSamePack(as: migration)
             let commit = try ledger.commit(try record.encoded(), of: moves.count, progress, row, page)
             let changes = try changes(moves, commit.number) + commit.changes
-            guard try ledger.apply(changes, views: [destinations]) else { continue }
+            guard try ledger.apply(changes, views: [destinations]) else {
+                most = max(1, count / 2)
+                conflicts += count == 1 ? 1 : 0
+                guard conflicts == Self.attempts, let name = names.first else { continue }
+                pending.append(ledger.source.address(name))
+                row.bulk = row.bulk ?? BulkProgress(migration)
+                row.bulk?.after = name
+                return 1
+            }
             (row, page) = (commit.row, commit.page)
             try verify(moves, &row, &page)
-            try remove(moves, commit.number, sources, &record, &row, &page)
+            try remove(moves, commit.number, sources, &record, &row, &page, &pending)
             return count
         }
-        throw MigrationError(
-            .storageFailed, "what '\(migration.destination)' has was changed again and again while values came there")
     }
 
     /// Reads and converts.
@@ -151,7 +163,7 @@ struct BulkChunk {
 
     private func remove(
         _ moves: [Move], _ number: Int, _ view: StoreView, _ record: inout BulkRecord, _ row: inout LedgerRow,
-        _ page: inout LedgerPage
+        _ page: inout LedgerPage, _ pending: inout [StorageAddress]
     ) throws {
         var changes: [BatchChange] = []
         changes.reserveCapacity(moves.count)
@@ -166,7 +178,7 @@ struct BulkChunk {
             row.bulk?.isOpen = false
             return
         }
-        try BulkCleanup(ledger).run(number, &record, &row, &page)
+        try BulkCleanup(ledger).run(number, &record, &row, &page, pending: &pending)
     }
 }
 

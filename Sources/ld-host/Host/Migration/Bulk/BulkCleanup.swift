@@ -10,52 +10,64 @@ struct BulkCleanup {
 
     init(_ ledger: BulkLedger) { self.ledger = ledger }
 
-    /// Goes on with a chunk that was interrupted.
-    func resume(_ row: inout LedgerRow, _ page: inout LedgerPage) throws {
+    /// Resumes a chunk that was interrupted.
+    ///
+    /// - Parameter pending: As ``BulkChunk/move(_:_:_:pending:)``.
+    func resume(_ row: inout LedgerRow, _ page: inout LedgerPage, pending: inout [StorageAddress]) throws {
         guard let progress = row.bulk, progress.isOpen else { return }
         let number = progress.chunks - 1
         guard var record = try ledger.record(number) else {
             throw StorageError(
                 .corrupt, "the ledger's record of a part of the migration '\(row.id)' is gone",
-                hint: "restore it from a backup; no value is removed without it")
+                hint: "restore it from a backup, or see: ld-host migrate ledger repair; no value is removed without it")
         }
         if record.isLarge || record.items.isEmpty {
             try BulkLarge(ledger).finish(number, &record, &row, &page)
             row.bulk?.isOpen = false
             return
         }
-        try run(number, &record, &row, &page)
+        try run(number, &record, &row, &page, pending: &pending)
     }
 
     /// - Throws: What keeps it from being done; then it can be tried again.
     func run(
-        _ number: Int, _ record: inout BulkRecord, _ row: inout LedgerRow, _ page: inout LedgerPage
+        _ number: Int, _ given: inout BulkRecord, _ row: inout LedgerRow, _ page: inout LedgerPage,
+        pending: inout [StorageAddress]
     ) throws {
-        for _ in 0..<Self.attempts {
+        var record = given
+        var (next, most, conflicts) = (0, record.items.count, 0)
+        while next < record.items.count {
+            let range = next..<min(next + most, record.items.count)
             let view = try StoreView(ledger.source.scope)
-            var next = record
-            let changes = try changes(number, &next, view)
-            guard try changes.isEmpty || ledger.apply(changes, views: [view]) else { continue }
-            let left =
-                next.items.count { $0.flags.contains(.isLeft) } - record.items.count { $0.flags.contains(.isLeft) }
-            row.bulk?.isOpen = false
-            row.bulk?.left += left
-            if left > 0 {
-                page[row.id] = row
-                record = next
-                _ = try ledger.apply([
-                    ledger.recordPlace(number).changing(to: record.encoded()), ledger.change(page),
-                ])
+            var looked = record
+            let changes = try changes(number, range, &looked, view)
+            if try changes.isEmpty || ledger.apply(changes, views: [view]) {
+                (record, next, conflicts) = (looked, range.upperBound, 0)
+                continue
             }
-            return
+            // What others change all the time keeps fewer values from being removed the fewer there are in a step.
+            most = max(1, range.count / 2)
+            conflicts += range.count == 1 ? 1 : 0
+            guard conflicts == Self.attempts else { continue }
+            record.items[next].flags.insert(.isLeft)
+            pending.append(ledger.source.address(ledger.migration.source.prefix + record.items[next].suffix))
+            (next, conflicts) = (next + 1, 0)
         }
-        throw StorageError(
-            .busy, "what '\(ledger.migration.source)' has was changed again and again", hint: "try again")
+        let left =
+            record.items.count { $0.flags.contains(.isLeft) } - given.items.count { $0.flags.contains(.isLeft) }
+        row.bulk?.isOpen = false
+        row.bulk?.left += left
+        guard left > 0 else { return }
+        page[row.id] = row
+        given = record
+        _ = try ledger.apply([ledger.recordPlace(number).changing(to: record.encoded()), ledger.change(page)])
     }
 
-    private func changes(_ number: Int, _ record: inout BulkRecord, _ view: StoreView) throws -> [BatchChange] {
+    private func changes(
+        _ number: Int, _ range: Range<Int>, _ record: inout BulkRecord, _ view: StoreView
+    ) throws -> [BatchChange] {
         var changes: [BatchChange] = []
-        for index in record.items.indices {
+        for index in range {
             let item = record.items[index]
             let source = try ledger.source.key(ledger.migration.source.prefix + item.suffix)
             guard let stored = try view.read(source) else { continue }

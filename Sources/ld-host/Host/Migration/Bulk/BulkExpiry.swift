@@ -16,6 +16,7 @@ struct BulkExpiry {
             _ = try ledger.apply(dropping(number) + [ledger.change(page)])
             row = next
         }
+        try ledger.wipe(&row, &page)
     }
 
     /// The changes that remove a chunk's record and images.

@@ -13,10 +13,12 @@ struct BulkLarge {
 
     /// Moves a value.
     ///
-    /// - Parameter attributes: What is kept beside it at its destination.
+    /// - Parameters:
+    ///   - attributes: What is kept beside it at its destination.
+    ///   - pending: As ``BulkChunk/move(_:_:_:pending:)``.
     func move(
         _ name: String, given: ValueAttributes?, attributes: ValueAttributes, policy: MigrationConflictPolicy,
-        _ row: inout LedgerRow, _ page: inout LedgerPage
+        _ row: inout LedgerRow, _ page: inout LedgerPage, pending: inout [StorageAddress]
     ) throws {
         let source = try ledger.source.key(name)
         let destination = try ledger.destination.key(migration.destinationName(of: name), attributes)
@@ -54,8 +56,19 @@ struct BulkLarge {
         row.bulk = progress
         row.state = .published
         try commit(number, record, row, &page)
-        try move(source, destination).copy(attributes: destination.attributes, keeping: !isReplaced)
+        var isChanged = false
+        do throws(StorageError) {
+            try move(source, destination).copy(attributes: destination.attributes, keeping: !isReplaced)
+        } catch {
+            isChanged = try !isReplaced && destination.store.exists(destination.handle)
+            guard error.code == .busy, isChanged else { throw error }
+        }
         guard try finish(number, &record, &row, &page) else {
+            if try isChanged || source.sealedValue(source.layers).attributes() != given {
+                pending.append(source.address)
+                row.bulk?.after = name
+                return
+            }
             throw MigrationError(
                 .validationFailed,
                 "'\(destination.address)' does not read back from '\(destination.open.name)' as it was written, or "

@@ -117,8 +117,9 @@ struct BulkLedger: Sendable {
         _ = try apply([change(page)])
         return MigrationError(
             .validationFailed,
-            "'\(address)' does not read back from '\(destination.open.name)' as it was written; the sources of this part "
-                + "of the values are as they were")
+            "'\(address)' does not read back from '\(destination.open.name)' as it was written: another process changed it "
+                + "there meanwhile, or the store does not keep such values; the sources of this part of the values are as "
+                + "they were")
     }
 
     /// Makes changes, all or none.

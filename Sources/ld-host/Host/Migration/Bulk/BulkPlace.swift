@@ -38,6 +38,11 @@ struct BulkPlace: Sendable {
     /// - Parameter attributes: What is kept beside its value when it is written, if the store keeps any.
     func key(_ name: String, _ attributes: ValueAttributes? = nil) throws(StorageError) -> ResolvedKey {
         let address = address(name)
+        if namespace.domain == "keychain", try snapshot.isReserved(address, in: open) {
+            throw StorageError(
+                .securityApplicationFailed, "'\(address)' keeps keys of the host; no value is migrated there",
+                hint: "see: ld-host keys list")
+        }
         var layers: [SealingLayer] = []
         if range.security != .none || open.sealing != nil || namespace.domain == "encryptedFileSystem" {
             switch snapshot.protection(of: range.security, at: address, in: open).outcome {
@@ -71,8 +76,9 @@ struct BulkPlace: Sendable {
                 hint: "migrate key by key, or map the domain to a store that lists")
         }
         try open.repeating { () throws(StorageError) in
+            let isReserved = try snapshot.reservedNames(in: namespace, of: open)
             try open.store.forEachName(in: namespace, prefix: range.prefix, after: after) {
-                snapshot.isReserved(address($0)) || body($0)
+                isReserved($0) || body($0)
             }
         }
     }

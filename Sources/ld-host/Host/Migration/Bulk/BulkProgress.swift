@@ -20,6 +20,13 @@ struct BulkProgress: Codable, Equatable, Sendable {
     /// How many sources stayed, since someone had changed them.
     var left = 0
 
+    /// Whether the numbers fit each other; what counts with them relies on that.
+    var isSound: Bool {
+        let most = 1 << 48
+        return firstRecord >= 0 && firstRecord <= chunks && chunks < most
+            && [moved, kept, left].allSatisfy { (0..<most).contains($0) }
+    }
+
     init(_ migration: AnyBulkMigration) {
         source = migration.source.description
         destination = migration.destination.description

@@ -4,9 +4,10 @@ internal import LocalDataAPI
 /// What one chunk of a bulk migration has moved: what it takes to remove the sources if the chunk was interrupted, and to put
 /// them back. It says no value; as its hashes are of opened bytes, it is sealed as the values are.
 ///
-/// A byte for the form (1); then, little-endian, four bytes with the size of a JSON list of attributes and the list; then for
+/// A byte for the form (2); then, little-endian, four bytes with the size of a JSON list of attributes and the list; then for
 /// each value two bytes with the size of its name and the name behind the prefix, a byte of flags, two with the number of its
-/// attributes, and twice eight with the hashes of the source as it was stored and of the destination's opened bytes.
+/// attributes, and twice eight with the hashes of the source as it was stored and of the destination's opened bytes. The last eight are the
+/// hash of all that. Form 1 has no such hash.
 struct BulkRecord {
     struct Item: Equatable {
         /// What follows the prefix.
@@ -32,7 +33,8 @@ struct BulkRecord {
         static let isLarge = Flags(rawValue: 8)
     }
 
-    private static let form: UInt8 = 1
+    private static let form: UInt8 = 2
+    private static let formWithoutHash: UInt8 = 1
 
     private(set) var attributes: [ValueAttributes?] = []
     var items: [Item] = []
@@ -71,7 +73,11 @@ struct BulkRecord {
     struct Writer {
         private var bytes: [UInt8] = []
 
-        var data: Data { Data(bytes) }
+        var data: Data {
+            var data = Data(bytes)
+            withUnsafeBytes(of: StableHash.of(data).littleEndian) { data.append(contentsOf: $0) }
+            return data
+        }
 
         init(_ attributes: [ValueAttributes?], capacity: Int) throws(StorageError) {
             let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
@@ -100,8 +106,16 @@ struct BulkRecord {
 
     /// - Throws: `corrupt` if these bytes are no record.
     init(_ bytes: Data, of id: String) throws(StorageError) {
+        var bytes = bytes
+        if bytes.first != Self.formWithoutHash {
+            var hash = BulkRecordReader(Data(bytes.suffix(8)))
+            bytes = Data(bytes.dropLast(8))
+            guard bytes.first == Self.form, hash.number(UInt64.self) == StableHash.of(bytes) else {
+                throw Self.damaged(id)
+            }
+        }
         var reader = BulkRecordReader(bytes)
-        guard reader.number(UInt8.self) == Self.form, let size = reader.number(UInt32.self),
+        guard reader.number(UInt8.self) != nil, let size = reader.number(UInt32.self),
             let list = reader.bytes(Int(size)),
             let kept = try? Serializer<[KeptAttributes]>.json.decode(list)
         else { throw Self.damaged(id) }
@@ -122,7 +136,7 @@ struct BulkRecord {
     private static func damaged(_ id: String) -> StorageError {
         StorageError(
             .corrupt, "the ledger's record of a part of the migration '\(id)' is damaged",
-            hint: "restore it from a backup")
+            hint: "restore it from a backup, or see: ld-host migrate ledger repair")
     }
 }
 

@@ -20,7 +20,9 @@ struct BulkRollback {
                 .validationFailed,
                 "the migration '\(migration.id)' has moved nothing, or what it takes to undo it is no longer kept")
         }
-        try BulkCleanup(ledger).resume(&row, &page)
+        // What others keep changing stays; that keeps nothing else from being undone.
+        var pending: [StorageAddress] = []
+        try BulkCleanup(ledger).resume(&row, &page, pending: &pending)
         for number in progress.firstRecord..<progress.chunks { try check(number) }
         for number in (progress.firstRecord..<progress.chunks).reversed() {
             try restore(number)

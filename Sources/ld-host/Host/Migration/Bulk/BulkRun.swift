@@ -18,6 +18,8 @@ struct BulkRun: Sendable {
         var progress: BulkProgress
         /// The ledger's row after the last chunk, if nothing of that is left to do.
         var closed: LedgerRow?
+        /// Sources that stay where they are because others kept changing them or their destinations.
+        var pending: [StorageAddress] = []
 
         init(_ migration: AnyBulkMigration) {
             before = BulkProgress(migration)
@@ -35,6 +37,8 @@ struct BulkRun: Sendable {
 
     /// How many names are in memory at once. Stores of files list a folder anew for each page.
     private static let page = 8192
+    /// How many pending values an error names.
+    private static let named = 20
 
     let ledger: BulkLedger
     let policy: MigrationConflictPolicy
@@ -60,6 +64,7 @@ struct BulkRun: Sendable {
             sweep = try await alone { [sweep] in try step(sweep) }
             progress?(min(sweep.looked, total), total)
         }
+        try requireNonePending(sweep)
         return result(sweep)
     }
 
@@ -73,9 +78,10 @@ struct BulkRun: Sendable {
             var page = try ledger.page()
             var row = try row(of: page)
             sweep.before = row.bulk ?? BulkProgress(migration)
-            try BulkCleanup(ledger).resume(&row, &page)
+            try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
             let (state, after) = (row.state, row.bulk?.after)
-            _ = try BulkChunk(ledger, policy: policy).move([migration.sourceName(of: name)], &row, &page)
+            _ = try BulkChunk(ledger, policy: policy).move(
+                [migration.sourceName(of: name)], &row, &page, pending: &sweep.pending)
             sweep.progress = row.bulk ?? BulkProgress(migration)
             guard sweep.progress.chunks > sweep.before.chunks else { return sweep }
             // Where a run of all values is has not changed.
@@ -86,7 +92,20 @@ struct BulkRun: Sendable {
             _ = try ledger.apply([ledger.change(page)])
             return sweep
         }
+        try requireNonePending(sweep)
         return result(sweep)
+    }
+
+    private func requireNonePending(_ sweep: Sweep) throws {
+        guard !sweep.pending.isEmpty else { return }
+        let named = sweep.pending.prefix(Self.named).map { "'\($0)'" }.joined(separator: ", ")
+        let rest = sweep.pending.count - min(sweep.pending.count, Self.named)
+        let cause = StorageError(
+            .busy,
+            "\(sweep.pending.count) values kept changing while they were moved, and stay where they are: "
+                + named + (rest > 0 ? " and \(rest) more" : ""),
+            hint: "all other values are moved; run it again")
+        throw MigrationError(.storageFailed, cause.message, underlying: cause)
     }
 
     private func step(_ given: Sweep) throws -> Sweep {
@@ -102,11 +121,12 @@ struct BulkRun: Sendable {
             }
         }
         // That of the last chunk was done by this run, unless someone else was at work meanwhile.
+        if row.state == .clean, row.unwiped != nil, sweep.looked == 0 { try ledger.wipe(&row, &page) }
         if let closed = sweep.closed, page[migration.id] == closed { row.bulk?.isOpen = false }
-        try BulkCleanup(ledger).resume(&row, &page)
+        try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
         if sweep.next == sweep.names.count {
             var limit = Self.page
-            switch try PlainChunk(ledger)?.move(after: sweep.after, &row, &page) {
+            switch try PlainChunk(ledger)?.move(after: sweep.after, &row, &page, pending: &sweep.pending) {
             case .moved(let count, let last):
                 sweep.note(count, last, row, page)
                 return sweep
@@ -122,7 +142,8 @@ struct BulkRun: Sendable {
             sweep.isOver = true
             return sweep
         }
-        let count = try BulkChunk(ledger, policy: policy).move(sweep.names[sweep.next...], &row, &page)
+        let count = try BulkChunk(ledger, policy: policy).move(
+            sweep.names[sweep.next...], &row, &page, pending: &sweep.pending)
         sweep.next += count
         sweep.note(count, sweep.names[sweep.next - 1], row, page)
         return sweep
@@ -146,6 +167,7 @@ struct BulkRun: Sendable {
         row.expires = expiry(row)
         page[row.id] = row
         _ = try ledger.apply(changes + [ledger.change(page)])
+        try ledger.wipe(&row, &page)
     }
 
     private func expiry(_ row: LedgerRow) -> Int64? {
@@ -195,7 +217,7 @@ struct BulkRun: Sendable {
         return try await MigrationTurns.shared.alone(in: ledger.destination.open, snapshot.settings) {
             try await blocking {
                 // A batch that was decided and is not all in place would be taken for no change.
-                BatchRecovery(snapshot: snapshot).recoverAll()
+                BatchRecovery(snapshot: snapshot).recoverAndSettle()
                 return try body()
             }
         }

@@ -79,7 +79,7 @@ final class BulkValues {
         let name = append(given.name)
         var newName = name
         if let prefixes {
-            let prefix = prefixes.new.withBytes { append($0.buffer) }
+            let prefix = Array(prefixes.new.utf8).withUnsafeBytes { append($0) }
             let rest = append(UnsafeRawBufferPointer(rebasing: given.name[prefixes.old.utf8.count...]))
             newName = prefix.lowerBound..<rest.upperBound
         }

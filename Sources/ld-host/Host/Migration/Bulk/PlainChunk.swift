@@ -37,7 +37,10 @@ struct PlainChunk {
     /// Moves the values whose names come after one.
     ///
     /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
-    func move(after: String?, _ row: inout LedgerRow, _ page: inout LedgerPage) throws -> Outcome {
+    /// - Parameter pending: As ``BulkChunk/move(_:_:_:pending:)``.
+    func move(
+        after: String?, _ row: inout LedgerRow, _ page: inout LedgerPage, pending: inout [StorageAddress]
+    ) throws -> Outcome {
         try values.read(
             ledger.source, after: after, renaming: migration.destination.prefix, most: ledger.chunkSize,
             mostBytes: Self.mostBytes,
@@ -57,7 +60,7 @@ struct PlainChunk {
             row.bulk?.isOpen = false
         } else {
             var record = try BulkRecord(record, of: migration.id)
-            try BulkCleanup(ledger).run(commit.number, &record, &row, &page)
+            try BulkCleanup(ledger).run(commit.number, &record, &row, &page, pending: &pending)
         }
         return .moved(values.count, last: last)
     }

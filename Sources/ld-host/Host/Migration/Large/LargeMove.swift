@@ -26,11 +26,13 @@ struct LargeMove: Sendable {
     ///   which the store puts the copy in place.
     /// - Throws: `busy` if one came.
     func copy(attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
-        try source.copy(to: destination, attributes: attributes) { () throws(StorageError) in
-            guard isKept, try destination.store.exists(destination.handle) else { return }
-            throw StorageError(
-                .busy, "a value came to the destination while another was copied there", hint: "try again")
-        }
+        try source.copy(
+            to: destination, attributes: attributes,
+            ifHolds: { () throws(StorageError) in
+                guard isKept, try destination.store.exists(destination.handle) else { return }
+                throw StorageError(
+                    .busy, "a value came to the destination while another was copied there", hint: "try again")
+            })
     }
 
     /// Whether the destination has the bytes of the source.
@@ -41,32 +43,35 @@ struct LargeMove: Sendable {
 
     /// Removes the source if the destination has its bytes, and nobody changes it meanwhile.
     func removeSource(in open: OpenStore) throws(StorageError) -> Bool {
-        try source.layers.whileStanding { () throws(StorageError) in
-            guard open.store.abilities.transactions != nil else {
-                return try open.alone { () throws(StorageError) in
-                    guard try isInPlace() else { return false }
-                    return try source.store.remove(source.handle)
-                }
+        try source.layers.whileStanding { () throws(StorageError) in try removeSourceWhileStanding(in: open) }
+    }
+
+    /// The same for a caller that keeps the source from being sealed again.
+    func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
+        guard open.store.abilities.transactions != nil else {
+            return try open.alone { () throws(StorageError) in
+                guard try isInPlace() else { return false }
+                return try source.store.remove(source.handle)
             }
-            let transaction = try open.store.begin()
-            do throws(StorageError) {
-                // From here on a change of the source keeps the transaction from being committed.
-                _ = try open.store.remove(source.handle, in: transaction)
-                guard try isInPlace() else {
-                    open.store.rollback(transaction)
-                    return false
-                }
-            } catch {
+        }
+        let transaction = try open.store.begin()
+        do throws(StorageError) {
+            // From here on a change of the source keeps the transaction from being committed.
+            _ = try open.store.remove(source.handle, in: transaction)
+            guard try isInPlace() else {
                 open.store.rollback(transaction)
-                throw error
-            }
-            do throws(StorageError) {
-                try open.store.commit(transaction)
-                return true
-            } catch {
-                guard error.code == .busy else { throw error }
                 return false
             }
+        } catch {
+            open.store.rollback(transaction)
+            throw error
+        }
+        do throws(StorageError) {
+            try open.store.commit(transaction)
+            return true
+        } catch {
+            guard error.code == .busy else { throw error }
+            return false
         }
     }
 }

@@ -116,6 +116,7 @@ struct LargeRun: Sendable {
         row.expires = ledger.expiry
         page[row.id] = row
         try await ledger.commit(page)
+        await ledger.wipe(row.id, in: &page)
     }
 
     /// Puts the value back, and what it replaced.

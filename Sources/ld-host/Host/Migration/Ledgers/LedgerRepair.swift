@@ -13,7 +13,14 @@ struct LedgerRepair: Sendable {
         var pages: [LedgerReport.Page] = []
         for found in survey.pages {
             switch found.content {
-            case .success(let page): pages.append(await sound(found, page))
+            case .success(let page):
+                let looked = await sound(found, page)
+                let chunks = await ChunkRepair(router, snapshot, of: found).report(page, applying: puttingAside)
+                pages.append(
+                    entry(
+                        found, !chunks.isDamaged ? .sound : puttingAside ? .putAside : .damaged,
+                        looked.remarks + chunks.remarks,
+                        rows: page.rows.count))
             case .failure(let error) where await isDamaged(found, error):
                 pages.append(await damaged(found, error, puttingAside: puttingAside))
             case .failure(let error):

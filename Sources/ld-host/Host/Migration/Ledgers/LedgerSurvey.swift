@@ -26,11 +26,15 @@ struct LedgerSurvey: Sendable {
 
     /// Looks at every store of the configuration.
     ///
-    /// - Parameter destinations: The keys whose pages are looked for in stores that list nothing.
-    init(_ router: StorageRouter, _ snapshot: RouterSnapshot, destinations: [AnyStorageKey]) async {
+    /// - Parameters:
+    ///   - destinations: The keys whose pages are looked for in stores that list nothing.
+    ///   - others: Names of stores that are not asked.
+    init(
+        _ router: StorageRouter, _ snapshot: RouterSnapshot, destinations: [AnyStorageKey], besides others: Set<String>
+    ) async {
         self.router = router
         self.snapshot = snapshot
-        for slot in snapshot.stores {
+        for slot in snapshot.stores where !others.contains(slot.settings.name) {
             do throws(StorageError) {
                 let open = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
                 if open.store.abilities.enumeration != nil {
@@ -94,7 +98,10 @@ struct LedgerSurvey: Sendable {
 
 extension StorageRouter {
     /// The ledgers of all stores, and of the destinations of all migrations that are known.
-    func ledgers(_ snapshot: RouterSnapshot) async -> LedgerSurvey {
-        await LedgerSurvey(self, snapshot, destinations: migrationRegistry.known.map(\.destinationKey))
+    ///
+    /// - Parameter others: Names of stores that are not asked.
+    func ledgers(_ snapshot: RouterSnapshot, besides others: Set<String> = []) async -> LedgerSurvey {
+        await LedgerSurvey(
+            self, snapshot, destinations: migrationRegistry.known.map(\.destinationKey), besides: others)
     }
 }

@@ -24,7 +24,7 @@ struct MigrationStanding {
                 MigrationStatus(
                     migration: row.id, summary: "", pack: row.pack.map { "\($0)" }, destination: address, revision: nil,
                     recordedRevision: row.revision, state: row.status, committed: row.record.date,
-                    keptUntil: row.keptUntil, left: row.left,
+                    keptUntil: row.keptUntil, left: row.left, unwiped: row.unwiped,
                     problem: row.state == .rolledBack ? nil : problem))
         }
         return all
@@ -56,7 +56,7 @@ struct MigrationStanding {
             migration: migration.id, summary: migration.summary,
             pack: migration.pack.map { "\($0)" }, destination: address,
             revision: migration.revision, recordedRevision: row?.revision, state: state, committed: row?.record.date,
-            keptUntil: row?.keptUntil, left: row?.left ?? [], problem: problem)
+            keptUntil: row?.keptUntil, left: row?.left ?? [], unwiped: row?.unwiped, problem: problem)
     }
 
     private func page(of address: String) -> LedgerSurvey.Page? {

@@ -8,7 +8,7 @@ extension StorageRouter {
         let (snapshot, before) = try await untouchedSnapshot { snapshot in
             (snapshot, try await MigrationNotes(snapshot).interruptedBatches())
         }
-        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAll() }
+        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
         let waiting = try await MigrationNotes(snapshot).interruptedBatches()
         let isWaiting = Set(waiting.map(\.id))
         let survey = await ledgers(snapshot)

@@ -23,23 +23,18 @@ package struct Envelope: Sendable {
         let (header, size) = (chunks.header.encoded, chunks.header.chunkSize)
         let tagSize = chunks.header.cipher.tagSize
         let count = max(1, (value.count + size - 1) / size)
-        var sealed = Data(count: header.count + value.count + count * tagSize)
-        let failure: StorageError? = value.withUnsafeBytes { value in
-            sealed.withUnsafeMutableBytes { output in
+        let total = header.count + value.count + count * tagSize
+        let (sealed, failure) = value.withBuffer { value in
+            filled(total) { (output) throws(StorageError) in
                 output.copyBytes(from: header)
                 var at = header.count
-                do throws(StorageError) {
-                    for index in 0..<count {
-                        let plaintext = value[index * size..<min(value.count, (index + 1) * size)]
-                        let chunk = output[at..<at + plaintext.count + tagSize]
-                        try chunks.seal(
-                            UnsafeRawBufferPointer(rebasing: plaintext), isLast: index == count - 1,
-                            into: UnsafeMutableRawBufferPointer(rebasing: chunk))
-                        at += chunk.count
-                    }
-                    return nil
-                } catch {
-                    return error
+                for index in 0..<count {
+                    let plaintext = value[index * size..<min(value.count, (index + 1) * size)]
+                    let chunk = output[at..<at + plaintext.count + tagSize]
+                    try chunks.seal(
+                        UnsafeRawBufferPointer(rebasing: plaintext), isLast: index == count - 1,
+                        into: UnsafeMutableRawBufferPointer(rebasing: chunk))
+                    at += chunk.count
                 }
             }
         }
@@ -54,33 +49,50 @@ package struct Envelope: Sendable {
     package func open(
         _ sealed: Data, find: KeyFinder
     ) throws(StorageError) -> (value: Data, header: EnvelopeHeader) {
+        let header = try header(of: sealed)
+        return (try open(sealed, header, find: find), header)
+    }
+
+    /// The header of a sealed form, which is not authentic yet.
+    ///
+    /// - Throws: `cannotOpen`.
+    func header(of sealed: Data) throws(StorageError) -> EnvelopeHeader {
         try sealed.withBuffer { (sealed) throws(StorageError) in
-            let header: EnvelopeHeader
-            do throws(EnvelopeFault) { header = try EnvelopeHeader(parsing: sealed) } catch {
+            do throws(EnvelopeFault) { return try EnvelopeHeader(parsing: sealed) } catch {
                 throw context.cannotOpen(error)
             }
+        }
+    }
+
+    /// The value of a sealed form that starts with a header.
+    func open(_ sealed: Data, _ header: EnvelopeHeader, find: KeyFinder) throws(StorageError) -> Data {
+        try sealed.withBuffer { (sealed) throws(StorageError) in
             let body = UnsafeRawBufferPointer(rebasing: sealed[header.encoded.count...])
             guard let (count, size) = header.extent(of: UInt64(sealed.count)) else { throw context.cannotOpen }
             let (sealedSize, tagSize) = (header.chunkSize + header.cipher.tagSize, header.cipher.tagSize)
-            var chunks = try chunks(header, find: find)
-            var value = Data(count: size)
-            let failure: StorageError? = value.withUnsafeMutableBytes { output in
-                do throws(StorageError) {
-                    for index in 0..<count {
-                        let chunk = body[index * sealedSize..<min(body.count, (index + 1) * sealedSize)]
-                        let at = index * header.chunkSize
-                        try chunks.open(
-                            UnsafeRawBufferPointer(rebasing: chunk), isLast: index == count - 1,
-                            into: UnsafeMutableRawBufferPointer(rebasing: output[at..<at + chunk.count - tagSize]))
-                    }
-                    return nil
-                } catch {
-                    clear(output)
-                    return error
+            var mark: Int?
+            var chunks = try chunks(header) { (header) throws(StorageError) in
+                let key = try find(header)
+                guard header.derivation.isSlow else { return key }
+                let sought = SlowDerivations.mark(sealed, context.authenticated(header), key)
+                if SlowDerivations.isRefused(sought) { throw context.cannotOpen }
+                mark = sought
+                return key
+            }
+            let (value, failure) = filled(size) { (output) throws(StorageError) in
+                for index in 0..<count {
+                    let chunk = body[index * sealedSize..<min(body.count, (index + 1) * sealedSize)]
+                    let at = index * header.chunkSize
+                    try chunks.open(
+                        UnsafeRawBufferPointer(rebasing: chunk), isLast: index == count - 1,
+                        into: UnsafeMutableRawBufferPointer(rebasing: output[at..<at + chunk.count - tagSize]))
                 }
             }
-            if let failure { throw named(failure) }
-            return (value, header)
+            if let failure {
+                if let mark, failure.code == .cannotOpen { SlowDerivations.refuse(mark) }
+                throw named(failure)
+            }
+            return value
         }
     }
 
@@ -119,13 +131,7 @@ package struct Envelope: Sendable {
     func named(_ error: StorageError) -> StorageError { error.code == .cannotOpen ? context.cannotOpen : error }
 
     private func random(_ count: Int) throws(StorageError) -> Data {
-        var bytes = Data(count: count)
-        let failure: StorageError? = bytes.withUnsafeMutableBytes { buffer in
-            do throws(StorageError) {
-                try crypto.random(into: buffer)
-                return nil
-            } catch { return error }
-        }
+        let (bytes, failure) = filled(count) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
         if let failure { throw failure }
         return bytes
     }

@@ -33,6 +33,7 @@ struct EnvelopeChunks: ~Copyable {
         _ plaintext: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
         advance(isLast)
+        defer { MemorySecrecy.clearRegisters() }
         let tag = UnsafeMutableRawBufferPointer(rebasing: output[plaintext.count...])
         let ciphertext = UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count])
         let (key, cipher, crypto) = (key.bytes, header.cipher, crypto)
@@ -50,6 +51,7 @@ struct EnvelopeChunks: ~Copyable {
         _ sealed: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
         advance(isLast)
+        defer { MemorySecrecy.clearRegisters() }
         let tag = UnsafeRawBufferPointer(rebasing: sealed[output.count...])
         let ciphertext = UnsafeRawBufferPointer(rebasing: sealed[..<output.count])
         let (key, cipher, crypto) = (key.bytes, header.cipher, crypto)

@@ -19,8 +19,11 @@ package enum EnvelopeDerivation: Hashable, Sendable {
         }
     }
 
+    /// The functions that envelopes have.
+    package static let functions: [KeyDerivationFunction] = [.hkdfSHA256, .pbkdf2HMACSHA256, .argon2id]
+
     /// Whether it may take long.
-    package var isSlow: Bool { function != .hkdfSHA256 }
+    package var isSlow: Bool { function.isSlow }
 
     var iterations: UInt32 {
         switch self {

@@ -99,6 +99,8 @@ private struct EnvelopeFields {
         case .pbkdf2HMACSHA256:
             guard let salt, info == nil, memory == nil else { throw contradiction }
             derivation = .pbkdf2(iterations: iterations, salt: salt)
+        case .hkdfSHA512, .pbkdf2HMACSHA512:
+            throw .malformed("the derivation \(function), which envelopes do not have")
         case .argon2id:
             guard let salt, info == nil, let memory else { throw contradiction }
             derivation = .argon2id(passes: iterations, memory: memory, salt: salt)

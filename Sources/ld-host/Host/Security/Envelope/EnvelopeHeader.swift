@@ -40,8 +40,10 @@ package struct EnvelopeHeader: Equatable, Sendable {
     func valueSize(ofEnvelope size: UInt64) -> UInt64? {
         let (header, chunk) = (UInt64(encoded.count), UInt64(chunkSize + cipher.tagSize))
         guard size >= header + UInt64(cipher.tagSize) else { return nil }
-        let count = max(1, (size - header + chunk - 1) / chunk)
-        return size - header - count * UInt64(cipher.tagSize)
+        let (rest, isPartial) = (size - header).quotientAndRemainder(dividingBy: chunk)
+        let count = max(1, rest + (isPartial > 0 ? 1 : 0))
+        let (value, overflow) = (size - header).subtractingReportingOverflow(count * UInt64(cipher.tagSize))
+        return overflow ? nil : value
     }
 
     /// Makes a header.

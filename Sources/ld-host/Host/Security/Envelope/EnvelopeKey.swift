@@ -51,9 +51,11 @@ struct RecordKey: ~Copyable {
         if derivation.isSlow {
             let derivationSalt = derivation.salt ?? Data()
             try derivationSalt.withBuffer { (salt) throws(StorageError) in
-                try crypto.derive(
-                    derivation.function, from: secret, salt: salt, iterations: UInt64(derivation.iterations),
-                    memory: UInt64(derivation.memory ?? 0) << 10, lanes: 1, into: stretched)
+                try SlowDerivations.alone { () throws(StorageError) in
+                    try crypto.derive(
+                        derivation.function, from: secret, salt: salt, iterations: UInt64(derivation.iterations),
+                        memory: UInt64(derivation.memory ?? 0) << 10, lanes: 1, into: stretched)
+                }
             }
             secret = UnsafeRawBufferPointer(stretched)
         }
@@ -68,8 +70,9 @@ struct RecordKey: ~Copyable {
             }
             found = KeyID(UnsafeRawBufferPointer(name))
         }
-        try Data(Self.info(derivation, cipher)).withBuffer { (info) throws(StorageError) in
-            try salt.withBuffer { (salt) throws(StorageError) in
+        let info = Self.info(derivation, cipher)
+        try salt.withBuffer { (salt) throws(StorageError) in
+            try info.withBuffer { (info) throws(StorageError) in
                 try crypto.derive(.hkdfSHA256, from: secret, salt: salt, info: info, into: derived)
             }
         }
@@ -81,10 +84,12 @@ struct RecordKey: ~Copyable {
     /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt and
     /// info.
     private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
-        var writer = EnvelopeWriter()
-        writer.add("LocalData envelope 1".utf8)
-        writer.add(UInt8(cipher.id))
-        guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return writer.bytes }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(purpose.utf8CodeUnitCount + 1)
+        bytes.append(contentsOf: UnsafeBufferPointer(start: purpose.utf8Start, count: purpose.utf8CodeUnitCount))
+        bytes.append(UInt8(cipher.id))
+        guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return bytes }
+        var writer = EnvelopeWriter(bytes)
         for part in [salt ?? Data(), info ?? Data()] {
             writer.add(UInt32(part.count))
             writer.add(part)
@@ -92,5 +97,6 @@ struct RecordKey: ~Copyable {
         return writer.bytes
     }
 
+    private static let purpose: StaticString = "LocalData envelope 1"
     private static let idInfo = "LocalData key id 1"
 }

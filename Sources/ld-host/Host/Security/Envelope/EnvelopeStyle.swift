@@ -8,6 +8,15 @@ package struct EnvelopeStyle: Hashable, Sendable {
         case hkdf(salt: Data? = nil, info: Data? = nil)
         case pbkdf2(iterations: UInt32, salt: Data? = nil)
         case argon2id(passes: UInt32, memory: UInt32)
+
+        /// The function that takes the material.
+        var function: KeyDerivationFunction {
+            switch self {
+            case .hkdf: .hkdfSHA256
+            case .pbkdf2: .pbkdf2HMACSHA256
+            case .argon2id: .argon2id
+            }
+        }
     }
 
     package let cipher: AuthenticatedCipher

@@ -21,6 +21,9 @@ struct EnvelopeWriter {
     /// Has room for most headers.
     init() { bytes.reserveCapacity(256) }
 
+    /// Goes on behind bytes.
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
     mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
     mutating func add(_ number: some FixedWidthInteger) {

@@ -11,7 +11,8 @@ internal import Synchronization
 ///   or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was taken away
 ///   meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
 /// - **Order.** Who holds a ring's lock may take that of a ring that seals what the first one is kept in or sealed by:
-///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round.
+///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round. Of
+///   two master rings, the one whose `file` comes first is locked first.
 /// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored ring.
 package final class KeyRing: Sendable {
     /// How a ring is read and written.
@@ -35,15 +36,18 @@ package final class KeyRing: Sendable {
     let headerName: String?
     /// The path of its lock, without an extension: the same in all processes that share the ring.
     let file: String
-    private let lock: FileLock
+    private let lock: FairLock
     private let storage: Storage
     private let keyLength: Int
     private let crypto: LoadedCrypto
     private let known = Mutex<Known?>(nil)
 
-    /// - Parameter keyLength: Bytes of a new key.
+    /// - Parameters:
+    ///   - keyLength: Bytes of a new key.
+    ///   - patience: How long a use waits for others before it fails with `busy`.
     init(
-        name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto, storage: Storage
+        name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto,
+        patience: Duration = .seconds(30), storage: Storage
     ) {
         self.name = name
         self.file = file
@@ -51,7 +55,7 @@ package final class KeyRing: Sendable {
         self.keyLength = keyLength
         self.crypto = crypto
         self.storage = storage
-        lock = FileLock("\(file).lock", isFair: true)
+        lock = FairLock("\(file).lock", patience: patience)
     }
 
     /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
@@ -61,8 +65,8 @@ package final class KeyRing: Sendable {
         in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         while true {
-            let result: Result? = try lock.shared { (file) throws(StorageError) in
-                guard let state = try current(file), !state.entries.isEmpty else { return nil }
+            let result: Result? = try lock.shared { (generation) throws(StorageError) in
+                guard let state = try current(generation), !state.entries.isEmpty else { return nil }
                 guard let active = state.active else {
                     throw StorageError(
                         .securityApplicationFailed, "\(name) has no active key; nothing was written",
@@ -88,7 +92,7 @@ package final class KeyRing: Sendable {
     func whileAlone<Result>(
         _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try lock.exclusive { (file) throws(StorageError) in try body(try current(file) ?? KeyRingState()) }
+        try lock.exclusive { (file) throws(StorageError) in try body(try current(file.number()) ?? KeyRingState()) }
     }
 
     /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as after.
@@ -119,10 +123,8 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The keys, read anew; `nil` if there is no ring yet. May wait.
-    package func state() throws(StorageError) -> KeyRingState? {
-        try lock.shared { (file) throws(StorageError) in try refresh(file) }
-    }
+    /// The keys, read again; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
+    package func state() throws(StorageError) -> KeyRingState? { try load().map(remember) }
 
     /// The key of a header. May wait, if it is not known.
     ///
@@ -180,14 +182,12 @@ package final class KeyRing: Sendable {
 
 extension KeyRing {
     /// The state as of the ring's generation, which only changes while nobody holds the lock shared.
-    private func current(_ file: borrowing LockedFile) throws(StorageError) -> KeyRingState? {
-        let generation = try file.number()
+    private func current(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
         if let known = known.withLock({ $0 }), known.generation == generation { return known.state }
-        return try refresh(file)
+        return try refresh(generation)
     }
 
-    private func refresh(_ file: borrowing LockedFile) throws(StorageError) -> KeyRingState? {
-        let generation = try file.number()
+    private func refresh(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
         guard let state = try load() else { return nil }
         known.withLock { $0 = Known(generation: generation, state: state) }
         return state

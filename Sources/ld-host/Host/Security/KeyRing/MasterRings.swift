@@ -5,53 +5,52 @@ internal import Synchronization
 /// The rings whose keys seal the values of keys with an encryption policy. They are values of the keychain domain.
 ///
 /// A header names its ring unless that is the one of the defaults, so a change of `encryption.service` or
-/// `encryption.account` leaves what was sealed before as readable as it was.
+/// `encryption.account` leaves what was sealed before as readable as it was. Only rings open that the configuration
+/// names, that is of the defaults, or that are on the keychain's list: anyone can write a header.
 final class MasterRings: Sendable {
     /// The ring that seals what is written.
     let current: String?
     private let encryption: HostSettings.Encryption
-    private let folder: String
     private let crypto: CryptoSlot
     private let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     private let rings = Mutex<[String?: KeyRing]>([:])
 
-    /// - Parameters:
-    ///   - folder: Where the locks of rings are.
-    ///   - keychain: A value of the keychain domain.
+    /// - Parameter keychain: A value of the keychain domain.
     init(
-        _ encryption: HostSettings.Encryption, folder: String, crypto: CryptoSlot,
+        _ encryption: HostSettings.Encryption, crypto: CryptoSlot,
         keychain: @escaping @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     ) {
         self.encryption = encryption
-        self.folder = folder
         self.crypto = crypto
         self.keychain = keychain
         current = Self.name(encryption.service, encryption.account)
     }
 
     /// A ring by the name that headers have for it. May wait.
+    ///
+    /// - Throws: `cannotOpen` for one that is not to be trusted.
     func ring(named name: String?) throws(StorageError) -> KeyRing {
         if let known = rings.withLock({ $0[name] }) { return known }
         let (service, account) = Self.parts(of: name)
         let keychain = try keychain(service, account)
-        let value = keychain.value
-        let words = ["keychain", String(keychain.open.identity, radix: 16), service, account]
-        let file = "\(folder)/ring-\(StableHash.text(words))"
+        // That of the defaults is never an app's value, and needs no entry.
+        let kind: RingList.Kind? = name == nil ? nil : .ring
+        if kind != nil, name != current, try keychain.list.kind(of: service, account) != .ring {
+            throw StorageError(
+                .cannotOpen,
+                "the key ring '\(service)/\(account)' is not on this keychain's list of rings, and opens nothing",
+                // The names are the header's, which may be chosen for a shell to run them.
+                hint: "only if you once set encryption.service and encryption.account to these names: "
+                    + "ld-host keys adopt SERVICE/ACCOUNT")
+        }
         let ring = KeyRing(
-            name: "the key ring '\(service)/\(account)'", headerName: name, file: file, keyLength: encryption.keyLength,
+            name: "the key ring '\(service)/\(account)'", headerName: name,
+            file: keychain.list.ringFile(service, account), keyLength: encryption.keyLength,
             crypto: try crypto.openIfNeeded(),
             storage: KeyRing.Storage(
                 isLasting: keychain.value.place != nil,
-                load: { () throws(StorageError) in
-                    guard var data = try value.get() else { return nil }
-                    defer { data.resetBytes(in: 0..<data.count) }
-                    return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
-                },
-                save: { (state) throws(StorageError) in
-                    var data = state.withBytes { Data($0) }
-                    defer { data.resetBytes(in: 0..<data.count) }
-                    try value.set(data, attributes: nil)
-                }))
+                load: { () throws(StorageError) in try keychain.load(kind) },
+                save: { (state) throws(StorageError) in try keychain.save(state, kind) }))
         // Of two that come at once, both use the one that is kept.
         return rings.withLock { rings in
             if let known = rings[name] { return known }
@@ -66,28 +65,61 @@ final class MasterRings: Sendable {
             keys: .ring(
                 try ring(named: current),
                 named: { (name) throws(StorageError) in try self.ring(named: name, opening: address) }),
-            envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style)
+            envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style,
+            limit: DerivationLimit(style.derivation, iterations: encryption.iterations))
     }
 
     /// The ring that a header asks for, which is not authentic yet.
     ///
-    /// - Throws: `cannotOpen` if no ring can have such a name.
+    /// - Throws: `cannotOpen` if no ring can have such a name, or it is not to be trusted.
     private func ring(named name: String?, opening address: StorageAddress) throws(StorageError) -> KeyRing {
         do throws(StorageError) { return try ring(named: name) } catch {
-            throw error.code == .invalidAddress ? EnvelopeContext(address).cannotOpen : error
+            switch error.code {
+            case .invalidAddress: throw EnvelopeContext(address).cannotOpen
+            case .cannotOpen:
+                throw StorageError(
+                    .cannotOpen, "'\(address)' cannot be opened: \(error.message); it stays as it is", hint: error.hint)
+            default: throw error
+            }
         }
+    }
+
+    /// The rings that may have sealed something before the current one did: those on the list, and that of the defaults.
+    /// May wait.
+    func earlier() throws(StorageError) -> [KeyRing] {
+        var names: [String?] = current == nil ? [] : [nil]
+        for entry in try list().entries() where entry.kind == .ring {
+            let name = Self.name(entry.service, entry.account)
+            if name != current, name != nil { names.append(name) }
+        }
+        var rings: [KeyRing] = []
+        for name in names { rings.append(try ring(named: name)) }
+        return rings
+    }
+
+    /// The list of rings of the keychain. May wait.
+    func list() throws(StorageError) -> RingList {
+        let (service, account) = Self.parts(of: current)
+        return try value(service, account).list
+    }
+
+    /// What lies at an address of the keychain. May wait.
+    func value(_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
+        try keychain(service, account)
     }
 
     /// Forgets the keys that are in memory.
     func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
 
-    private static func name(_ service: String, _ account: String) -> String? {
+    /// What headers call a ring.
+    static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
             service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount
         return isDefault ? nil : "\(service)\0\(account)"
     }
 
-    private static func parts(of name: String?) -> (service: String, account: String) {
+    /// Where a ring lies that headers call so.
+    static func parts(of name: String?) -> (service: String, account: String) {
         let parts = (name ?? "").split(separator: "\0", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             return (HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount)

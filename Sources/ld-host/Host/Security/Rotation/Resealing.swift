@@ -8,7 +8,7 @@ struct Resealing: Sendable {
     let style: EnvelopeStyle?
 
     /// Whether a value is to be sealed anew.
-    func isStale(_ header: EnvelopeHeader, active: KeyID) -> Bool {
+    func isStale(_ header: EnvelopeHeader, active: KeyID?) -> Bool {
         header.keyID != active || style.map { $0.cipher != header.cipher } == true
     }
 
@@ -17,7 +17,7 @@ struct Resealing: Sendable {
     /// - Returns: Whether it was sealed anew.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
         let (open, address) = (finding.open, finding.address)
-        return try scan.ring.whileAlone { (state) throws(StorageError) in
+        return try alone(with: finding.ring) { (state) throws(StorageError) in
             guard let active = state.active else {
                 throw StorageError(
                     .securityApplicationFailed, "\(scan.ring.name) has no active key", hint: "run: ld-host keys rotate")
@@ -31,7 +31,7 @@ struct Resealing: Sendable {
                 at: address, in: open,
                 layers: [
                     SealingLayer(
-                        keys: .ring(scan.ring, named: { [ring = scan.ring] (_) throws(StorageError) in ring }),
+                        keys: .ring(finding.ring, named: { (_) throws(StorageError) in finding.ring }),
                         envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
                 ] + outer)
             guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
@@ -48,6 +48,20 @@ struct Resealing: Sendable {
                 to: writer, attributes: kept ?? header.attributes, sealing: header.attributes, size: size)
             return true
         }
+    }
+
+    /// Keeps everyone from sealing under the ring, and under another one whose value is resealed, while `body` runs with the
+    /// ring's keys. Of two rings all processes lock the same one first.
+    private func alone<Result>(
+        with other: KeyRing, _ body: (KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        if other.file == scan.ring.file { return try scan.ring.whileAlone(body) }
+        guard other.file < scan.ring.file else {
+            return try scan.ring.whileAlone { (state) throws(StorageError) in
+                try other.whileAlone { (_) throws(StorageError) in try body(state) }
+            }
+        }
+        return try other.whileAlone { (_) throws(StorageError) in try scan.ring.whileAlone(body) }
     }
 }
 

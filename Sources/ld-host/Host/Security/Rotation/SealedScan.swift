@@ -10,6 +10,8 @@ struct SealedScan: Sendable {
         let address: StorageAddress
         /// The header of the ring's envelope; authentic only once the value is opened.
         let header: EnvelopeHeader
+        /// The ring that it names.
+        let ring: KeyRing
     }
 
     /// One value that may be sealed by the ring, and why that cannot be told.
@@ -18,6 +20,9 @@ struct SealedScan: Sendable {
     let snapshot: RouterSnapshot
     let name: KeyRingName
     let ring: KeyRing
+    /// The rings that sealed before this one, whose values are to be found too; then a value of a ring that opens nothing
+    /// here is in doubt. `nil` to look for those of the one ring alone.
+    var earlier: [KeyRing]?
 
     /// Hands out what is found, one value after the other.
     ///
@@ -50,7 +55,7 @@ struct SealedScan: Sendable {
 
     /// - Throws: `cannotOpen` if something is there that is sealed, and what seals it cannot be told.
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
-        if case .master = name, snapshot.isReserved(address) { return nil }
+        if case .master = name, try snapshot.isReserved(address, in: open) { return nil }
         if HostSettings.isReserved(address.place) { return nil }
         let outer = outerLayers(address, in: open)
         let start: HeaderStart
@@ -62,7 +67,10 @@ struct SealedScan: Sendable {
         }
         switch start {
         case .header(let header):
-            return header.ring == ring.headerName ? Finding(open: open, address: address, header: header) : nil
+            let found = ([ring] + (earlier ?? [])).first { $0.headerName == header.ring }
+            // An envelope without a ring's name may be sealed with material from outside.
+            if found == nil, earlier != nil, header.ring != nil { _ = try snapshot.rings.ring(named: header.ring) }
+            return found.map { Finding(open: open, address: address, header: header, ring: $0) }
         case .later(let version): throw EnvelopeContext(address).cannotOpen(.version(version))
         case .other: return nil
         }

@@ -22,12 +22,16 @@ extension StorageRouter {
     /// once. Lets every process have a key before the first value is sealed under it.
     public func createKey(in name: KeyRingName = .master) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
-            try scan.ring.change { (state) throws(StorageError) in
-                let isFirst = state.entries.isEmpty
-                let id = try scan.ring.add(to: &state)
-                if isFirst { state.promote(id) }
-                return try Self.describe(id, state, scan.ring)
-            }
+            try Self.makeKey(in: scan.ring)
+        }
+    }
+
+    static func makeKey(in ring: KeyRing) throws(StorageError) -> KeyDescription {
+        try ring.change { (state) throws(StorageError) in
+            let isFirst = state.entries.isEmpty
+            let id = try ring.add(to: &state)
+            if isFirst { state.promote(id) }
+            return try describe(id, state, ring)
         }
     }
 
@@ -122,17 +126,20 @@ extension StorageRouter {
             var identities: Set<UInt64> = []
             for slot in scan.snapshot.stores { identities.insert(try slot.openIfNeeded().identity) }
             let now = try scan.snapshot.slot(ofStore: store)?.openIfNeeded()
-            return try scan.ring.change { (state) throws(StorageError) in
-                let lost = state.places.filter { $0.store == store && !identities.contains($0.identity) }
-                guard !lost.isEmpty else {
-                    throw StorageError(
-                        .notFound,
-                        "\(scan.ring.name) looks nowhere for a store '\(store)' but where one is configured now")
+            var count = 0
+            for ring in [scan.ring] + (try scan.snapshot.rings.earlier()) where try ring.state() != nil {
+                count += try ring.change { (state) throws(StorageError) in
+                    let lost = state.places.filter { $0.store == store && !identities.contains($0.identity) }
+                    state.places.subtract(lost)
+                    state.places.formUnion(lost.compactMap { now?.sealedPlace($0.namespace) })
+                    return lost.count
                 }
-                state.places.subtract(lost)
-                state.places.formUnion(lost.compactMap { now?.sealedPlace($0.namespace) })
-                return lost.count
             }
+            guard count > 0 else {
+                throw StorageError(
+                    .notFound, "\(scan.ring.name) looks nowhere for a store '\(store)' but where one is configured now")
+            }
+            return count
         }
     }
 

@@ -11,12 +11,15 @@ public struct ResealReport: Encodable, Sendable {
     public var resealed = 0
     /// How many of them each key sealed.
     public var others: [String: Int] = [:]
+    /// How many of them the key rings of before sealed, by `service/account`.
+    public var earlierRings: [String: Int] = [:]
     /// Values that could not be opened, with the reason; they stay as they are.
     public var failures: [String: String] = [:]
 }
 
 extension StorageRouter {
-    /// Seals what other keys of a ring have sealed anew under its active key. Every value is readable at every instant,
+    /// Re-encrypts what other keys of a ring have sealed under its active key; for the master keys also what rings have
+    /// sealed that `encryption.service` and `encryption.account` named before. Every value is readable at every instant,
     /// also after a kill; a run that was interrupted is taken up by the next.
     ///
     /// - Parameters:
@@ -30,35 +33,57 @@ extension StorageRouter {
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> ResealReport {
         try await withRing(name) { (scan) throws(StorageError) in
-            guard let state = try scan.ring.state(), let active = state.active else {
+            var scan = scan
+            var earlier: [String?: KeyRingState] = [:]
+            if case .master = name {
+                let rings = try scan.snapshot.rings.earlier()
+                for ring in rings { earlier[ring.headerName] = try ring.state() }
+                scan.earlier = rings
+            }
+            let isNew = try scan.ring.state()?.entries.isEmpty ?? true
+            guard !isNew || earlier.values.contains(where: { !$0.entries.isEmpty }) else {
                 throw StorageError(
                     .notFound, "\(scan.ring.name) has no keys yet: nothing is sealed", hint: "run: ld-host keys list")
+            }
+            if isNew, !planOnly { _ = try Self.makeKey(in: scan.ring) }
+            let state = try scan.ring.state() ?? KeyRingState()
+            let active = state.active?.id
+            guard active != nil || isNew && planOnly else {
+                throw StorageError(
+                    .securityApplicationFailed, "\(scan.ring.name) has no active key", hint: "run: ld-host keys rotate")
             }
             var style: EnvelopeStyle?
             if case .store(let store) = name {
                 style = try scan.snapshot.slot(ofStore: store)?.openIfNeeded().sealing?.style
             }
             let resealing = Resealing(scan: scan, style: style)
-            var report = ResealReport(key: "\(active.id)")
+            var report = ResealReport(key: active.map { "\($0)" } ?? "a new key")
             var failures: [String: String] = [:]
             var stale: [SealedScan.Finding] = []
             let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
                 failures["\(address)"] = error.message
             }
-            try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
-                // Material from outside the ring has an id of its own, and no place in it.
-                guard state[finding.header.keyID] != nil else { return }
+            let places = earlier.values.reduce(into: state.places) { $0.formUnion($1.places) }
+            try scan.forEach(in: places, doubt: doubt) { (finding) throws(StorageError) in
+                let isOwn = finding.ring === scan.ring
+                let known = (isOwn ? state : earlier[finding.ring.headerName])?[finding.header.keyID] != nil
+                // Material from outside the ring has an id of its own, and no ring's name.
+                guard known || !isOwn && finding.header.ring != nil else { return }
                 report.total += 1
-                guard resealing.isStale(finding.header, active: active.id) else { return }
+                guard resealing.isStale(finding.header, active: active) else { return }
                 report.others["\(finding.header.keyID)", default: 0] += 1
+                if !isOwn {
+                    let (service, account) = MasterRings.parts(of: finding.ring.headerName)
+                    report.earlierRings["\(service)/\(account)", default: 0] += 1
+                }
                 stale.append(finding)
             }
             report.failures = failures
-            guard !planOnly else {
+            guard !planOnly, let active else {
                 report.resealed = stale.count
                 return report
             }
-            guard let work = try ResealIntent.take(scan, to: active.id, isNeeded: !stale.isEmpty) else { return report }
+            guard let work = try ResealIntent.take(scan, to: active, isNeeded: !stale.isEmpty) else { return report }
             for (index, finding) in stale.enumerated() {
                 do throws(StorageError) {
                     if try resealing.reseal(finding) { report.resealed += 1 }

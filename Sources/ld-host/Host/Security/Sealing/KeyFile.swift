@@ -62,7 +62,7 @@ struct KeyFile: Sendable {
             let slash = path.lastIndex(of: "/") ?? path.startIndex
             let folder = slash == path.startIndex ? "/" : String(path[..<slash])
             let name = RelativePath(String(path[path.index(after: slash)...]))
-            let directory = try DurableDirectory(root: folder)
+            let directory = try DurableDirectory(root: folder, staging: .besideFile)
             try key.withBytes { try directory.replace(name, with: $0) }
         } catch {
             throw StorageError(

@@ -21,7 +21,7 @@ struct KeySource: Sendable {
         case .terminal: return try typed("passphrase of store '\(store)': ")
         case .descriptor(let number): return try passphrase(providers.secret(ofDescriptor: number))
         case .credential(let name): return try credential(name)
-        case .keychain(let service, let account): return try Self.read(keychain(service, account).value)
+        case .keychain(let service, let account): return try keychain(service, account).load(.storeKey)
         case .provider(let id): return try providers.materialNow(of: KeyMaterialSource(id: id), for: store)
         }
     }
@@ -31,7 +31,7 @@ struct KeySource: Sendable {
     func first() throws(StorageError) -> SecretBytes {
         switch source {
         case .keyFile(let path):
-            return try alone(["key file", path]) { () throws(StorageError) in
+            return try alone("\(folder)/key-\(StableHash.text(["key file", path])).lock") { () throws(StorageError) in
                 let file = KeyFile(path: path)
                 if let key = try file.read() { return key }
                 let key = try random()
@@ -40,13 +40,10 @@ struct KeySource: Sendable {
             }
         case .keychain(let service, let account):
             let keychain = try keychain(service, account)
-            let words = ["key in keychain", String(keychain.open.identity, radix: 16), service, account]
-            return try alone(words) { () throws(StorageError) in
-                if let key = try Self.read(keychain.value) { return key }
+            return try alone(keychain.list.keyFile(service, account)) { () throws(StorageError) in
+                if let key = try keychain.load(.storeKey) { return key }
                 let key = try random()
-                var data = key.withBytes { Data($0) }
-                defer { data.resetBytes(in: 0..<data.count) }
-                try keychain.value.set(data, attributes: nil)
+                try keychain.save(key, .storeKey)
                 return key
             }
         case .terminal:
@@ -80,17 +77,9 @@ struct KeySource: Sendable {
 
     /// Runs `body` while no other store looks for the same key, to make it if it is not there.
     private func alone(
-        _ words: [String], _ body: () throws(StorageError) -> SecretBytes
+        _ lock: String, _ body: () throws(StorageError) -> SecretBytes
     ) throws(StorageError) -> SecretBytes {
-        try FileLock("\(folder)/key-\(StableHash.text(words)).lock").exclusive { (_) throws(StorageError) in
-            try body()
-        }
-    }
-
-    private static func read(_ value: SealedValue) throws(StorageError) -> SecretBytes? {
-        guard var data = try value.get() else { return nil }
-        defer { data.resetBytes(in: 0..<data.count) }
-        return try data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
+        try FileLock(lock).exclusive { (_) throws(StorageError) in try body() }
     }
 
     private func credential(_ name: String) throws(StorageError) -> SecretBytes {

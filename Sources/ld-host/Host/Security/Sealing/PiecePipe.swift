@@ -31,7 +31,7 @@ final class PiecePipe: @unchecked Sendable {
         while !bytes.isEmpty {
             if isClosed.load(ordering: .acquiring) { return false }
             let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(buffer.count))
-            buffer.copyMemory(from: part)
+            MemorySecrecy.copy(part, to: buffer)
             offered = part.count
             bytes = bytes.dropFirst(part.count)
             filled.signal()
@@ -58,7 +58,7 @@ final class PiecePipe: @unchecked Sendable {
             return 0
         }
         let count = min(rest.count, target.count)
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
+        MemorySecrecy.copy(UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]), to: target)
         rest = rest.dropFirst(count)
         if rest.isEmpty { taken.signal() }
         return count

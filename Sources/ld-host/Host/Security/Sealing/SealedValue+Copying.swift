@@ -8,20 +8,23 @@ extension SealedValue {
     ///   - attributes: What the store is to keep beside it.
     ///   - sealed: What the envelopes are to carry; the same if `nil`.
     ///   - size: How many bytes have to arrive, if that is known.
+    ///   - pass: Given each piece that is copied.
     ///   - check: Called when all has been read and before it takes effect; what it throws keeps it from that.
     /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target has its old value.
     func copy(
         to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil,
-        ifHolds check: () throws(StorageError) -> Void = {}
+        passing pass: (UnsafeRawBufferPointer) -> Void = { _ in }, ifHolds check: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
         try withoutActuallyEscaping(check) { (check) throws(StorageError) in
-            try copy(to: target, attributes, sealed, size, check)
+            try withoutActuallyEscaping(pass) { (pass) throws(StorageError) in
+                try copy(to: target, attributes, sealed, size, pass, check)
+            }
         }
     }
 
     private func copy(
         to target: SealedValue, _ attributes: ValueAttributes?, _ sealed: ValueAttributes?, _ size: Int?,
-        _ check: @escaping () throws(StorageError) -> Void
+        _ pass: @escaping (UnsafeRawBufferPointer) -> Void, _ check: @escaping () throws(StorageError) -> Void
     ) throws(StorageError) {
         try withPipe(size) { (pipe) throws(StorageError) in
             var copied = 0
@@ -29,6 +32,7 @@ extension SealedValue {
                 try target.write(attributes: attributes, sealing: sealed) { buffer in
                     let count = try pipe.read(into: buffer)
                     copied += count
+                    pass(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     // Before the end is written: what is not all of the value must not take its place.
                     guard count > 0 || copied == size ?? copied else {
                         throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value were read again")
@@ -45,10 +49,11 @@ extension SealedValue {
     /// Whether another place has the same bytes.
     func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
         try withPipe(nil) { (pipe) throws(StorageError) in
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+            let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
+            let buffer = UnsafeMutableRawBufferPointer(start: memory, count: 64 << 10)
             defer {
                 clear(buffer)
-                buffer.deallocate()
+                memory.deallocate()
             }
             var failure: StorageError?
             var isEqual = true
@@ -58,8 +63,8 @@ extension SealedValue {
                     let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
                     do throws(StorageError) {
                         let count = try pipe.read(into: space)
-                        let part = rest.prefix(count)
-                        isEqual = count > 0 && part.elementsEqual(buffer.prefix(count))
+                        let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count)).baseAddress
+                        isEqual = count > 0 && part.map { memcmp($0, memory, count) == 0 } ?? false
                         rest = rest.dropFirst(count)
                     } catch { failure = error }
                 }

@@ -42,14 +42,17 @@ extension SealedValue {
 
     /// What is known of the value: what its innermost envelope carries, of which the first chunk is verified, and what
     /// the store tells of size and time; `nil` if there is no value.
-    func attributes() throws(StorageError) -> ValueAttributes? {
+    ///
+    /// - Parameter deriving: Whether to make a slow derivation; if not, only size and time are given of a value that needs
+    ///   one.
+    func attributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         let kept = store.abilities.attributes == nil ? nil : try store.attributes(of: handle)
         guard !layers.isEmpty else {
             if let kept { return kept }
             return try store.exists(handle) ? ValueAttributes() : nil
         }
-        guard let headers = try pass(only: nil, { _ in false }) else { return nil }
-        var attributes = headers.inner.attributes
+        guard let headers = try pass(only: nil, deriving: deriving, { _ in false }) else { return nil }
+        var attributes = deriving || !headers.inner.derivation.isSlow ? headers.inner.attributes : ValueAttributes()
         attributes.modified = kept?.modified
         attributes.size = kept?.size.flatMap { headers.outer.valueSize(ofEnvelope: $0) }
         if layers.count > 1 { attributes.size = attributes.size.flatMap { headers.inner.valueSize(ofEnvelope: $0) } }
@@ -60,19 +63,26 @@ extension SealedValue {
 
     /// Reads and opens the value once.
     ///
-    /// - Parameter only: The salt of the record that is to be read; another one is not handed out.
+    /// - Parameters:
+    ///   - only: The salt of the record that is to be read; another one is not handed out.
+    ///   - deriving: Whether to make a slow derivation; if not, a value that needs one is neither opened nor verified.
     /// - Returns: The outermost and the innermost header, or `nil` if there is no value, or another one than was asked
     ///   for.
     private func pass(
-        only expected: Data?, _ body: (UnsafeRawBufferPointer) -> Bool
+        only expected: Data?, deriving: Bool = true, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
         var failure: StorageError?
         var isOther = false
+        var slow: EnvelopeHeader?
         let openers = layers.reversed().enumerated().map { index, layer in
             EnvelopeOpener(layer.envelope) { (header) throws(StorageError) in
                 if index == 0, let expected, header.salt != expected { isOther = true }
                 // Thrown before the first chunk is opened, and of no concern to anyone.
                 if isOther { throw StorageError(.busy) }
+                if !deriving, header.derivation.isSlow {
+                    slow = header
+                    throw StorageError(.busy)
+                }
                 return try layer.find(header)
             }
         }
@@ -87,6 +97,7 @@ extension SealedValue {
             return found
         }
         if isOther { return nil }
+        if let slow { return (openers.first?.parsedHeader ?? slow, slow) }
         if let failure { throw failure }
         guard found, let outer = openers.first?.parsedHeader, let inner = openers.last?.parsedHeader else { return nil }
         return (outer, inner)

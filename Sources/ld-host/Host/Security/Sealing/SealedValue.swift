@@ -30,9 +30,9 @@ struct SealedValue: Sendable {
     func getAtOnce() throws(StorageError) -> Data?? {
         guard var data = try store.get(handle) else { return .some(nil) }
         for layer in layers.reversed() {
-            let header = data.withBuffer { try? EnvelopeHeader(parsing: $0) }
-            if let header, !layer.opensAtOnce(header) { return nil }
-            data = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }.value
+            let header = try layer.envelope.header(of: data)
+            guard layer.opensAtOnce(header) else { return nil }
+            data = try layer.envelope.open(data, header) { (header) throws(StorageError) in try layer.find(header) }
         }
         return data
     }
@@ -45,6 +45,19 @@ struct SealedValue: Sendable {
                 data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
             }
             try store.set(handle, to: data, attributes: attributes)
+        }
+    }
+
+    /// Seals a value and stores it if what a view has read is still so; the view is used up.
+    ///
+    /// - Returns: Whether it was; if not, nothing has changed.
+    func set(_ value: Data, attributes: ValueAttributes?, in view: StoreView) throws(StorageError) -> Bool {
+        try layers.whileSealing(in: place) { (keys) throws(StorageError) in
+            var data = value
+            for (layer, key) in zip(layers, keys) {
+                data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
+            }
+            return try view.apply([StorageChange(key: handle, value: data, attributes: attributes)])
         }
     }
 

@@ -16,11 +16,16 @@ struct SealingLayer: Sendable {
     let keys: Keys
     let envelope: Envelope
     let style: EnvelopeStyle
+    /// What a header's derivation may cost; `nil` for what the specification allows.
+    var limit: DerivationLimit?
 
     /// Finds the key that a header asks for. May wait.
     func find(_ header: EnvelopeHeader) throws(StorageError) -> EnvelopeKey {
-        switch keys {
-        case .ring(_, let named): try named(header.ring).key(for: header.keyID, opening: envelope.context.address)
+        try limit?.check(header.derivation, at: envelope.context.address)
+        return switch keys {
+        case .ring(let ring, let named):
+            try (header.ring == ring.headerName ? ring : named(header.ring))
+                .key(for: header.keyID, opening: envelope.context.address)
         case .supplied(let key): key
         case .external(let source, _):
             throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")

@@ -74,11 +74,17 @@ final class WrappedRing: Sendable {
     }
 
     private func open(_ sealed: Data, _ key: EnvelopeKey) throws(StorageError) -> SecretBytes {
-        var opened: Data
+        let limit = DerivationLimit(style.derivation)
+        var (opened, isLimited) = (Data(), false)
         do throws(StorageError) {
-            opened = try envelope.open(sealed, find: { (_) throws(StorageError) in key }).value
+            opened = try envelope.open(sealed) { (header) throws(StorageError) in
+                isLimited = true
+                try limit.check(header.derivation, at: envelope.context.address)
+                isLimited = false
+                return key
+            }.value
         } catch {
-            guard error.code == .cannotOpen, isComputable(sealed) else { throw error }
+            guard error.code == .cannotOpen, !isLimited, isComputable(sealed) else { throw error }
             throw StorageError(
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "

@@ -17,7 +17,7 @@ extension ConformanceCheck {
             let other = try pack.another()
             defer { other.end() }
             try expect(
-                Data(pack.pack.table.migrations.buffer) == Data(other.pack.table.migrations.buffer),
+                Data(pack.pack.table.migrations.bytes()) == Data(other.pack.table.migrations.bytes()),
                 "opened twice it lists \(pack.pack.list.map(\.id)) and \(other.pack.list.map(\.id)), or says other things "
                     + "of them")
         },

@@ -63,10 +63,10 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(crypto: "boundary.unknown", "an algorithm that is not declared is refused") { provider in
-            let strange: [Int32] = [0, -1, 4, 15, 19, 33, 1000, .min, .max]
+            let strange: [Int32] = [0, -1, 4, 15, 21, 33, 1000, .min, .max]
             func undeclared(but known: [Int32]) -> [Int32] {
                 strange
-                    + [1, 2, 3, 16, 17, 18, 32].filter {
+                    + [1, 2, 3, 16, 17, 18, 19, 20, 32].filter {
                         !known.contains($0) || provider.crypto.algorithms[$0] == nil
                     }
             }

@@ -37,7 +37,7 @@ extension ConformanceCheck {
                 let long = plain.with { $0.secret = Pattern.data(24, 1000) }
                 others += [("long secret", long), ("long secret", long.with { $0.secret[999] ^= 1 })]
                 switch function {
-                case .hkdfSHA256:
+                case .hkdfSHA256, .hkdfSHA512:
                     let wide = plain.with { ($0.salt, $0.info) = (Pattern.data(25, 1000), Pattern.data(26, 1000)) }
                     others += [
                         ("salt", plain.with { $0.salt = Data() }), ("info", plain.with { $0.info = Data() }),
@@ -45,7 +45,7 @@ extension ConformanceCheck {
                         ("info", plain.with { $0.info.append(0) }), ("salt and info", wide),
                         ("long salt", wide.with { $0.salt[999] ^= 1 }), ("long info", wide.with { $0.info[999] ^= 1 }),
                     ]
-                case .pbkdf2HMACSHA256:
+                case .pbkdf2HMACSHA256, .pbkdf2HMACSHA512:
                     let wide = plain.with { $0.salt = Pattern.data(25, 1000) }
                     others += [
                         ("iterations", plain.with { $0.iterations += 1 }),
@@ -77,7 +77,8 @@ extension ConformanceCheck {
                 let sizes: [Int]
                 switch function {
                 case .hkdfSHA256: sizes = [1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 1000, 8159, 8160]
-                case .pbkdf2HMACSHA256: sizes = [1, 2, 31, 32, 33, 64, 65, 1000]
+                case .hkdfSHA512: sizes = [1, 2, 63, 64, 65, 127, 128, 129, 1000, 16_319, 16_320]
+                case .pbkdf2HMACSHA256, .pbkdf2HMACSHA512: sizes = [1, 2, 31, 32, 33, 64, 65, 1000]
                 case .argon2id: sizes = [16, 17, 31, 32, 33, 64, 65, 1000]
                 }
                 let longest = try provider.derive(derivation, sizes.last ?? 0)
@@ -94,16 +95,17 @@ extension ConformanceCheck {
                 try provider.crypto.observeDerive(derivation, count: 0, into: GuardedOutput(1))
                     .refused(.unsupported, "\(function) of no bytes")
             }
-            if provider.crypto.offers(.hkdfSHA256) {
+            for (function, most) in [(KeyDerivationFunction.hkdfSHA256, 8160), (.hkdfSHA512, 16_320)] {
+                guard provider.crypto.offers(function) else { continue }
                 try provider.crypto.observeDerive(
-                    Derivation(.hkdfSHA256), count: 8161, into: GuardedOutput(8161)
-                ).refused(.unsupported, "HKDF-SHA256 of 8161 bytes")
+                    Derivation(function), count: most + 1, into: GuardedOutput(most + 1)
+                ).refused(.unsupported, "\(function) of \(most + 1) bytes")
             }
         },
         ConformanceCheck(
             crypto: "derive.no-work", "a derivation for passphrases without any work is refused", if: .slowDerivations
         ) { provider in
-            for function in provider.derivations where function != .hkdfSHA256 {
+            for function in provider.derivations where function.isSlow {
                 try provider.crypto.observeDerive(
                     Derivation(function).with { $0.iterations = 0 }, count: 32, into: GuardedOutput(32)
                 ).refused(.unsupported, "\(function) with 0 iterations")

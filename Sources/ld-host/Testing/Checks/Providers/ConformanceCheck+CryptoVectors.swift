@@ -8,6 +8,10 @@ extension ConformanceCheck {
         vectors("vectors.xchacha", "XChaCha20-Poly1305 computes what its draft's example says", .xChaCha20Poly1305),
         vectors("vectors.hkdf", "HKDF-SHA256 computes what RFC 5869's examples say", .hkdfSHA256),
         vectors("vectors.pbkdf2", "PBKDF2-HMAC-SHA256 computes what RFC 7914's examples say", .pbkdf2HMACSHA256),
+        vectors("vectors.hkdf-sha512", "HKDF-SHA512 computes what other implementations compute", .hkdfSHA512),
+        vectors(
+            "vectors.pbkdf2-sha512", "PBKDF2-HMAC-SHA512 computes what other implementations compute",
+            .pbkdf2HMACSHA512),
         vectors("vectors.argon2id", "Argon2id computes what other implementations of RFC 9106 compute", .argon2id),
         ConformanceCheck(
             crypto: "vectors.x25519", "X25519 computes what RFC 7748's examples say", if: .agreement

@@ -13,7 +13,7 @@ extension ConformanceCheck {
                 absent.pieces.isEmpty && absent.status == LD_ABSENT,
                 "an absent value: expected status 1 and no call, found status \(absent.status) "
                     + "and \(absent.pieces.count) calls")
-            for size in [1, 100, 100_000] {
+            for size in [1, 100, 77_777] {
                 try store.set("value", to: Pattern.data(1, size))
                 let found = try open.observeGet(store.handle("value"))
                 try expect(
@@ -25,7 +25,7 @@ extension ConformanceCheck {
         ConformanceCheck("boundary.reports", "a failure is reported exactly once, and nothing else is") { store in
             let open = try store.store
             let handle = try store.handle("value")
-            let small = Data("value".utf8)
+            let small = Pattern.data(1, 4321)
             var calls: [(String, Observation)] = [
                 ("get of an absent value", open.observeGet(handle)),
                 ("exists of an absent value", open.observeExists(handle)),
@@ -56,6 +56,37 @@ extension ConformanceCheck {
             for id in ["localdata.store.unknown/1", "localdata.store.enumeration/999", "", "x"] {
                 try expect(open.ability(id) == nil, "the store claims the ability '\(id)', which does not exist")
             }
+        },
+        ConformanceCheck("boundary.stops", "get stops when the sink asks it to, and says so") { store in
+            let open = try store.store
+            for size in [1, 100_000] {
+                try store.set("value", to: Pattern.data(1, size))
+                let found = try open.observeGet(store.handle("value")) { _ in false }
+                try expect(
+                    found.status == LD_STOPPED && found.pieces.count == 1 && found.reports.isEmpty,
+                    "the sink asked to stop at a value of \(size) bytes: expected status 2 and one call, found status "
+                        + "\(found.status), \(found.pieces.count) calls and \(found.reports.count) reports")
+                guard open.abilities.transactions != nil else { continue }
+                let transaction = try BoundaryTransaction(open)
+                defer { transaction.rollback() }
+                let inside = try transaction.observeGet(store.handle("value")) { _ in false }
+                try expect(
+                    inside.status == LD_STOPPED,
+                    "the sink asked to stop in a transaction: expected status 2, found "
+                        + "\(inside.status)")
+            }
+        },
+        ConformanceCheck("boundary.sizes", "what lies behind the size of an address or a place is not looked at") {
+            store in
+            let open = try store.store
+            try store.set("value", to: "value")
+            // An older host's structs end before the directory; what follows them in memory is none.
+            let handle = try open.resolve("value", inShort: store.place, followedBy: "/nonexistent/of an older host")
+            defer { open.release(handle) }
+            let found = try open.get(handle)
+            try expect(
+                found == Data("value".utf8),
+                "a place whose size ends before its directory: expected 5 bytes, found \(found.shown)")
         },
         ConformanceCheck("boundary.no-lock", "no lock that others need is held while a value is handed over") { store in
             try store.set("value", to: "value")

@@ -66,11 +66,13 @@ extension ConformanceCheck {
         ConformanceCheck("enumeration.stop", "it ends when the caller has had enough", if: .enumeration) { store in
             for index in 1...5 { try store.set("name\(index)", to: "value") }
             var count = 0
-            try store.store.forEachName(in: store.place) { _ in
+            let found = try store.store.observeNames(in: store.place) { _ in
                 count += 1
                 return count < 2
             }
-            try expect(count == 2, "the caller had enough after 2 names, and was given \(count)")
+            try found.succeeded()
+            try expect(
+                found.pieces.count == 2, "the caller had enough after 2 names, and was given \(found.pieces.count)")
         },
         ConformanceCheck(
             "enumeration.places", "every place that holds a value is given once, and no other", if: .enumeration

@@ -1,0 +1,94 @@
+import DurableFiles
+package import LocalDataAPI
+
+/// Transactions keep their changes in memory until they commit, so that nobody waits for a transaction under way. Then they
+/// are a batch, which is applied only if every file that the transaction has looked at is the one it saw.
+///
+/// What is read is not of one moment. A transaction that saw a value before and another one after a change is not committed.
+extension FileStore: TransactionalBackend {
+    /// Begins after every batch that is committed: one whose owner has died is completed first, so that no transaction sees
+    /// a part of it.
+    package func begin() throws -> FileTransaction {
+        try StorageError.translating { try batches.settle() }
+        return FileTransaction()
+    }
+
+    package func get(_ key: FileKey, in transaction: FileTransaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
+        switch transaction.entry(key)?.change {
+        case .set(let value, _):
+            value.withUnsafeBytes { deliver($0.bytes) }
+            return true
+        case .remove: return false
+        case nil: break
+        }
+        return try StorageError.translating {
+            guard let file = try key.place.open(key.path) else {
+                transaction.note(key, FileExpectation(absent: key.path, in: key.place))
+                return false
+            }
+            transaction.note(key, try FileExpectation(key.path, in: key.place, file))
+            try file.read(deliver)
+            return true
+        }
+    }
+
+    package func set(
+        _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, in transaction: FileTransaction
+    ) throws {
+        try StorageError.translating {
+            let attribute = try StoredAttributes.encoded(attributes)
+            try note(key, in: transaction)
+            transaction.stage(key, .set(value.withUnsafeBytes { Array($0) }, attribute))
+        }
+    }
+
+    package func remove(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
+        try StorageError.translating {
+            let wasThere = try note(key, in: transaction)
+            transaction.stage(key, .remove)
+            return wasThere
+        }
+    }
+
+    package func commit(_ transaction: FileTransaction) throws {
+        let entries = transaction.end()
+        let changes = entries.compactMap { entry -> BatchChange? in
+            switch entry.change {
+            case .set(let value, let attribute):
+                BatchChange(in: entry.key.place, entry.key.path, attribute: attribute) { take in
+                    try value.withUnsafeBytes { try take($0) }
+                }
+            case .remove: BatchChange(in: entry.key.place, entry.key.path, content: nil)
+            case nil: nil
+            }
+        }
+        let isDone = try StorageError.translating { try batches.apply(changes, onlyIf: entries.map(\.expectation)) }
+        guard isDone else {
+            throw StorageError(
+                .busy, "a value in '\(root.path)' that the transaction used was changed by another meanwhile",
+                hint: "run the transaction again")
+        }
+    }
+
+    package func rollback(_ transaction: FileTransaction) { _ = transaction.end() }
+
+    /// Remembers what a value is before the transaction changes it.
+    ///
+    /// - Returns: Whether the transaction has a value there.
+    @discardableResult
+    private func note(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
+        if let known = transaction.entry(key) {
+            switch known.change {
+            case .set: return true
+            case .remove: return false
+            case nil: return known.expectation.wasThere
+            }
+        }
+        guard let file = try key.place.open(key.path) else {
+            transaction.note(key, FileExpectation(absent: key.path, in: key.place))
+            return false
+        }
+        transaction.note(key, try FileExpectation(key.path, in: key.place, file))
+        return true
+    }
+}

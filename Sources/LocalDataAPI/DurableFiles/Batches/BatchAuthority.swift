@@ -1,0 +1,82 @@
+import Glibc
+
+/// What a batch's journal may have this process do, by who else could have written it.
+///
+/// In a root that a group shares, every member may complete the batch of one that died, and any member may have written
+/// the journal. So it is followed only where all of them may write anyway. Nothing else may it change, not even below the
+/// root: this user may have folders there that are closed to the others.
+struct BatchAuthority {
+    private enum Reach {
+        /// Nobody else could have written it.
+        case anywhere
+        /// Nobody else can write to the folder of the batches.
+        case belowRoot
+        /// Others can.
+        case sharedFolders(of: gid_t)
+    }
+
+    private let reach: Reach
+    private let journal: String
+
+    /// The authority of an open journal; of one that this process is about to write, if it is `nil`.
+    init(_ journal: Int32?, named path: String, in folder: DurableDirectory.Writable) throws {
+        var root = stat()
+        var batches = stat()
+        guard fstat(folder.descriptor, &batches) == 0, fstatat(folder.descriptor, "..", &root, 0) == 0 else {
+            throw SystemCallError(errno, "inspect the folder of", path: path)
+        }
+        var written: stat?
+        if let journal {
+            var status = stat()
+            guard fstat(journal, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+            written = status
+        }
+        self.journal = path
+        let usual = Self.reach(written, batches, root, as: .usual)
+        // A root that a group shares has the bit; any other one may be shown as somebody else's by its file system.
+        if case .sharedFolders = usual, root.st_mode & S_ISGID == 0 {
+            reach = Self.reach(written, batches, root, as: FileSystemUser(probing: folder.descriptor))
+        } else {
+            reach = usual
+        }
+    }
+
+    private static func reach(_ journal: stat?, _ batches: stat, _ root: stat, as user: FileSystemUser) -> Reach {
+        let isOwn = journal.map { user.owns($0) && user.isClosed($0) && $0.st_nlink == 1 } ?? true
+        let isFolderOwn = user.owns(batches) && user.isClosed(batches)
+        // In a sticky folder nobody else can put another one in the place of what is this user's.
+        let isRootOwn = user.owns(root) && (user.isClosed(root) || root.st_mode & S_ISVTX != 0)
+        switch (isOwn, isFolderOwn, isRootOwn) {
+        case (true, true, true): return .anywhere
+        case (true, true, false), (false, true, true): return .belowRoot
+        default: return .sharedFolders(of: root.st_gid)
+        }
+    }
+
+    /// Asks whether a place may be changed.
+    ///
+    /// - Throws: `SystemCallError`, with `EPERM`.
+    func check(_ place: BatchJournal.Place) throws {
+        if case .anywhere = reach { return }
+        guard !place.isBelowRoot else { return }
+        throw refusal("it changes '\(String(decoding: place.path, as: UTF8.self))', which is outside of the root")
+    }
+
+    /// Asks whether an open folder may be changed.
+    ///
+    /// - Throws: `SystemCallError`, with `EPERM`.
+    func check(folder: Int32, at path: @autoclosure () -> String) throws {
+        guard case .sharedFolders(let group) = reach else { return }
+        var status = stat()
+        guard fstat(folder, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path()) }
+        let shared = S_ISGID | S_IWGRP
+        guard status.st_mode & shared != shared || status.st_gid != group else { return }
+        throw refusal("it changes '\(path())', which its group does not share")
+    }
+
+    private func refusal(_ what: String) -> SystemCallError {
+        SystemCallError(
+            EPERM, "complete the batch in", path: journal,
+            detail: "\(what), and other users could have written the journal")
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// What a file was when it was looked at, so that a batch is only applied if it still is.
+package struct FileExpectation: Sendable {
+    /// What tells one content of a name from the next.
+    fileprivate struct Sighting: Sendable {
+        let status: FileStatus
+        /// The hash of the content, if the times alone would not tell a later change.
+        let digest: UInt64?
+    }
+
+    private let place: DurableDirectory
+    private let path: RelativePath
+    private let sighting: Sighting?
+
+    /// Looks at an open file; `nil` stands for no file.
+    ///
+    /// - Throws: `SystemCallError`, `FileKindError`.
+    package init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws {
+        self.place = place
+        self.path = path
+        let status = try file.status()
+        sighting = Sighting(status: status, digest: try Self.hasDigest(status) ? file.digest() : nil)
+    }
+
+    /// Expects no file.
+    package init(absent path: RelativePath, in place: DurableDirectory) {
+        self.place = place
+        self.path = path
+        sighting = nil
+    }
+
+    /// Whether there was a file.
+    package var wasThere: Bool { sighting != nil }
+
+    /// Whether it is so still.
+    func holds() throws -> Bool {
+        guard let sighting else { return try !place.exists(path) }
+        guard let file = try place.open(path) else { return false }
+        let now = try file.status()
+        guard now.isLinked, now.identity == sighting.status.identity, now.isSameContent(as: sighting.status) else {
+            return false
+        }
+        return try sighting.digest == nil || file.digest() == sighting.digest
+    }
+
+    /// A large file is not written twice in the time that two changes cannot be told from each other.
+    private static func hasDigest(_ status: FileStatus) -> Bool { status.isRecent && status.size <= 1 << 20 }
+}
+
+extension OpenFile {
+    /// FNV-1a of the content.
+    fileprivate func digest() throws -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        try readPieces { piece in
+            piece.withUnsafeBytes { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 } }
+            return true
+        }
+        return hash
+    }
+}

@@ -1,0 +1,82 @@
+import CLinux
+import Glibc
+import Synchronization
+
+extension DurableDirectory {
+    /// The folder for temporary files, open; made if it is missing. Makes no system call once it is open.
+    ///
+    /// - Throws: `SystemCallError`, with `EPERM` if somebody else could change what is written there.
+    func temporaryFolder(_ folder: Writable) throws -> Int32 {
+        if staging == .besideFile { return folder.descriptor }
+        let opened = temporary.load(ordering: .acquiring)
+        if opened >= 0, isTemporaryCurrent.load(ordering: .acquiring) { return opened }
+        for _ in 0..<Self.attempts {
+            if let found = try openTemporaryFolder(folder) { return adoptTemporary(found) }
+            try FolderMaker.make(
+                TemporaryFile.folder, in: folder.descriptor, isShared: folder.isShared, at: temporaryPath)
+        }
+        throw SystemCallError(ENOENT, "open the folder", path: temporaryPath)
+    }
+
+    /// The same, if it is there.
+    func temporaryFolderIfThere(_ folder: Writable) throws -> Int32? {
+        let opened = temporary.load(ordering: .acquiring)
+        if opened >= 0, isTemporaryCurrent.load(ordering: .acquiring) { return opened }
+        guard let found = try openTemporaryFolder(folder) else { return nil }
+        return adoptTemporary(found)
+    }
+
+    /// Has the folder opened again by the next one who needs it: it was deleted, or belongs to a folder that was.
+    func forgetTemporaryFolder() { isTemporaryCurrent.store(false, ordering: .releasing) }
+
+    private var temporaryPath: String { "\(path)/\(TemporaryFile.folder)" }
+
+    private func openTemporaryFolder(_ folder: Writable) throws -> Descriptor? {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+        guard let opened = Descriptor(Descriptor.open(TemporaryFile.folder.start, in: folder.descriptor, flags)) else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP, ENOTDIR:
+                throw SystemCallError(ENOTDIR, "write to", path: temporaryPath, detail: "it is not a folder")
+            case let code: throw SystemCallError(code, "open the folder", path: temporaryPath)
+            }
+        }
+        var status = stat()
+        guard fstat(opened.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: temporaryPath) }
+        if let problem = Self.problem(status, folder, as: .usual),
+            folder.isShared
+                || Self.problem(status, folder, as: FileSystemUser(probing: folder.descriptor)) != nil
+        {
+            throw SystemCallError(EPERM, "write to", path: temporaryPath, detail: problem)
+        }
+        return opened
+    }
+
+    /// What keeps a folder from being used for temporary files: they are this user's alone, or the group's.
+    private static func problem(_ status: stat, _ folder: Writable, as user: FileSystemUser) -> String? {
+        let isGroups = folder.isShared && status.st_mode & S_ISGID != 0 && status.st_gid == folder.group
+        if isGroups && status.st_mode & S_IWOTH == 0 { return nil }
+        guard status.st_uid == user.number else {
+            return "the folder belongs to user \(status.st_uid), and this is user \(geteuid())"
+        }
+        return user.isClosed(status) ? nil : "other users may write to the folder"
+    }
+
+    /// Keeps the folder; the number stays the same, as threads are in calls with it.
+    private func adoptTemporary(_ found: consuming Descriptor) -> Int32 {
+        var opened = temporary.load(ordering: .acquiring)
+        if opened < 0 {
+            let number = found.release()
+            let (isFirst, kept) = temporary.compareExchange(
+                expected: -1, desired: number, ordering: .acquiringAndReleasing)
+            if !isFirst { _ = close(number) }
+            opened = kept >= 0 ? kept : number
+        } else {
+            while ld_linux_put_in_place(found.number, opened, O_CLOEXEC) < 0, errno == EINTR || errno == EBUSY {}
+        }
+        isTemporaryCurrent.store(true, ordering: .releasing)
+        return opened
+    }
+
+    private static let attempts = 8
+}

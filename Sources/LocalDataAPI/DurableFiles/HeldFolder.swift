@@ -1,0 +1,38 @@
+import Glibc
+
+/// A folder that others may write to, or to one above it; held open, so that what they do to its path changes nothing.
+package final class HeldFolder: Sendable {
+    /// The open folder's number, as long as this object lives.
+    package let number: Int32
+    private let path: FolderPath
+
+    /// Opens a folder by its absolute path; `nil` if it is missing, or if only this user and the superuser can change
+    /// where the path leads.
+    ///
+    /// - Throws: `SystemCallError`, with `ELOOP` for a symbolic link that others could have put there.
+    package init?(_ path: String) throws {
+        self.path = try DurableDirectory(root: path).folderPath
+        guard let reached = try self.path.reach(), reached.isOnSharedGround else { return nil }
+        number = reached.takeFolder().release()
+    }
+
+    deinit { _ = close(number) }
+
+    /// Whether the path leads to this folder.
+    package var isCurrent: Bool {
+        var here = stat()
+        var there = stat()
+        return fstat(number, &here) == 0 && stat(path.text.start, &there) == 0 && here.st_ino == there.st_ino
+            && here.st_dev == there.st_dev
+    }
+
+    /// What keeps a file here from being changed in place; `nil` if nothing does, or there is none. One that has a second
+    /// name may be a file that this user meant to share with nobody.
+    package func problem(ofFile name: String) -> String? {
+        var status = stat()
+        guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        let kind = FileKind(mode: status.st_mode)
+        if kind != .regular { return "it is \(kind.rawValue)" }
+        return status.st_nlink == 1 ? nil : "it has another name elsewhere (a hard link)"
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// A process that holds a lock on a file, as far as this process may see it.
+package struct LockHolder: Hashable, Sendable {
+    /// The process.
+    package let process: Int32
+    /// Its command's name; `nil` if that is hidden. Printable ASCII only, since any process chooses its own.
+    package let command: String?
+    /// The user that it runs as; `nil` if that is hidden.
+    package let user: UInt32?
+
+    /// A process that holds a lock of flock(2) or fcntl(2) on an open file; `nil` if the system tells of none, as it
+    /// does of locks from other machines and, of `F_OFD_SETLK`, of none at all.
+    package init?(of file: Int32) {
+        var status = stat()
+        guard fstat(file, &status) == 0, let locks = Self.text(of: "/proc/locks", atMost: 1 << 20) else { return nil }
+        for line in locks.split(separator: "\n") {
+            // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1835066 0 EOF; one that waits has "->" behind the number.
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process > 0,
+                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino)
+            else { continue }
+            self.init(process: process)
+            return
+        }
+        return nil
+    }
+
+    /// Looks a process up.
+    private init(process: Int32) {
+        self.process = process
+        let name = Self.text(of: "/proc/\(process)/comm", atMost: 64) ?? ""
+        let printable = name.unicodeScalars.filter { (0x20..<0x7F).contains($0.value) }
+        command = printable.isEmpty ? nil : String(String.UnicodeScalarView(printable))
+        var status = stat()
+        user = stat("/proc/\(process)", &status) == 0 ? status.st_uid : nil
+    }
+
+    private static func text(of path: String, atMost most: Int) -> String? {
+        guard let file = Descriptor(Descriptor.open(path, in: AT_FDCWD, O_RDONLY)) else { return nil }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < most {
+            let count = read(file.number, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += piece.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension LockHolder: CustomStringConvertible {
+    /// As it stands in a sentence: `process 4711 ('ld-host', user 1000)`.
+    package var description: String {
+        let about = [command.map { "'\($0)'" }, user.map { "user \($0)" }].compactMap(\.self)
+        return "process \(process)" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")
+    }
+}

@@ -1,0 +1,264 @@
+internal import CLocalData
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// What a call lends to a component: its sinks, in memory that outlives every call and is never freed.
+///
+/// Each thread has a slot for each call that is under way in it, one inside the other. The context that a component gets is
+/// no address but a number: slot, component and generation. A sink that is used after its call, or on another thread,
+/// has the number of no call that runs there, so it is noticed and nothing is touched. Entering takes no lock and allocates
+/// nothing once a thread has its slot.
+struct CallSlot: ~Copyable {
+    /// What the sinks of a call take.
+    enum Receiver: UInt8 { case nothing, value, pieces, source, attributes, values, conflicts }
+
+    private let index: UInt
+    private let thread = Atomic<UInt>(0)
+    /// The number of the call that runs; 0 if none does.
+    private let context = Atomic<UInt>(0)
+    private var generation: UInt = 0
+    private var inner: UnsafeMutablePointer<CallSlot>?
+    private let errorSink: UnsafeMutablePointer<ld_error_sink>
+    private let valueSink: UnsafeMutablePointer<ld_sink>
+    private let pieceSource: UnsafeMutablePointer<ld_source>
+    private var kind = Receiver.nothing
+    /// On the stack of the call.
+    private(set) var receiver: UnsafeMutableRawPointer?
+    private var function: UnsafePointer<UInt8>?
+
+    /// Whether the call got no report, broke no rule and was not asked to stop.
+    private(set) var isPlain = true
+    /// Whether a sink or source asked the component to stop.
+    var wasStopped = false { didSet { isPlain = false } }
+    private(set) var reports: [StorageError] = []
+    private(set) var fault: String?
+
+    private init(index: UInt) {
+        self.index = index
+        errorSink = .allocate(capacity: 1)
+        errorSink.initialize(
+            to: ld_error_sink(size: UInt32(MemoryLayout<ld_error_sink>.size), context: nil, report: takeReport))
+        valueSink = .allocate(capacity: 1)
+        valueSink.initialize(to: ld_sink(size: UInt32(MemoryLayout<ld_sink>.size), context: nil, write: nil))
+        pieceSource = .allocate(capacity: 1)
+        pieceSource.initialize(
+            to: ld_source(size: UInt32(MemoryLayout<ld_source>.size), context: nil, read: givePiece))
+    }
+
+    var error: UnsafePointer<ld_error_sink> { UnsafePointer(errorSink) }
+    var sink: UnsafePointer<ld_sink> { UnsafePointer(valueSink) }
+    var source: UnsafePointer<ld_source> { UnsafePointer(pieceSource) }
+    /// What functions get that take a context in place of a sink.
+    var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: context.load(ordering: .relaxed)) }
+
+    /// Remembers the first rule that the component broke, and asks it to stop.
+    mutating func break_(_ what: @autoclosure () -> String) {
+        fault = fault ?? what()
+        wasStopped = true
+    }
+
+    fileprivate mutating func take(_ report: StorageError) {
+        isPlain = false
+        if reports.count < 2 { reports.append(report) }
+    }
+
+    /// Forgets what happened in a call that is over.
+    mutating func clear() {
+        wasStopped = false
+        reports = []
+        fault = nil
+        isPlain = true
+    }
+}
+
+// MARK: - Entering and leaving
+
+extension CallSlot {
+    private static let slotBits: UInt = 16
+    private static let componentBits: UInt = 14
+
+    /// Lends this thread's next slot to a call.
+    @inline(__always)
+    static func enter(
+        _ site: CallSite, _ kind: Receiver, _ receiver: UnsafeMutableRawPointer?
+    ) -> UnsafeMutablePointer<CallSlot> {
+        let slot = next()
+        slot.pointee.begin(site, kind, receiver)
+        return slot
+    }
+
+    @inline(__always)
+    private mutating func begin(_ site: CallSite, _ kind: Receiver, _ receiver: UnsafeMutableRawPointer?) {
+        generation &+= 1
+        let component = site.component & (1 << Self.componentBits - 1)
+        let number =
+            generation << (Self.slotBits + Self.componentBits) | component << Self.slotBits | index
+        let pointer = UnsafeMutableRawPointer(bitPattern: number)
+        errorSink.pointee.context = pointer
+        valueSink.pointee.context = pointer
+        if kind == .value { valueSink.pointee.write = takeValue } else { valueSink.pointee.write = takePiece }
+        pieceSource.pointee.context = pointer
+        self.kind = kind
+        self.receiver = receiver
+        function = site.function.utf8Start
+        context.store(number, ordering: .relaxed)
+    }
+
+    /// Ends the call: from here on its sinks are dead.
+    @inline(__always)
+    func leave() { context.store(0, ordering: .relaxed) }
+
+    /// The thread's slot that no call uses.
+    @inline(__always)
+    private static func next() -> UnsafeMutablePointer<CallSlot> {
+        if let slot = CallTable.first, slot.pointee.context.load(ordering: .relaxed) == 0 {
+            return slot
+        }
+        return nextInside()
+    }
+
+    @inline(never)
+    private static func nextInside() -> UnsafeMutablePointer<CallSlot> {
+        guard var slot = CallTable.first else {
+            let first = adopt()
+            pthread_setspecific(CallTable.key.load(ordering: .relaxed), first)
+            return first
+        }
+        while slot.pointee.context.load(ordering: .relaxed) != 0 {
+            if slot.pointee.inner == nil { slot.pointee.inner = adopt() }
+            guard let inner = slot.pointee.inner else { break }
+            slot = inner
+        }
+        return slot
+    }
+
+    /// A slot that no thread has; waits for one if there are more calls at once than slots.
+    private static func adopt() -> UnsafeMutablePointer<CallSlot> {
+        ExitGuard.arm()
+        while true {
+            let found: Int? = CallTable.idle.withLock { idle in
+                CallTable.prepare()
+                if let index = idle.popLast() { return index }
+                let index = CallTable.made.load(ordering: .relaxed)
+                guard index < CallTable.capacity, let slot = CallTable.slot(index) else { return nil }
+                slot.initialize(to: CallSlot(index: UInt(index)))
+                CallTable.made.store(index + 1, ordering: .releasing)
+                return index
+            }
+            if let slot = found.flatMap({ CallTable.slot($0) }) {
+                slot.pointee.thread.store(UInt(pthread_self()), ordering: .relaxed)
+                return slot
+            }
+            sched_yield()
+        }
+    }
+
+    /// Takes back the slots of a thread that ends.
+    fileprivate static func giveBack(_ first: UnsafeMutablePointer<CallSlot>) {
+        var next: UnsafeMutablePointer<CallSlot>? = first
+        while let slot = next {
+            next = slot.pointee.inner
+            slot.pointee.inner = nil
+            // A component may have ended the thread in the middle of a call.
+            slot.pointee.leave()
+            slot.pointee.clear()
+            slot.pointee.thread.store(0, ordering: .relaxed)
+            let index = Int(slot.pointee.index)
+            CallTable.idle.withLock { $0.append(index) }
+        }
+    }
+}
+
+// MARK: - Finding the call of a sink
+
+extension CallSlot {
+    /// The slot of the call that a context stands for, if that call runs on this thread and takes this; else the misuse is
+    /// logged.
+    static func running(
+        _ context: UnsafeMutableRawPointer?, _ kind: Receiver? = nil
+    ) -> UnsafeMutablePointer<CallSlot>? {
+        let number = UInt(bitPattern: context)
+        let index = Int(number & (1 << slotBits - 1))
+        guard index < CallTable.made.load(ordering: .acquiring), let slot = CallTable.slot(index) else {
+            noteMisuse(number, "used a sink with a context that it was not given")
+            return nil
+        }
+        guard slot.pointee.context.load(ordering: .relaxed) == number else {
+            noteMisuse(number, "used a sink after its call had returned")
+            return nil
+        }
+        guard slot.pointee.thread.load(ordering: .relaxed) == UInt(pthread_self()) else {
+            noteMisuse(number, "used a sink on another thread than that of its call")
+            return nil
+        }
+        guard let kind, slot.pointee.kind != kind else { return slot }
+        slot.pointee.break_("it used a sink of another call")
+        return nil
+    }
+
+    @inline(never)
+    private static func noteMisuse(_ number: UInt, _ what: String) {
+        // A number that was made up says nothing of its maker, but the call does that is made of it.
+        let component =
+            innermost?.component ?? ComponentIdentity.numbered(number >> slotBits & (1 << componentBits - 1))
+        component?.logMisuse(what)
+    }
+
+    /// The component and the function of the innermost call that runs on this thread.
+    static var innermost: (component: ComponentIdentity, function: String)? {
+        var found: (ComponentIdentity, String)?
+        var next = CallTable.first
+        while let slot = next {
+            let number = slot.pointee.context.load(ordering: .relaxed)
+            guard number != 0 else { break }
+            if let component = ComponentIdentity.numbered(number >> slotBits & (1 << componentBits - 1)) {
+                found = (component, slot.pointee.function.map { String(cString: $0) } ?? "")
+            }
+            next = slot.pointee.inner
+        }
+        return found
+    }
+}
+
+private func takeReport(context: UnsafeMutableRawPointer?, code: Int32, message: ld_bytes, hint: ld_bytes) {
+    CallSlot.running(context)?.pointee.take(
+        StorageError(StorageError.Code(rawValue: code), message.lenientText, hint: hint.lenientText))
+}
+
+/// Where all slots are. Numbers in place of pointers and without an initializer that runs, which each use would ask for.
+private enum CallTable {
+    static let capacity = 1 << 16
+    /// The address of the first slot; room for all is reserved, and a page of it is only there once its slots are.
+    static let start = Atomic<UInt>(0)
+    /// How many slots there are.
+    static let made = Atomic<Int>(0)
+    /// The key of the thread's first slot.
+    static let key = Atomic<UInt32>(.max)
+    /// Slots of threads that ended.
+    static let idle = Mutex<[Int]>([])
+
+    /// The slot of a number below ``made``.
+    @inline(__always)
+    static func slot(_ index: Int) -> UnsafeMutablePointer<CallSlot>? {
+        UnsafeMutablePointer<CallSlot>(bitPattern: start.load(ordering: .relaxed)).map { $0 + index }
+    }
+
+    /// The thread's first slot; `nil` if it has none yet.
+    @inline(__always)
+    static var first: UnsafeMutablePointer<CallSlot>? {
+        pthread_getspecific(key.load(ordering: .relaxed))?.assumingMemoryBound(to: CallSlot.self)
+    }
+
+    /// Reserves the memory and the key, once; `idle` is locked.
+    static func prepare() {
+        guard start.load(ordering: .relaxed) == 0 else { return }
+        var key = pthread_key_t()
+        pthread_key_create(&key) { slot in
+            if let slot { CallSlot.giveBack(slot.assumingMemoryBound(to: CallSlot.self)) }
+        }
+        self.key.store(key, ordering: .relaxed)
+        let slots = UnsafeMutablePointer<CallSlot>.allocate(capacity: capacity)
+        start.store(UInt(bitPattern: slots), ordering: .releasing)
+    }
+}

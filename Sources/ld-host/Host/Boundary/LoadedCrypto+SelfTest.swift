@@ -1,0 +1,188 @@
+internal import LocalDataAPI
+
+/// Known answers: what each algorithm makes of fixed inputs. A provider that gives another one would keep values in plain or
+/// in a form that no other provider opens, and nothing else would notice.
+///
+/// The answers were computed by two implementations that share no code: that of the envelope's reference in
+/// `Tests/EnvelopeTests/Reference`, and pyca/cryptography 48 (XChaCha20-Poly1305 by the reference alone, which passes the
+/// vectors of draft-irtf-cfrg-xchacha-03).
+extension LoadedCrypto {
+    /// Computes each algorithm that the provider offers and the host uses, with the least parameters.
+    ///
+    /// - Throws: `pluginRefused` naming the provider and the algorithm whose answer is wrong.
+    func checkKnownAnswers() throws(StorageError) {
+        // One that fails with an error says so to who needs it, and seals nothing.
+        for cipher in AuthenticatedCipher.all where offers(cipher) {
+            if let isRight = try? hasKnownAnswer(cipher), !isRight { throw wrong("\(cipher)") }
+        }
+        for function in KeyDerivationFunction.allCases where offers(function) {
+            if let isRight = try? hasKnownAnswer(function), !isRight { throw wrong("\(function)") }
+        }
+        let (first, second) = (try drawn(), try drawn())
+        guard first != second else { throw wrong("its random numbers") }
+    }
+
+    private func wrong(_ algorithm: String) -> StorageError {
+        StorageError(
+            .pluginRefused,
+            "the crypto provider '\(component)' does not compute \(algorithm) as its standard says; nothing is sealed or "
+                + "opened with it",
+            hint: "choose another one with: ld-host config set encryption.provider ID; see: ld-host plugins test")
+    }
+
+    private func hasKnownAnswer(_ cipher: AuthenticatedCipher) throws(StorageError) -> Bool {
+        let plaintext = KnownAnswer.plaintext
+        let expected = KnownAnswer.sealed(cipher)
+        let nonce = Array(32..<UInt8(32 + cipher.nonceSize))
+        let isRight: Result<Bool, StorageError> = withBytes(KnownAnswer.key, nonce, KnownAnswer.data) {
+            key, nonce, data in
+            var sealed = [UInt8](repeating: 0, count: plaintext.count + cipher.tagSize)
+            var opened = [UInt8](repeating: 0, count: plaintext.count)
+            do throws(StorageError) {
+                try sealed.split(at: plaintext.count) { (ciphertext, tag) throws(StorageError) in
+                    try plaintext.lent { (plaintext) throws(StorageError) in
+                        try seal(
+                            plaintext, with: cipher, key: key, nonce: nonce, authenticating: data,
+                            ciphertext: ciphertext, tag: tag)
+                    }
+                }
+                guard sealed == expected else { return .success(false) }
+                for isForged in [false, true] {
+                    if isForged { sealed[sealed.count - 1] ^= 1 }
+                    do throws(StorageError) {
+                        try sealed.split(at: plaintext.count) { (ciphertext, tag) throws(StorageError) in
+                            try opened.split(at: plaintext.count) { (plaintext, _) throws(StorageError) in
+                                try open(
+                                    UnsafeRawBufferPointer(ciphertext), tag: UnsafeRawBufferPointer(tag), with: cipher,
+                                    key: key, nonce: nonce, authenticating: data, plaintext: plaintext)
+                            }
+                        }
+                        // A tag that is wrong has to be noticed.
+                        if isForged || opened != plaintext { return .success(false) }
+                    } catch {
+                        guard isForged, error.code == .cannotOpen else { throw error }
+                    }
+                }
+                return .success(true)
+            } catch { return .failure(error) }
+        }
+        return try isRight.get()
+    }
+
+    private func hasKnownAnswer(_ function: KeyDerivationFunction) throws(StorageError) -> Bool {
+        let salt = Array(UInt8(32)..<48)
+        let isRight: Result<Bool, StorageError> = withBytes(KnownAnswer.key, salt, KnownAnswer.data) {
+            key, salt, data in
+            var derived = [UInt8](repeating: 0, count: 32)
+            do throws(StorageError) {
+                try derived.split(at: 32) { (output, _) throws(StorageError) in
+                    switch function {
+                    case .hkdfSHA256, .hkdfSHA512:
+                        try derive(function, from: key, salt: .init(start: nil, count: 0), info: data, into: output)
+                    case .pbkdf2HMACSHA256, .pbkdf2HMACSHA512:
+                        try derive(function, from: key, salt: salt, iterations: 2, into: output)
+                    case .argon2id:
+                        try derive(
+                            function, from: key, salt: salt, iterations: 1, memory: 8 << 10, lanes: 1, into: output)
+                    }
+                }
+                return .success(derived == KnownAnswer.derived(function))
+            } catch { return .failure(error) }
+        }
+        return try isRight.get()
+    }
+
+    private func drawn() throws(StorageError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        try bytes.split(at: 32) { (bytes, _) throws(StorageError) in try random(into: bytes) }
+        return bytes
+    }
+}
+
+/// The inputs, which hold no secret, and the answers.
+private enum KnownAnswer {
+    static let key = Array(UInt8(0)..<32)
+    static let data = Array(UInt8(64)..<84)
+    static let plaintext = Array(UInt8(100)..<133)
+
+    /// The ciphertext and the tag under ``key``, the nonce 32, 33 ... and ``data``.
+    static func sealed(_ cipher: AuthenticatedCipher) -> [UInt8] {
+        switch cipher {
+        case .aes256GCM:
+            bytes(
+                0xb65f_c017_04f1_7065, 0x7611_2ca1_b169_868a, 0xa43c_9aeb_fff9_1995, 0x108b_126d_c90b_dc8a,
+                0xf1f8_fd97_6600_5f06, 0xfa3a_05aa_6ff3_79d0, last: 0xdb)
+        case .chaCha20Poly1305:
+            bytes(
+                0x1782_ee1b_7986_9651, 0xf7a8_c3a7_394e_fdcb, 0x0f1b_0845_6810_e536, 0xfa9c_43db_3c3a_5991,
+                0x87ac_0992_5e6f_3211, 0x9eca_9dff_2411_c7fd, last: 0x1f)
+        default:
+            bytes(
+                0x793c_2bac_135e_7ee0, 0x54d3_3ed2_3836_73a2, 0x4920_a74b_a7ea_7cce, 0x9d1c_2256_8fb8_6881,
+                0xb5e8_163a_c594_9e88, 0x258d_4683_c8be_12d8, last: 0x0a)
+        }
+    }
+
+    /// 32 bytes of ``key``: with ``data`` as the info of HKDF, or the salt 32, 33 ... 47, 2 iterations of PBKDF2 or 1 pass
+    /// of Argon2id over 8 KiB.
+    static func derived(_ function: KeyDerivationFunction) -> [UInt8] {
+        switch function {
+        case .hkdfSHA256:
+            bytes(0x2bf6_d8d6_25b7_1325, 0x91cc_adf5_0c08_6d30, 0x5c15_a12a_9280_fb9f, 0x58f3_fe9a_f495_6629)
+        case .pbkdf2HMACSHA256:
+            bytes(0x8b70_421d_2a65_6859, 0x1b6c_1c21_e30d_db40, 0x3c35_d1ef_b5b3_a495, 0xef65_f841_ad5f_cb8d)
+        case .hkdfSHA512:
+            bytes(0x0abb_2081_058b_8e6d, 0x6e4e_452b_5ac7_3354, 0x668f_8b18_678b_84cd, 0xcc8a_24fd_e09e_15a2)
+        case .pbkdf2HMACSHA512:
+            bytes(0x73c6_9bc2_0215_1483, 0x891f_ed89_7b0e_d8e3, 0xc4a3_af43_6dcd_62f8, 0x3a1b_3d96_83c4_7bc1)
+        case .argon2id:
+            bytes(0x3413_e8c1_b02f_e8a0, 0xe668_3a09_4203_f283, 0x1189_f38b_c7f3_56af, 0x7a12_9729_496c_17cd)
+        }
+    }
+
+    private static func bytes(_ words: UInt64..., last: UInt8? = nil) -> [UInt8] {
+        words.flatMap { word in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+        }
+            + (last.map { [$0] } ?? [])
+    }
+}
+
+extension [UInt8] {
+    /// Lends the bytes before and behind an offset.
+    fileprivate mutating func split(
+        at offset: Int,
+        _ body: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let failure: StorageError? = withUnsafeMutableBytes { bytes in
+            do throws(StorageError) {
+                try body(
+                    UnsafeMutableRawBufferPointer(rebasing: bytes[..<offset]),
+                    UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    fileprivate func lent(
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let failure: StorageError? = withUnsafeBytes { bytes in
+            do throws(StorageError) {
+                try body(bytes)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+}
+
+private func withBytes<Value>(
+    _ first: [UInt8], _ second: [UInt8], _ third: [UInt8],
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Value
+) -> Value {
+    first.withUnsafeBytes { first in
+        second.withUnsafeBytes { second in third.withUnsafeBytes { third in body(first, second, third) } }
+    }
+}

@@ -1,0 +1,166 @@
+internal import CLinux
+internal import DurableFiles
+internal import Glibc
+package import LocalDataAPI
+internal import Synchronization
+
+/// A ``FileLock`` that many share all the time, and few want alone. Its file stays open, so that sharing it costs four
+/// short system calls and no lookup of a path.
+///
+/// The system prefers nobody, so many who share a lock one after the other can keep out for ever who wants it alone.
+/// Here a process that has to wait for the exclusive lock marks the file: the owner's execute bit is set. While it
+/// waits it holds a second lock, of the file `PATH.turn`, at which all line up who come later. The mark only serves
+/// the order; what excludes is the lock itself, which the system frees when a process ends. So a mark that a killed
+/// process left costs the next use its short way, and that use removes it.
+///
+/// A use inside of another's body of the same lock fails with `busy` if someone waits between them.
+package final class FairLock: Sendable {
+    /// The file that stands for the lock; see ``FileLock/path``.
+    package let path: String
+    private let lock: FileLock
+    private let turn: FileLock
+    private let kept = Mutex(Kept())
+
+    /// The file that stays open, for uses that share the lock. They hold it together: the first one locks it, the last
+    /// one unlocks it.
+    private struct Kept {
+        var descriptor: CInt?
+        var users = 0
+        /// Whether the path leads to another file, so that no further use comes in here.
+        var isReplaced = false
+        /// When the path was looked up, in nanoseconds.
+        var lookup: UInt64 = 0
+    }
+
+    /// The lock of a path. Touches nothing.
+    ///
+    /// - Parameter patience: How long a use waits for others before it fails with `busy`.
+    package init(_ path: String, patience: Duration = .seconds(30)) {
+        self.path = path
+        lock = FileLock(path, patience: patience)
+        turn = FileLock("\(path).turn", patience: patience)
+    }
+
+    deinit { kept.withLock { kept in _ = kept.descriptor.map { close($0) } } }
+
+    /// Runs body with the file's number while others may hold the lock shared, and nobody exclusively. May wait.
+    ///
+    /// - Throws: What ``FileLock/shared(_:)`` and ``LockedFile/number()`` throw; what body throws.
+    package func shared<Result>(_ body: (UInt64) throws(StorageError) -> Result) throws(StorageError) -> Result {
+        if let number = enter() {
+            defer { leave() }
+            return try body(number)
+        }
+        let file = try lockedInTurn()
+        let number = try file.number()
+        keepOpen()
+        return try body(number)
+    }
+
+    /// Runs body while nobody else holds the lock. May wait.
+    ///
+    /// - Throws: What ``FileLock/exclusive(_:)`` throws; what body throws.
+    package func exclusive<Result>(
+        _ body: (borrowing LockedFile) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let mine = try turn.locked(exclusively: true)
+        let file = try lockedAlone()
+        _ = consume mine
+        return try body(file)
+    }
+
+    private func lockedAlone() throws(StorageError) -> LockedFile {
+        if let file = try lock.lockedAtOnce(exclusively: true) { return file }
+        let marked = try lock.opened(forWriting: true)
+        Self.mark(marked.raw, true)
+        defer { Self.mark(marked.raw, false) }
+        return try lock.locked(exclusively: true)
+    }
+
+    private func lockedInTurn() throws(StorageError) -> LockedFile {
+        let mine: LockedFile?
+        do throws(StorageError) { mine = try turn.locked(exclusively: true) } catch {
+            if error.code == .busy { throw error }
+            // Where nothing can be written, nobody waits to hold the lock exclusively.
+            mine = nil
+        }
+        let file = try lock.locked(exclusively: false)
+        // Nobody waits: that would take the turn.
+        if mine != nil { file.clearMark() }
+        return file
+    }
+
+    /// Sets or clears the mark of an open file. A failure does not matter: the mark excludes nobody.
+    static func mark(_ descriptor: CInt, _ isWaitedFor: Bool) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        let mode = isWaitedFor ? status.st_mode | S_IXUSR : status.st_mode & ~S_IXUSR
+        if mode != status.st_mode { fchmod(descriptor, mode & 0o7777) }
+    }
+}
+
+extension FairLock {
+    /// Shares the lock by the file that is open, and gives its number; `nil` if someone has or wants it alone, or the
+    /// file is not the right one any more.
+    private func enter() -> UInt64? {
+        kept.withLock { kept in
+            guard let descriptor = kept.descriptor, !kept.isReplaced else { return nil }
+            if kept.users == 0, flock(descriptor, LOCK_SH | LOCK_NB) != 0 { return nil }
+            var status = stat()
+            if fstat(descriptor, &status) != 0 || status.st_nlink == 0 || !isInPlace(status, &kept.lookup) {
+                kept.isReplaced = true
+            } else if status.st_mode & S_IXUSR == 0,
+                let number = try? LockedFile.number(in: descriptor, path: path)
+            {
+                kept.users += 1
+                return number
+            }
+            if kept.users == 0 { Self.giveUp(&kept) }
+            return nil
+        }
+    }
+
+    private func leave() {
+        kept.withLock { kept in
+            kept.users -= 1
+            if kept.users == 0 { Self.giveUp(&kept) }
+        }
+    }
+
+    private static func giveUp(_ kept: inout Kept) {
+        guard let descriptor = kept.descriptor else { return }
+        // Closing alone would not do: a child process that is being started has the open file, too.
+        flock(descriptor, LOCK_UN)
+        guard kept.isReplaced else { return }
+        close(descriptor)
+        kept = Kept()
+    }
+
+    /// Whether the path still leads to the file. A file that was removed is noticed at once by its links; one whose
+    /// folder was renamed, after a while.
+    private func isInPlace(_ file: stat, _ lookup: inout UInt64) -> Bool {
+        let now = Self.now
+        guard now &- lookup > Self.lookupInterval else { return true }
+        lookup = now
+        var there = stat()
+        return lstat(path, &there) == 0 && there.st_ino == file.st_ino && there.st_dev == file.st_dev
+    }
+
+    /// Opens the file for the next uses, unless it is open.
+    private func keepOpen() {
+        kept.withLock { kept in
+            guard kept.descriptor == nil, let opened = try? lock.opened(forWriting: false) else { return }
+            let descriptor = fcntl(opened.raw, F_DUPFD_CLOEXEC, 0)
+            if descriptor >= 0 { kept.descriptor = descriptor }
+        }
+    }
+
+    private static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    /// Nanoseconds between two lookups of the path.
+    private static let lookupInterval: UInt64 = 100_000_000
+}

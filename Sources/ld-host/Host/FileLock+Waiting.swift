@@ -1,0 +1,74 @@
+internal import DurableFiles
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+extension FileLock {
+    private static let notice = Mutex<(@Sendable (String) -> Void)?>(nil)
+
+    /// Sets what the program does when a wait for a lock lasts longer than a second. By default that is nothing: what
+    /// an app prints is the app's matter.
+    ///
+    /// - Parameter report: Is given e.g. `waiting for process 4711 ('ld-host', user 1000), which holds the lock
+    ///   '/home/a/.local/state/localdata/batch.lock'`, at most once a wait, on the thread that waits.
+    package static func reportWaits(_ report: @escaping @Sendable (String) -> Void) {
+        notice.withLock { $0 = report }
+    }
+
+    /// Waits for the lock of an open file.
+    ///
+    /// Asks again and again, since a wait in the system has no limit. The times vary, so that of many who wait none is
+    /// always the last to ask.
+    ///
+    /// - Throws: `busy`, naming the holder, after `patience`, or sooner if the holder was stopped and so cannot end.
+    func wait(for descriptor: CInt, exclusively: Bool) throws(StorageError) {
+        let start = ContinuousClock.now
+        var look = Self.noticeAfter
+        var pause: UInt32 = 50
+        while flock(descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            guard code == EWOULDBLOCK else {
+                throw StorageError(file: SystemCallError(code, "lock", path: path))
+            }
+            let waited = ContinuousClock.now - start
+            if waited >= patience { throw busy(LockHolder(of: descriptor), isStopped: false) }
+            if waited >= look {
+                let holder = LockHolder(of: descriptor)
+                if look == Self.noticeAfter { report(holder) }
+                look = waited + Self.noticeAfter
+                if waited >= Self.patienceWithStopped, let holder, Self.isStopped(holder) {
+                    throw busy(holder, isStopped: true)
+                }
+            }
+            usleep(UInt32.random(in: pause / 2...pause))
+            pause = min(2 * pause, Self.longestPause)
+        }
+    }
+
+    private func report(_ holder: LockHolder?) {
+        let notice = Self.notice.withLock { $0 }
+        notice?("waiting for \(Self.text(holder)), which holds the lock '\(path)'")
+    }
+
+    private func busy(_ holder: LockHolder?, isStopped: Bool) -> StorageError {
+        StorageError(
+            .busy, "\(Self.text(holder))\(isStopped ? ", which is stopped," : "") holds the lock '\(path)'",
+            hint: isStopped
+                ? "let it go on or end it: kill -CONT \(holder?.process ?? 0)"
+                : "try again when it has ended; end it if it is stuck")
+    }
+
+    private static func text(_ holder: LockHolder?) -> String { holder.map { "\($0)" } ?? "another process" }
+
+    private static func isStopped(_ holder: LockHolder) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(holder.process)/status", encoding: .utf8)
+        return status?.contains("\nState:\tT") == true
+    }
+
+    private static var noticeAfter: Duration { .seconds(1) }
+    private static var patienceWithStopped: Duration { .seconds(3) }
+    /// Microseconds between two looks at a lock that another use holds.
+    private static let longestPause: UInt32 = 5000
+}

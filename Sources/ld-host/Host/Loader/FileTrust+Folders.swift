@@ -1,0 +1,24 @@
+import Glibc
+import LocalDataAPI
+
+extension FileTrust {
+    /// Checks a folder from which libraries are loaded: nobody but root and the user can put a file in it. Unlike with a
+    /// folder above a file, the sticky bit is no help. One that does not exist is as safe as the folder where it would be.
+    ///
+    /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
+    static func checkFolder(_ path: String, for user: uid_t = geteuid()) throws {
+        var existing = path
+        while access(existing, F_OK) != 0, errno == ENOENT, let slash = existing.lastIndex(of: "/") {
+            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
+        }
+        let trust = FileTrust(user: user, asked: path, real: try resolve(existing))
+        for folder in folders(above: trust.real) where folder != trust.real {
+            try trust.judge(folder, try trust.status(folder))
+        }
+        let status = try trust.status(trust.real)
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw trust.refusal("is no folder", hint: "take it out of the run path")
+        }
+        try trust.judge(trust.real, status)
+    }
+}

@@ -1,0 +1,155 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Looks at the records and images of bulk migrations, and puts damaged records aside, so that a run that was interrupted can
+/// be resumed from what the stores hold.
+struct ChunkRepair {
+    private let router: StorageRouter
+    private let snapshot: RouterSnapshot
+    private let found: LedgerSurvey.Page
+
+    init(_ router: StorageRouter, _ snapshot: RouterSnapshot, of found: LedgerSurvey.Page) {
+        self.router = router
+        self.snapshot = snapshot
+        self.found = found
+    }
+
+    /// What was found.
+    struct Finding: Sendable {
+        /// What is wrong, and what is or would be done about it.
+        var remarks: [String] = []
+        /// Whether a record is damaged, or one is gone that is needed to resume.
+        var isDamaged = false
+    }
+
+    /// - Parameter isApplying: Whether to put what is damaged aside.
+    func report(_ page: LedgerPage, applying isApplying: Bool) async -> Finding {
+        var finding = Finding()
+        for row in page.rows {
+            guard let progress = row.bulk, progress.firstRecord < progress.chunks else { continue }
+            do {
+                guard case .bulk(let migration)? = try await router.knownMigrations().first(where: { $0.id == row.id })
+                else { continue }
+                let ledger = try await router.bulkLedger(of: migration)
+                guard ledger.destination.open === found.open else { continue }
+                let part = try await MigrationTurns.shared.alone(in: found.open, snapshot.settings) {
+                    try await onIOThread { () throws(StorageError) in
+                        Result { try Self.report(progress, row.id, ledger, isApplying) }
+                    }.get()
+                }
+                finding.remarks += part.remarks
+                finding.isDamaged = finding.isDamaged || part.isDamaged
+            } catch {
+                let reason = (error as? StorageError)?.message ?? "\(error)"
+                finding.remarks.append("the parts of '\(row.id)' cannot be looked at: \(reason)")
+            }
+        }
+        return finding
+    }
+
+    private static func report(
+        _ progress: BulkProgress, _ id: String, _ ledger: BulkLedger, _ isApplying: Bool
+    ) throws -> Finding {
+        var finding = Finding()
+        for number in progress.firstRecord..<progress.chunks {
+            let isOpen = progress.isOpen && number == progress.chunks - 1
+            do throws(StorageError) {
+                if let record = try ledger.record(number) {
+                    finding.remarks += try missingImages(of: record, number, id, ledger)
+                    continue
+                }
+                finding.remarks.append("the record of part \(number) of '\(id)' is gone")
+                guard isOpen else { continue }
+            } catch {
+                guard error.code == .corrupt || error.code == .cannotOpen else { throw error }
+                finding.remarks.append("the record of part \(number) of '\(id)' is damaged: \(error.message)")
+            }
+            finding.isDamaged = true
+            let rest =
+                isOpen
+                ? "values that are the same at both places count as moved, all others are looked at again by: "
+                    + "ld-host migrate run"
+                : "the migration cannot be rolled back"
+            guard isApplying else {
+                finding.remarks.append("to be done: it is put aside, as it is; \(rest)")
+                continue
+            }
+            finding.remarks.append("\(try putAside(number, isOpen: isOpen, ledger)); \(rest)")
+        }
+        return finding
+    }
+
+    private static func missingImages(
+        of record: BulkRecord, _ number: Int, _ id: String, _ ledger: BulkLedger
+    ) throws(StorageError) -> [String] {
+        guard ledger.grace > 0 else { return [] }
+        var missing = 0
+        for (index, item) in record.items.enumerated() where item.flags.contains(.isReplaced) {
+            let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
+            if try ledger.image(ofDestination: key, number, index).readStored() == nil { missing += 1 }
+        }
+        guard missing > 0 else { return [] }
+        return [
+            "what \(missing) values had before part \(number) of '\(id)' is not kept any more, so that cannot be rolled back"
+        ]
+    }
+
+    /// Keeps the bytes of a record under a name that no record has. In the place of an open one comes one of the values that
+    /// are at both places: their sources are then removed as after any interruption.
+    ///
+    /// - Returns: What was done.
+    private static func putAside(_ number: Int, isOpen: Bool, _ ledger: BulkLedger) throws -> String {
+        let place = try ledger.recordPlace(number)
+        var changes: [BatchChange] = []
+        var text = "it was gone"
+        if let stored = try place.readStored() {
+            let name = LedgerPlace.asideName()
+            let aside = try LedgerPlace.image(name, of: ledger.destination.key("*"), nil)
+            changes.append(aside.changing(to: (try? place.opening(stored)) ?? stored))
+            text = "it is kept as '\(name)'"
+        }
+        if isOpen {
+            changes.append(place.changing(to: try record(ledger).encoded()))
+            var page = try ledger.page()
+            if var row = page[ledger.migration.id] {
+                row.bulk?.after = nil
+                page[row.id] = row
+            }
+            changes.append(try ledger.change(page))
+        } else {
+            changes.append(place.changing(to: nil))
+        }
+        _ = try ledger.apply(changes)
+        return text
+    }
+
+    /// A record of the values that the destination has as the migration brings them, and the source still has.
+    private static func record(_ ledger: BulkLedger) throws -> BulkRecord {
+        var record = BulkRecord()
+        let migration = ledger.migration
+        var names: [String] = []
+        try ledger.source.forEachName { name in
+            names.append(name)
+            return true
+        }
+        for name in names {
+            let source = try ledger.source.key(name)
+            let destination = try ledger.destination.key(migration.destinationName(of: name))
+            // A large one is compared and moved by the next run.
+            guard try LargeMove.largeSize(of: source) == nil, let stored = try source.readStored(),
+                let there = try destination.readStored()
+            else { continue }
+            let original = try source.opening(stored)
+            let data = migration.changesValues ? try migration.convert(original, named: name) : original
+            guard try destination.opening(there) == data else { continue }
+            let given = try source.sealedValue(source.layers).attributes()
+            record.items.append(
+                BulkRecord.Item(
+                    suffix: String(decoding: name.utf8.dropFirst(migration.source.prefix.utf8.count), as: UTF8.self),
+                    flags: migration.changesValues && data != original ? .isChanged : [],
+                    attributes: record.number(of: given), source: StableHash.of(stored),
+                    destination: StableHash.of(data)))
+        }
+        return record
+    }
+}

@@ -1,0 +1,123 @@
+import FoundationEssentials
+import Glibc
+import LocalDataHost
+import ScratchHome
+import Testing
+
+/// Users of one machine who share files, by numbers that the user database does not know, each with a home of their
+/// own. Needs root: the name of a suite or a test that uses it has `AsRoot` in it, and it has the trait
+/// `.enabled(if: Users.areAvailable)`.
+///
+/// The folder with everything is removed with the object.
+final class Users: Sendable {
+    /// One of them.
+    struct User: Sendable {
+        let number: uid_t
+        /// The only group of the user.
+        let group: gid_t
+        /// A folder of the user's own with mode 0700.
+        let home: String
+
+        /// The whole environment of the user's programs, with the default folders below the home.
+        var environment: [String: String] {
+            ["HOME": home, "PATH": "\(Users.products):/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"]
+        }
+    }
+
+    /// Whether there can be any.
+    static let areAvailable = geteuid() == 0
+
+    /// The group that the first two share.
+    static let group: gid_t = 7000
+
+    /// Two members of the group.
+    let first: User
+    let second: User
+    /// Who belongs to another group and means no good.
+    let stranger: User
+    /// A folder that all can enter and that only root changes. The homes are in it.
+    let folder: String
+
+    /// Copies of the built `ld-host` and plugins that belong to root, where all users can read them.
+    static let products: String = {
+        let folder = "\(String(cString: ld_scratch_folder()))/products"
+        do {
+            try make(folder, owner: 0, group: 0, mode: 0o755)
+            let names = try FileManager.default.contentsOfDirectory(atPath: BuiltProducts.folder)
+            for name in names where name == "ld-host" || name.hasPrefix("lib") && name.hasSuffix(".so") {
+                try FileManager.default.copyItem(atPath: "\(BuiltProducts.folder)/\(name)", toPath: "\(folder)/\(name)")
+                guard chown("\(folder)/\(name)", 0, 0) == 0, chmod("\(folder)/\(name)", 0o755) == 0 else {
+                    throw Home.Failure(description: "\(folder)/\(name): \(errno)")
+                }
+            }
+        } catch {
+            Issue.record("the products cannot be copied: \(error)")
+        }
+        return folder
+    }()
+
+    init() throws {
+        var template = Array("/tmp/localdata-users.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Home.Failure(description: "mkdtemp: \(errno)") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard chmod(folder, 0o755) == 0 else { throw Home.Failure(description: "chmod \(folder): \(errno)") }
+        first = User(number: 7001, group: Self.group, home: "\(folder)/first")
+        second = User(number: 7002, group: Self.group, home: "\(folder)/second")
+        stranger = User(number: 7003, group: 7003, home: "\(folder)/stranger")
+        for user in [first, second, stranger] {
+            try Self.make(user.home, owner: user.number, group: user.group, mode: 0o700)
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Makes a folder beside the homes.
+    ///
+    /// - Parameter mode: By default that of a folder which a group shares.
+    /// - Returns: Its path.
+    func shared(_ name: String, owner: User, group: gid_t = Users.group, mode: mode_t = 0o2770) throws -> String {
+        try Self.make("\(folder)/\(name)", owner: owner.number, group: group, mode: mode)
+        return "\(folder)/\(name)"
+    }
+
+    /// Runs `ld-host` as a user, in the user's home.
+    func run(
+        _ user: User, _ words: String..., input: [UInt8]? = nil, adding variables: [String: String] = [:]
+    ) throws -> Home.Ending {
+        try run(user, program: "\(Self.products)/ld-host", words, input: input, adding: variables)
+    }
+
+    /// Runs a command line with sh as a user, in the user's home.
+    func shell(_ user: User, _ line: String, adding variables: [String: String] = [:]) throws -> Home.Ending {
+        try run(user, program: "/bin/sh", ["-c", line], adding: variables)
+    }
+
+    /// Runs any program as a user, in the user's home.
+    func run(
+        _ user: User, program: String, _ words: [String], input: [UInt8]? = nil,
+        adding variables: [String: String] = [:]
+    ) throws -> Home.Ending {
+        let completion = try ChildProcess(
+            "/usr/bin/env", arguments: ["--chdir=\(user.home)"] + command(user, program) + words,
+            environment: user.environment.merging(variables) { $1 }, input: input
+        ).run(deadline: .seconds(600))
+        switch completion.outcome {
+        case .exited(let code):
+            return Home.Ending(status: code, output: completion.output, errors: completion.errorText)
+        case .signalled(let signal, _):
+            return Home.Ending(status: 128 + signal, output: completion.output, errors: completion.errorText)
+        case .timedOut: throw Home.Failure(description: "\(program) \(words) \(completion.outcome)")
+        }
+    }
+
+    /// The words that run a program as a user, in front of its own: for tests that start it themselves.
+    func command(_ user: User, _ program: String) -> [String] {
+        ["setpriv", "--reuid=\(user.number)", "--regid=\(user.group)", "--clear-groups", "--", program]
+    }
+
+    private static func make(_ path: String, owner: uid_t, group: gid_t, mode: mode_t) throws {
+        guard mkdir(path, 0o700) == 0, chown(path, owner, group) == 0, chmod(path, mode) == 0 else {
+            throw Home.Failure(description: "\(path): \(errno)")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// The configuration's text: what scanner and decoder make of it, and what an edit does to it.
+enum ConfigurationExercise {
+    static func run(_ bytes: [UInt8]) throws {
+        if let text = String(validating: bytes, as: UTF8.self) { try checkPath(text) }
+        let document: ConfigurationDocument
+        do throws(StorageError) { document = try ConfigurationDocument(bytes: bytes, source: "input") } catch {
+            return try require(error.code == .invalidConfiguration, "a text is refused with the code \(error.code)")
+        }
+        try require(document.text.utf8.elementsEqual(bytes), "a text that was read has become another one")
+        _ = ConfigurationSchema.host.validate(document)
+        if let root = document.root { try compare(root, document.value, bytes) }
+        let text = try document.value.serialized()
+        let again = try ConfigurationDocument(text: text, source: "again")
+        try require(again.value == document.value, "a value that was written is read as another one")
+        // An edit nests three levels at most.
+        guard depth(of: document.value) + 3 <= ConfigurationScanner.maximumDepth else { return }
+        for path in paths(in: document.value) { try edit(document, at: path) }
+    }
+
+    /// Printing and parsing of a path are inverse.
+    private static func checkPath(_ text: String) throws {
+        guard let path = try? ConfigurationPath(text) else { return }
+        let again = try ConfigurationPath(path.description)
+        try require(again == path, "a key path that was printed is parsed as another one")
+    }
+
+    /// The scanner finds each value where the decoder reads the same.
+    private static func compare(_ node: ConfigurationNode, _ value: JSONValue, _ bytes: [UInt8]) throws {
+        let isSame = JSONValue(decodingJSON5: bytes[node.range]) == value
+        try require(isSame, "the bytes that the scanner found for a value are another value")
+        switch value {
+        case .object(let members):
+            try require(node.kind == .object && node.members.count == members.count, "an object has other members")
+            for member in node.members {
+                guard let inner = members[member.key] else { throw Violation("a member is not in its object") }
+                try compare(member.value, inner, bytes)
+            }
+        case .array(let elements):
+            try require(node.kind == .array && node.members.count == elements.count, "an array has other elements")
+            for (member, element) in zip(node.members, elements) { try compare(member.value, element, bytes) }
+        default: try require(node.kind == .scalar, "a value without members is scanned as one with members")
+        }
+    }
+
+    private static let values: [JSONValue] = [
+        .object(["a": .array([.integer(1), .string("x\n\"'\u{1}")]), "b c": .null]), .string("//"), .bool(true),
+    ]
+
+    /// An edit changes what it names and nothing else.
+    private static func edit(_ document: ConfigurationDocument, at path: [String]) throws {
+        let removed = try document.removing(at: path)
+        try require(
+            removed.value == replacing(document.value, at: path[...], with: nil),
+            "removing a member changes something else")
+        for value in values {
+            let changed = try document.setting(value, at: path)
+            try require(
+                changed.value == replacing(document.value, at: path[...], with: value),
+                "setting a member changes something else")
+        }
+        let set = try document.setting(values[0], at: path)
+        let restored = replacing(set.value, at: path[...], with: nil)
+        try require(
+            try set.removing(at: path).value == restored, "removing a member that was set changes something else")
+    }
+
+    /// Some paths that exist, and some that do not.
+    private static func paths(in value: JSONValue) -> [[String]] {
+        guard case .object(let members) = value else { return [] }
+        let names = members.keys.sorted()
+        var paths = [["new key"], ["new", "inner"]].filter { members[$0[0]] == nil }
+        for name in Set(names.prefix(2) + names.suffix(1)) {
+            paths.append([name])
+            switch members[name] {
+            case .object(let inner):
+                if inner["new"] == nil { paths.append([name, "new"]) }
+                if let first = inner.keys.min() { paths.append([name, first]) }
+            case .array(let elements) where !elements.isEmpty: paths.append([name, "\(elements.count - 1)"])
+            default: break
+            }
+        }
+        return paths
+    }
+
+    private static func replacing(
+        _ value: JSONValue, at path: ArraySlice<String>, with new: JSONValue?
+    ) -> JSONValue {
+        guard let first = path.first else { return new ?? value }
+        let rest = path.dropFirst()
+        switch value {
+        case .array(var elements):
+            guard let index = ConfigurationPath.index(first), index < elements.count else { return value }
+            if rest.isEmpty, new == nil {
+                elements.remove(at: index)
+            } else {
+                elements[index] = replacing(elements[index], at: rest, with: new)
+            }
+            return .array(elements)
+        case .object(var members):
+            guard let inner = members[first] else { return new.map { value.setting($0, at: path) } ?? value }
+            members[first] = rest.isEmpty && new == nil ? nil : replacing(inner, at: rest, with: new)
+            return .object(members)
+        default: return value
+        }
+    }
+
+    private static func depth(of value: JSONValue) -> Int {
+        switch value {
+        case .array(let elements): 1 + (elements.map { depth(of: $0) }.max() ?? 0)
+        case .object(let members): 1 + (members.values.map { depth(of: $0) }.max() ?? 0)
+        default: 0
+        }
+    }
+
+    static let samples: [[UInt8]] = [
+        "", "// only a comment", "{}", "\u{FEFF}{ a: 1 }", #"{"domains":{"userDefaults":"file","x.custom":"memory"}}"#,
+        "{\n  // stores\n  stores: {\n    s: { component: 'file', options: { root: \"/tmp/x\" }, timeout: 5.5 }, // one\n"
+            + "    t: { component: \"sqlite\", sealing: { source: 'keyFile' } },\n  },\n}\n",
+        "{\r\n\tplugins: { path: ['/a', '/b',], timeout: +0x10 },\r\n\tlog: { level: null } /* end */\r\n}",
+        #"{a:[[1,-2.5e3,.5],{'b\u00e9\x41':"\"\\\/\b\f\n\r\t"}],$_1:true,"":false,ünï:'x'}"#,
+        #"domains."x.custom""#, "a.b.0.'c d'",
+        "{ deep: " + String(repeating: "[", count: 60) + String(repeating: "]", count: 60) + " }",
+    ].map { Array($0.utf8) }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+
+/// A kind of input that comes from outside, and what its readers promise for any bytes: they return or throw and never
+/// trap, two ways to read the same bytes agree, and what was accepted encodes back.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Sealed values.
+    case envelope
+    /// Frames of `ld-host pipe`.
+    case pipe
+    /// The configuration: scanner, JSON5 decoder, editor, key paths, schema.
+    case configuration
+    /// Key rings, pages of the migration ledger and records of bulk migrations.
+    case rings
+    /// Journals: intents of the host, batches of the file store, staged changes.
+    case journals
+    /// Property lists, through the reader of migrations and through the serializer.
+    case propertyLists = "property-lists"
+    /// Manifests of migrations, with the JSON that they are written in.
+    case manifests
+    /// Requests of git and Docker.
+    case credentials
+
+    /// Gives bytes to the readers. The bytes are borrowed for the call.
+    ///
+    /// - Throws: `Violation`.
+    package func run(_ bytes: UnsafeRawBufferPointer) throws {
+        switch self {
+        case .envelope: try Self.envelopes.get().run(bytes)
+        case .pipe: try PipeExercise.run(bytes)
+        case .configuration: try ConfigurationExercise.run(Array(bytes))
+        case .rings: try RingExercise.run(Data(bytes))
+        case .journals: try JournalExercise.run(Array(bytes))
+        case .propertyLists: try PropertyListExercise.run(Data(bytes))
+        case .manifests: try ManifestExercise.run(Array(bytes))
+        case .credentials: try CredentialExercise.run(bytes)
+        }
+    }
+
+    /// Valid inputs, written by the current encoders: what mutations start from beside the corpus.
+    package func samples() throws -> [[UInt8]] {
+        switch self {
+        // Its corpus was grown from the envelopes of its tests.
+        case .envelope: []
+        case .pipe: PipeExercise.samples
+        case .configuration: ConfigurationExercise.samples
+        case .rings: try RingExercise.samples()
+        case .journals: try JournalExercise.samples()
+        case .propertyLists: try PropertyListExercise.samples()
+        case .manifests: ManifestExercise.samples
+        case .credentials: CredentialExercise.samples
+        }
+    }
+
+    private static let envelopes = Result { try EnvelopeExercise.withGuessableTags() }
+}

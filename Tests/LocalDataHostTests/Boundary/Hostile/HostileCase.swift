@@ -1,0 +1,245 @@
+import LocalDataAPI
+import Testing
+
+/// A rule of the boundary that the fixture breaks, in which call, and what the host says.
+struct HostileCase: Sendable, CustomTestStringConvertible {
+    enum Component: String, Sendable { case store, crypto, pack }
+
+    let component: Component
+    /// The option `mode` of the fixture.
+    let mode: String
+    let operation: String
+    /// `nil` if the call has to succeed all the same.
+    let code: StorageError.Code?
+    /// In the error's message, or in the log if the call succeeds.
+    let text: String
+
+    var testDescription: String { "\(component) \(mode): \(operation)" }
+
+    init(
+        _ component: Component, _ mode: String, _ operation: String, _ code: StorageError.Code?, _ text: String
+    ) {
+        self.component = component
+        self.mode = mode
+        self.operation = operation
+        self.code = code
+        self.text = text
+    }
+
+    /// Bytes that cannot be true, and the words for them.
+    static let flaws = [
+        ("max", "18446744073709551615 bytes"), ("min", "9223372036854775808 bytes"),
+        ("intmax", "9223372036854775807 bytes"), ("huge", "35184372088832 bytes"),
+        ("null", "5 bytes at the address NULL"),
+        ("nullmax", "18446744073709551615 bytes at the address NULL"), ("beyond", "where this process has less memory"),
+    ]
+
+    private static func flawed(
+        _ component: Component, _ channel: String, _ operation: String, _ code: StorageError.Code? = .corrupt
+    ) -> [HostileCase] {
+        flaws.map { flaw, text in
+            // Texts have limits of their own, which come first.
+            let isLong = flaw == "beyond" && (channel.hasPrefix("attr-") || channel.hasPrefix("key-s"))
+            return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
+        }
+    }
+
+    /// Answers that a function must not give.
+    private static func answers(
+        _ component: Component, _ function: String, _ operation: String, mayBeAbsent: Bool = false
+    ) -> [HostileCase] {
+        var cases = [
+            HostileCase(component, "\(function)=2", operation, .cancelled, "though nobody asked it to"),
+            HostileCase(component, "\(function)=7", operation, .unknown, "status 7, which has no meaning"),
+            HostileCase(component, "\(function)=silent", operation, .unknown, "without saying why"),
+            HostileCase(component, "\(function)=ok+report", operation, .unknown, "answered with the status 0"),
+            HostileCase(component, "\(function)=two", operation, .busy, "more than one failure; the first: first"),
+        ]
+        cases.append(
+            mayBeAbsent
+                ? HostileCase(component, "\(function)=absent+report", operation, .unknown, "answered with the status 1")
+                : HostileCase(component, "\(function)=1", operation, .unknown, "status 1, which has no meaning"))
+        return cases
+    }
+
+    /// Everything that a store may do wrong.
+    static let store: [HostileCase] = {
+        var cases: [HostileCase] = []
+        for (channel, operation) in [
+            ("get", "get"), ("read", "read"), ("names", "names"), ("places", "places"), ("bulk-name", "bulk"),
+            ("bulk-value", "bulk"), ("attr-type", "attributes"), ("attr-owner", "bulk"), ("check", "check"),
+            ("tx-get", "tx-get"),
+        ] {
+            cases += flawed(.store, channel, operation)
+        }
+        cases +=
+            flawed(.store, "message", "get", .busy)
+            + flawed(.store, "hint", "set", .busy).map {
+                HostileCase(.store, $0.mode, $0.operation, .busy, "said")
+            }
+        cases += flaws.map { HostileCase(.store, "watch:\($0.0)", "watch", nil, "") }
+        cases += flaws.map { HostileCase(.store, "log-message:\($0.0)", "exists", nil, $0.1) }
+        cases += flaws.map { HostileCase(.store, "log-label:\($0.0)", "exists", nil, $0.1) }
+        cases += flaws.map { HostileCase(.store, "extension-id:\($0.0)", "exists", nil, "") }
+        for (function, operation) in [
+            ("resolve", "get"), ("set", "set"), ("names", "names"), ("places", "places"), ("write", "write"),
+            ("batch", "batch"), ("begin", "tx-get"), ("tx-set", "tx-set"), ("commit", "commit"), ("check", "check"),
+            ("watch", "watch"), ("bulk-read", "bulk"), ("bulk-apply", "bulk-apply"),
+        ] {
+            cases += answers(.store, function, operation)
+        }
+        for (function, operation) in [
+            ("exists", "exists"), ("remove", "remove"), ("tx-remove", "tx-remove"),
+        ] {
+            cases += answers(.store, function, operation, mayBeAbsent: true)
+        }
+        return cases + storeRules
+    }()
+
+    private static let storeRules: [HostileCase] = [
+        HostileCase(.store, "get=2", "get", .cancelled, "though nobody asked it to"),
+        HostileCase(.store, "get=-9", "get", .unknown, "it failed (-9) without saying why"),
+        HostileCase(.store, "get-bad-then-good", "get", .corrupt, "5 bytes at the address NULL"),
+        HostileCase(.store, "get-twice", "get", .corrupt, "two values to the sink of one"),
+        HostileCase(.store, "get-nothing", "get", .unknown, "did not write it"),
+        HostileCase(.store, "get-absent-written", "get", .corrupt, "wrote a value and answered with the status 1"),
+        HostileCase(.store, "get-foreign", "get", .unknown, "did not write it"),
+        HostileCase(.store, "get-null-context", "get", .unknown, "did not write it"),
+        HostileCase(.store, "get-all-ones", "get", .unknown, "did not write it"),
+        HostileCase(.store, "get-thread", "get", nil, "used a sink on another thread than that of its call"),
+        HostileCase(.store, "get-late", "get", nil, ""),
+        HostileCase(.store, "get-late", "get twice", nil, "used a sink after its call had returned"),
+        HostileCase(.store, "get-later", "get and exists", nil, "used a sink after its call had returned"),
+        HostileCase(.store, "get-later", "get and close", nil, ""),
+        HostileCase(.store, "read=2", "read", .cancelled, "though nobody asked it to"),
+        HostileCase(.store, "read=ok+report", "read", .unknown, "answered with the status 0"),
+        HostileCase(.store, "read-absent", "read", .corrupt, "wrote a value and answered with the status 1"),
+        HostileCase(.store, "write-noread", "write", .corrupt, "without having read it to its end"),
+        HostileCase(.store, "write-partial", "write", .corrupt, "without having read it to its end"),
+        HostileCase(.store, "write-zero", "write", .corrupt, "it asked for 0 bytes"),
+        HostileCase(.store, "write-null", "write", .corrupt, "it asked for 100 bytes at the address NULL"),
+        HostileCase(.store, "write-max", "write", .corrupt, "it asked for 18446744073709551615 bytes"),
+        HostileCase(.store, "write-min", "write", .corrupt, "it asked for 9223372036854775808 bytes"),
+        HostileCase(.store, "write-foreign", "write", .corrupt, "without having read it to its end"),
+        HostileCase(.store, "write-huge", "write", nil, ""),
+        HostileCase(.store, "write-again", "write", nil, ""),
+        HostileCase(.store, "write-late", "write twice", nil, "used a sink after its call had returned"),
+        HostileCase(.store, "names-order", "names", .corrupt, "it gave 'p0'"),
+        HostileCase(.store, "names-repeat", "names", .corrupt, "not behind 'p1'"),
+        HostileCase(.store, "names-shorter", "names", .corrupt, "it gave 'p'"),
+        HostileCase(.store, "names-prefix", "names", .corrupt, "does not start with 'p'"),
+        HostileCase(.store, "names-nul", "names", .corrupt, "a NUL byte"),
+        HostileCase(.store, "names-empty", "names", .corrupt, "an empty name"),
+        HostileCase(.store, "names-utf8", "names", .corrupt, "not UTF-8"),
+        HostileCase(.store, "names-surrogate", "names", .corrupt, "not UTF-8"),
+        HostileCase(.store, "names-long", "names", .corrupt, "a name of 1025 bytes"),
+        HostileCase(.store, "names-limit", "names", .corrupt, "more names"),
+        HostileCase(.store, "names-deaf", "first name", nil, ""),
+        HostileCase(.store, "names-order", "names after p5", .corrupt, "not behind 'p5'"),
+        HostileCase(.store, "places-utf8", "places", .corrupt, "not UTF-8"),
+        HostileCase(.store, "places-empty", "places", .corrupt, "a place that is not usable"),
+        HostileCase(.store, "places-domain", "places", .corrupt, "the domain '../etc' is not usable"),
+        HostileCase(.store, "places-nul", "places", .corrupt, "a place that is not usable"),
+        HostileCase(.store, "places-long", "places", .corrupt, "a place that is not usable"),
+        HostileCase(.store, "places-repeat", "places", .corrupt, "'userDefaults:a' twice"),
+        HostileCase(.store, "attributes=2", "attributes", .cancelled, "though nobody asked it to"),
+        HostileCase(.store, "attr-long", "attributes", .corrupt, "65537 bytes; at most 65536"),
+        HostileCase(.store, "attr-size", "attributes", .corrupt, "a size of 18446744073709551615 bytes"),
+        HostileCase(.store, "attr-struct-small", "attributes", .corrupt, "a struct of 2 bytes"),
+        HostileCase(.store, "attr-struct-large", "attributes", .corrupt, "a struct of 4294967295 bytes"),
+        HostileCase(.store, "attr-null", "attributes", .corrupt, "attributes at the address NULL"),
+        HostileCase(.store, "attr-nothing", "attributes", .corrupt, "gave no attributes"),
+        HostileCase(.store, "attr-twice", "attributes", .corrupt, "attributes twice"),
+        HostileCase(.store, "attr-absent", "attributes", .corrupt, "answered with the status 1"),
+        HostileCase(.store, "attr-size", "bulk", .corrupt, "a size of 18446744073709551615 bytes"),
+        HostileCase(.store, "attr-struct-large", "bulk", .corrupt, "a struct of 4294967295 bytes"),
+        HostileCase(.store, "bulk-null", "bulk", .corrupt, "missing or too small"),
+        HostileCase(.store, "bulk-small", "bulk", .corrupt, "missing or too small"),
+        HostileCase(.store, "bulk-mark", "bulk", .corrupt, "the mark 0"),
+        HostileCase(.store, "bulk-larger", "bulk", .corrupt, "asked for those of at most 8"),
+        HostileCase(.store, "bulk-order", "bulk", .corrupt, "not behind 'p1'"),
+        HostileCase(.store, "bulk-repeat", "bulk", .corrupt, "not behind 'p1'"),
+        HostileCase(.store, "bulk-prefix", "bulk", .corrupt, "does not start with 'p'"),
+        HostileCase(.store, "bulk-empty", "bulk", .corrupt, "an empty name"),
+        HostileCase(.store, "bulk-nul", "bulk", .corrupt, "a NUL byte"),
+        HostileCase(.store, "bulk-utf8", "bulk", .corrupt, "not UTF-8"),
+        HostileCase(.store, "bulk-foreign", "bulk", nil, ""),
+        HostileCase(.store, "conflict-max", "bulk-apply", .corrupt, "change 18446744073709551615 of 1"),
+        HostileCase(.store, "conflict-count", "bulk-apply", .corrupt, "change 1 of 1"),
+        HostileCase(.store, "conflict-many", "bulk-apply", .corrupt, "change 0 of 1"),
+        HostileCase(.store, "conflict-foreign", "bulk-apply", .busy, "conflict"),
+        HostileCase(.store, "conflict-ok", "bulk-apply", .unknown, "that all were made"),
+        HostileCase(.store, "tx-get-twice", "tx-get", .corrupt, "two values to the sink of one"),
+        HostileCase(.store, "tx-get=2", "tx-get", .cancelled, "though nobody asked it to"),
+        HostileCase(.store, "watch-late", "watch", nil, "reported a change after its watch had ended"),
+        HostileCase(.store, "watch-foreign", "watch", nil, ""),
+        HostileCase(.store, "extension-odd", "names", .unsupported, "does not offer"),
+        HostileCase(.store, "open=1", "get", .unknown, "status 1, which has no meaning"),
+        HostileCase(.store, "open=2", "get", .cancelled, "though nobody asked it to"),
+        HostileCase(.store, "open=ok+report", "get", .unknown, "answered with the status 0"),
+        HostileCase(.store, "open=silent", "get", .unknown, "without saying why"),
+        HostileCase(.store, "open-null", "get", .pluginRefused, "table has 0 bytes"),
+        HostileCase(.store, "open-odd", "get", .pluginRefused, "table has"),
+        HostileCase(.store, "open-size", "get", .pluginRefused, "table has 4294967295 bytes"),
+        HostileCase(.store, "open-small", "get", .pluginRefused, "table has 4 bytes"),
+        HostileCase(.store, "open-latency", "get", .pluginRefused, "latency class 4294967295"),
+        HostileCase(.store, "open-no-set", "get", .pluginRefused, "without the function 'set'"),
+        HostileCase(.store, "log-level", "exists", nil, "error hostile: high"),
+    ]
+
+    /// Everything that a crypto provider may do wrong.
+    static let crypto: [HostileCase] =
+        flawed(.crypto, "message", "seal", .busy) + answers(.crypto, "seal", "seal")
+        + answers(.crypto, "open-sealed", "open") + answers(.crypto, "derive", "derive")
+        + answers(.crypto, "random", "random") + answers(.crypto, "stream-begin", "stream")
+        + answers(.crypto, "stream-update", "stream") + answers(.crypto, "stream-seal", "stream") + [
+            HostileCase(.crypto, "stream-null", "stream", .corrupt, "a stream at the address NULL"),
+            HostileCase(.crypto, "list-null", "seal", .pluginRefused, "without its list of algorithms"),
+            HostileCase(.crypto, "list-max", "seal", .pluginRefused, "lists 18446744073709551615 algorithms"),
+            HostileCase(.crypto, "list-min", "seal", .pluginRefused, "lists 9223372036854775808 algorithms"),
+            HostileCase(.crypto, "list-none", "seal", .pluginRefused, "lists 0 algorithms"),
+            HostileCase(.crypto, "list-twice", "seal", .pluginRefused, "twice"),
+            HostileCase(.crypto, "list-odd", "seal", .pluginRefused, "expected [32, 12, 16]"),
+            HostileCase(.crypto, "list-null-entry", "seal", .pluginRefused, "a struct of another size"),
+            HostileCase(.crypto, "list-lonely", "seal", .pluginRefused, "lacks its functions"),
+            HostileCase(.crypto, "open-size", "seal", .pluginRefused, "table has 4294967295 bytes"),
+        ]
+
+    /// Everything that a migration pack may do wrong.
+    static let pack: [HostileCase] =
+        flawed(.pack, "result", "migrate") + flawed(.pack, "convert", "convert")
+        + flawed(.pack, "list", "migrate", .pluginRefused) + flawed(.pack, "message", "migrate", .busy)
+        + flawed(.pack, "key", "migrate", .corrupt).map {
+            // A text that is not usable is no address at all.
+            HostileCase(.pack, $0.mode, $0.operation, .corrupt, "named a key that is not usable")
+        } + flawed(.pack, "key-security", "migrate") + flawed(.pack, "key-value", "migrate")
+        + answers(.pack, "migrate", "migrate") + answers(.pack, "convert", "convert")
+        + answers(.pack, "should", "should", mayBeAbsent: true) + [
+            HostileCase(.pack, "result-nothing", "migrate", .unknown, "did not write it"),
+            HostileCase(.pack, "result-twice", "migrate", .corrupt, "two values to the sink of one"),
+            HostileCase(.pack, "result-text", "migrate", .deserializationFailed, "result is not as expected"),
+            HostileCase(.pack, "result-count", "migrate", .deserializationFailed, "a count below 0"),
+            HostileCase(.pack, "convert-twice", "convert", .corrupt, "two values to the sink of one"),
+            HostileCase(.pack, "convert-nothing", "convert", .unknown, "did not write it"),
+            HostileCase(.pack, "key-null", "migrate", .unsupported, "without a key"),
+            HostileCase(.pack, "key-small", "migrate", .unsupported, "without a key"),
+            HostileCase(.pack, "key-sink-null", "migrate", .unsupported, "without a sink"),
+            HostileCase(.pack, "key-sink-small", "migrate", .unsupported, "without a sink"),
+            HostileCase(.pack, "key-context", "migrate", .unsupported, "a migration that is over"),
+            HostileCase(.pack, "list-text", "migrate", .pluginRefused, "not well formed"),
+            HostileCase(.pack, "list-deep", "migrate", .pluginRefused, "not well formed"),
+            HostileCase(.pack, "validate=1", "bulk list", .unknown, "status 1, which has no meaning"),
+            HostileCase(.pack, "validate=ok+report", "bulk list", .unknown, "answered with the status 0"),
+        ]
+
+    /// Descriptors, by the library's file name.
+    static let descriptors: [(mode: String, text: String?)] =
+        ["name", "version", "id", "summary", "options"].flatMap { member in
+            flaws.map { ("\(member):\($0.0)", "plugin") }
+        } + [
+            ("count-max", "lists 18446744073709551615 components"),
+            ("count-min", "lists 9223372036854775808 components"),
+            ("list-null", "its list of components is at the address NULL"), ("entry-null", "component 2 has a struct"),
+            ("entry-odd", "component 2 has a struct"), ("options-none", nil), ("options-deep", "option list"),
+        ]
+}

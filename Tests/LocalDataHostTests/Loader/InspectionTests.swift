@@ -1,0 +1,66 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("the process that inspects a plugin", .waitsForPrograms) struct InspectionTests {
+    private func inspect(_ fixture: FixtureBuilder, _ variant: String...) throws -> PluginDescription {
+        try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(fixture.build(variant: variant))
+    }
+
+    private func contents(_ path: String) -> String? { try? String(contentsOf: URL(filePath: path), encoding: .utf8) }
+
+    @Test("what a constructor prints is no part of the report")
+    func noise() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        #expect(try inspect(fixture, "FIXTURE_NOISE").name == "Fixture")
+    }
+
+    @Test("a constructor cannot kill the processes above it, nor change their limits")
+    func killsParent() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let mark = "\(fixture.folder)/mark"
+        #expect(try inspect(fixture, "FIXTURE_KILLPARENT", "FIXTURE_MARK=\"\(mark)\"").name == "Fixture")
+        #expect(contents(mark) != nil, "the constructor did not run")
+    }
+
+    @Test("a process that a constructor leaves behind is gone when the inspection is over")
+    func daemon() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let mark = "\(fixture.folder)/mark"
+        #expect(try inspect(fixture, "FIXTURE_DAEMON=\"\(mark)\"").name == "Fixture")
+        let process = try #require(contents(mark).flatMap { pid_t($0) })
+        #expect(kill(process, 0) == -1 && errno == ESRCH, "the process is still there")
+    }
+
+    @Test("a process that a hanging constructor leaves behind is gone after the time-out, too")
+    func hangingDaemon() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let mark = "\(fixture.folder)/mark"
+        let path = try fixture.build("FIXTURE_HANG", "FIXTURE_DAEMON=\"\(mark)\"")
+        let error = try #require(throws: StorageError.self) {
+            try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(3)).inspect(path)
+        }
+        #expect(error.message.contains("did not end within"))
+        let process = try #require(contents(mark).flatMap { pid_t($0) })
+        #expect(kill(process, 0) == -1 && errno == ESRCH, "the process is still there")
+    }
+
+    @Test("a forged report does not make a component: the host checks the descriptor again when it loads the plugin")
+    func forged() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let path = try fixture.build("FIXTURE_FORGE")
+        let said = try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(path)
+        #expect(said.components.map(\.id) == ["forged"], "the fixture did not forge its report")
+        let image = try PluginImage.load(path)
+        #expect(image.description.components.map(\.id) == ["fixture"])
+        #expect(throws: StorageError(.componentNotFound)) { try image.open("forged") }
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import LocalDataAPI
+import Synchronization
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("damaged records of migrations of many values", .timeLimit(.minutes(3))) struct BulkRepairTests {
+    /// A table is exported once for each name.
+    private static let names = Atomic<Int>(0)
+    private static let values = 5
+
+    private let before = StorageDomain.custom(name: "before")
+    private let after = StorageDomain.custom(name: "after")
+    private let store = MeddledStore()
+
+    enum Damage: CaseIterable { case truncated, emptied, removed, flippedBit, flippedBitInForm }
+
+    private func router(_ fixture: FixtureBuilder) async throws -> StorageRouter {
+        let router = StorageRouter(
+            configuration: try fixture.configuration("domains: { before: \"meddled\", after: \"meddled\" }"))
+        let name = "repaired \(Self.names.wrappingAdd(1, ordering: .relaxed).newValue)"
+        try await router.registerPlugin(
+            named: name, Plugin.export(name, version: "0", .storage(MeddledStore.self) { [store] _, _ in store }))
+        try await router.registerMigration(BulkMigrationTests.move(before, after))
+        return router
+    }
+
+    /// The address of the only record of a chunk.
+    private func record() throws -> StorageAddress {
+        var names: [String] = []
+        store.values.forEachName(in: LedgerPlace.namespace, prefix: "chunk ", after: nil, limit: nil) {
+            names.append($0)
+            return true
+        }
+        return StorageAddress(LedgerPlace.namespace, name: try #require(names.first))
+    }
+
+    private func damage(_ kind: Damage) throws {
+        let address = try record()
+        var bytes = Data()
+        _ = store.values.get(address) { bytes = $0.withUnsafeBytes { Data($0) } }
+        switch kind {
+        case .truncated: bytes = bytes.prefix(bytes.count / 2)
+        case .emptied: bytes = Data()
+        case .removed:
+            _ = store.values.remove(address)
+            return
+        // In the hash of a value: the record can still be taken apart.
+        case .flippedBit: bytes[bytes.count - 12] ^= 1
+        case .flippedBitInForm: bytes[0] ^= 1
+        }
+        let changed = Data(bytes)
+        store.values.set(address, to: changed.bytes, attributes: nil)
+    }
+
+    @Test("a move that was interrupted is resumed after its record was put aside", arguments: Damage.allCases)
+    func interrupted(_ kind: Damage) async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try await router(fixture)
+        for number in 1...Self.values {
+            try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
+        }
+        // The values are published, and the sources are not removed.
+        store.meddle(before: { number, _ in if number >= 1 { throw StorageError(.fileError, "stopped") } })
+        #expect(try await router.migrateRanges().failures.count == 1)
+        store.meddle()
+        // One of them is another one since.
+        try await router.set("newer", for: BulkMigrationTests.key("old.2", before))
+        try damage(kind)
+        let next = try await self.router(fixture)
+        #expect(
+            try await next.migrateRanges().failures.first?.error?.underlying?.hint.contains("ledger repair") == true)
+
+        let report = try await next.checkLedgers()
+        #expect(report.pages.map(\.state) == [.damaged] && !report.isSound, "\(report)")
+        #expect(report.pages.first?.remarks.contains { $0.contains("to be done: ") } == true)
+        #expect(try await next.migrateRanges().failures.count == 1)
+        let repaired = try await next.checkLedgers(puttingAside: true)
+        #expect(repaired.pages.map(\.state) == [.putAside] && repaired.isSound, "\(repaired)")
+
+        #expect(try await next.migrateRanges().failures.isEmpty)
+        #expect(try await next.checkLedgers().pages.map(\.state) == [.sound])
+        #expect(try await next.names(in: before) == ["old.2"])
+        #expect(try await next.get(BulkMigrationTests.key("old.2", before)) == "newer")
+        for number in 1...Self.values {
+            #expect(try await next.get(BulkMigrationTests.key("new.\(number)", after)) == "\(number)")
+        }
+    }
+
+    @Test("a page of the ledger with one bit flipped is damaged; one from before pages had a hash is read")
+    func page() throws {
+        var page = LedgerPage(of: "after:new.*")
+        var row = LedgerRow(
+            id: "move", revision: 1, state: .clean, written: [], removed: [], committed: 1, duration: 0.25,
+            appVersion: nil, expires: nil, pack: nil)
+        row.bulk = BulkProgress(AnyBulkMigration(BulkMigrationTests.move(before, after)))
+        page["move"] = row
+        let bytes = try page.encoded()
+        #expect(try LedgerPage(bytes, of: "after:new.*").rows == [row])
+        let unhashed = try Serializer<LedgerPage>.json.encode(page)
+        #expect(try LedgerPage(unhashed, of: "after:new.*").rows == [row])
+        for index in 9..<bytes.count {
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(throws: StorageError.self, "\(index)") { try LedgerPage(changed, of: "after:new.*") }
+        }
+    }
+}
