@@ -96,8 +96,12 @@ final class Database: Sendable {
 
     /// Sees to it that there is room for a change, and for a removal after it.
     private func makeRoom(_ count: Int) throws {
-        // What keeps it from being opened is said when the change begins.
-        guard let writer = try? openWriter(), !reserve.keep(adding: count) else { return }
+        let opened: Connection?
+        do { opened = try openWriter() } catch let error as StorageError where error.code == .permissionDenied {
+            // Tried once more when the change begins. No other failure is: a second synchronization proves nothing.
+            return
+        }
+        guard let writer = opened, !reserve.keep(adding: count) else { return }
         guard try writer.emptyLog(waiting: 200) else { throw full }
         if reserve.keep(adding: count) { return }
         let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
