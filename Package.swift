@@ -15,8 +15,8 @@ let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "Sod
 /// The migration packs, which are plugins of the same shape.
 let migrators = ["StandardMigrations"]
 
-/// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked only
-/// with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
+/// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked
+/// only with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 
 /// The stores that keep files of their own.

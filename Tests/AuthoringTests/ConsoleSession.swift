@@ -4,8 +4,8 @@ import Testing
 
 /// A session as documentation shows it: commands behind `$ `, and what they are to write.
 ///
-/// `! ` marks a line of standard error, `= ` an exit status that is not 0. `...` alone stands for any lines of both, or of
-/// one behind `! `; within a line it stands for any characters. The commands of a session run in one shell.
+/// `! ` marks a line of standard error, `= ` an exit status that is not 0. `...` alone stands for any lines of both, or
+/// of one behind `! `; within a line it stands for any characters. The commands of a session run in one shell.
 struct ConsoleSession {
     struct Step {
         var command: String

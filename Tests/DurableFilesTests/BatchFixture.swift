@@ -44,8 +44,8 @@ struct BatchFixture: Sendable {
         try folder.files().filter { !files.contains($0) && $0 != "root/.batch/lock" }
     }
 
-    /// Leaves a batch of two files committed and in place in part: `first` is, `second` is not, since a folder is in the
-    /// way. It is to be removed, and then the batch can be completed.
+    /// Leaves a batch of two files committed and in place in part: `first` is, `second` is not, since a folder is in
+    /// the way. It is to be removed, and then the batch can be completed.
     func interrupt(first: String = "new", second: String = "new") throws -> DurableBatchError? {
         let obstacle = inside.path + "/second"
         do {

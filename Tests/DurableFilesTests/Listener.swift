@@ -13,8 +13,8 @@ final class Listener: Sendable {
 
     var told: [FolderChange] { heard.all }
 
-    /// Waits for a change, or for the word that there may have been any, and forgets what was told until then; `false` if
-    /// it does not come.
+    /// Waits for a change, or for the word that there may have been any, and forgets what was told until then; `false`
+    /// if it does not come.
     func hears(_ change: FolderChange) -> Bool { heard.take(change) }
 
     func end() { watch.end() }

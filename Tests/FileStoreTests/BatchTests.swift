@@ -53,8 +53,8 @@ struct BatchTests {
         let place = fixture.folder.path + "/fileSystem@documents"
         let journal = fixture.folder.path + "/.batch/journal"
         try fixture.set("a", [1])
-        // A folder that comes into the way while the batch is on its way cannot be made here; so the end of a whole batch
-        // is taken back, as a crash before it would leave it.
+        // A folder that comes into the way while the batch is on its way cannot be made here; so the end of a whole
+        // batch is taken back, as a crash before it would leave it.
         try fixture.store.apply([change("a", [2]), change("b", [2])])
         let staged = "\(place)/.tmp/.0123456789abcdef-1"
         try FileManager.default.moveItem(atPath: place + "/b", toPath: staged)
@@ -65,8 +65,8 @@ struct BatchTests {
         #expect(!fixture.folder.exists(".batch/journal"))
     }
 
-    /// A journal that says: `fileSystem@documents/a` and `.../b` get new content. Written down here byte by byte, because
-    /// later versions have to read it.
+    /// A journal that says: `fileSystem@documents/a` and `.../b` get new content. Written down here byte by byte,
+    /// because later versions have to read it.
     private static let journal: [UInt8] = {
         var bytes = Array("LDBATCH".utf8) + [1] + Array("0123456789abcdef".utf8)
         bytes += [1, 0, 0, 0, 1, 20, 0, 0, 0] + Array("fileSystem@documents".utf8)

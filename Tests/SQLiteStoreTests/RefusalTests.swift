@@ -5,7 +5,8 @@ import Testing
 
 @Suite("What the SQLite store refuses, and leaves as it is")
 struct RefusalTests {
-    /// Opening fails with the code, the message has the words, and the file is the same afterwards, with nothing beside.
+    /// Opening fails with the code, the message has the words, and the file is the same afterwards, with nothing
+    /// beside.
     private func expectRefusal(
         _ folder: TemporaryFolder, _ code: StorageError.Code, _ words: String,
         location: SourceLocation = #_sourceLocation

@@ -3,8 +3,8 @@ import FoundationEssentials
 package import LocalDataAPI
 
 extension FileStore: BatchBackend {
-    /// Applies the changes, all or none, also across a crash: the batch is completed by whoever opens or changes a store
-    /// of the same root next. While it is put in place, readers see part of it.
+    /// Applies the changes, all or none, also across a crash: the batch is completed by whoever opens or changes a
+    /// store of the same root next. While it is put in place, readers see part of it.
     ///
     /// It may have keys of places with folders of their own, on any file system. A change made there through a store of
     /// another root, between a crash and the completion, may be overtaken by it.

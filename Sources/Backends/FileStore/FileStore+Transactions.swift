@@ -1,13 +1,14 @@
 import DurableFiles
 package import LocalDataAPI
 
-/// Transactions keep their changes in memory until they commit, so that nobody waits for a transaction under way. Then they
-/// are a batch, which is applied only if every file that the transaction has looked at is the one it saw.
+/// Transactions keep their changes in memory until they commit, so that nobody waits for a transaction under way. Then
+/// they are a batch, which is applied only if every file that the transaction has looked at is the one it saw.
 ///
-/// What is read is not of one moment. A transaction that saw a value before and another one after a change is not committed.
+/// What is read is not of one moment. A transaction that saw a value before and another one after a change is not
+/// committed.
 extension FileStore: TransactionalBackend {
-    /// Begins after every batch that is committed: one whose owner has died is completed first, so that no transaction sees
-    /// a part of it.
+    /// Begins after every batch that is committed: one whose owner has died is completed first, so that no transaction
+    /// sees a part of it.
     package func begin() throws -> FileTransaction {
         try StorageError.translating { try batches.settle() }
         return FileTransaction()

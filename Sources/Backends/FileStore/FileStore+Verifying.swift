@@ -15,9 +15,9 @@ extension FileStore: VerifiableBackend {
 }
 
 extension FileStore: WipingBackend {
-    /// A value's file goes with the value, so no file holds anything of it but temporary ones of processes that were killed;
-    /// those are removed. What it does not do is overwrite the blocks that a file had: no file system promises that the new
-    /// bytes come to the same place.
+    /// A value's file goes with the value, so no file holds anything of it but temporary ones of processes that were
+    /// killed; those are removed. What it does not do is overwrite the blocks that a file had: no file system promises
+    /// that the new bytes come to the same place.
     package func wipe(_ place: StorageNamespace) throws {
         try StorageError.translating {
             try batches.recover()

@@ -11,13 +11,14 @@ package import LocalDataAPI
 /// folder with the set-group-ID bit 0660 and 2770.
 ///
 /// The attribute has a checksum of the value too, with the size and the time of the file's last change:
-/// - **Damage.** A file of the recorded time with other bytes has rotted, and `get` fails with `corrupt`. So it does for an
-///   emptied file, which is what a program leaves that dies before it writes. No other value is affected, and `set` and
-///   `remove` work.
-/// - **Edits.** A file that was edited in place on purpose has a later time of change. It is read as it is; ``verify(_:)`` and
-///   the log report the edit. A file that an editor or another program put there has no such attribute, and is read as it is.
-/// - **Where there are no attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after a copy
-///   that leaves them out, nothing is recorded and damage goes unnoticed, unless the values are sealed.
+/// - **Damage.** A file of the recorded time with other bytes has rotted, and `get` fails with `corrupt`. So it does
+///   for an emptied file, which is what a program leaves that dies before it writes. No other value is affected, and
+///   `set` and `remove` work.
+/// - **Edits.** A file that was edited in place on purpose has a later time of change. It is read as it is;
+///   ``verify(_:)`` and the log report the edit. A file that an editor or another program put there has no such
+///   attribute, and is read as it is.
+/// - **Where there are no attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after
+///   a copy that leaves them out, nothing is recorded and damage goes unnoticed, unless the values are sealed.
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "file", summary: "keeps each value in a file of its own, replaced durably",
@@ -32,8 +33,9 @@ package final class FileStore: StorageBackend {
 
     /// Opens a store, and completes a batch that a crash has interrupted; otherwise it makes nothing on the disk.
     ///
-    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if the
-    ///   disk fails while a batch is completed; `permissionDenied` for another user's root if this is the superuser.
+    /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if
+    ///   the disk fails while a batch is completed; `permissionDenied` for another user's root if this is the
+    ///   superuser.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("root")
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {

@@ -5,8 +5,8 @@ import LocalDataAPI
 /// What stands in a file's extended attribute: JSON of what was recorded of the content, and of the attributes that are
 /// known, with sorted keys. Size and time of change are the file's own.
 ///
-/// What was recorded comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <time of change>"`, so that reading a
-/// value parses no JSON. Earlier versions have written none.
+/// What was recorded comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <time of change>"`, so that
+/// reading a value parses no JSON. Earlier versions have written none.
 struct StoredAttributes: Codable {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)

@@ -4,7 +4,8 @@ import DurableFiles
 struct ValueListing {
     let directory: DurableDirectory
 
-    /// Hands out the names of the values below a folder, in no order, until `body` returns `false`, and then is `false`.
+    /// Hands out the names of the values below a folder, in no order, until `body` returns `false`, and then is
+    /// `false`.
     func forEachName(in path: [[UInt8]] = [], _ body: (String) throws -> Bool) throws -> Bool {
         try forEachName(in: path, folders: [], body)
     }

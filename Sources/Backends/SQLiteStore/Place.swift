@@ -1,8 +1,8 @@
 import LocalDataAPI
 import Synchronization
 
-/// A place in a database, shared by all its keys. Its row is made with its first value and stays, so that its number can
-/// be remembered.
+/// A place in a database, shared by all its keys. Its row is made with its first value and stays, so that its number
+/// can be remembered.
 final class Place: Sendable {
     let database: Database
     let namespace: StorageNamespace

@@ -1,8 +1,8 @@
 import Glibc
 import LocalDataAPI
 
-/// Removals that follow each other, of values with marks and in the order of their names: if nothing else is between them in
-/// the table, they are one statement.
+/// Removals that follow each other, of values with marks and in the order of their names: if nothing else is between
+/// them in the table, they are one statement.
 struct Removals {
     private struct Entry {
         let index: Int

@@ -6,8 +6,8 @@ extension SQLiteStore: StreamingBackend {
         try key.read { connection, place in try connection.pieces(place, key.name, body) != nil } ?? false
     }
 
-    /// A value of more than one piece is gathered in a file without a name beside the database, so that others can write
-    /// for as long as the source takes.
+    /// A value of more than one piece is gathered in a file without a name beside the database, so that others can
+    /// write for as long as the source takes.
     package func write(
         _ key: SQLiteKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {

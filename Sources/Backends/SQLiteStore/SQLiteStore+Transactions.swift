@@ -1,8 +1,8 @@
 package import LocalDataAPI
 
-/// Transactions keep their changes to themselves until they commit, so that nobody waits for a transaction under way. All
-/// that one reads is of one moment, that of its first reading.
-/// The commit is refused if a value that was read or changed is another by then.
+/// Transactions keep their changes to themselves until they commit, so that nobody waits for a transaction under way.
+/// All that one reads is of one moment, that of its first reading. The commit is refused if a value that was read or
+/// changed is another by then.
 extension SQLiteStore: TransactionalBackend {
     package func begin() throws -> Transaction { Transaction() }
 

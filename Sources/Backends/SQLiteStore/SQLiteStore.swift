@@ -3,21 +3,21 @@ package import LocalDataAPI
 /// Keeps values in a SQLite database: many small values in one file.
 ///
 /// A place is a row of the table `place`, a value one of the table `value`; ``Schema`` has them all. A place that names
-/// a folder of its own has a database of its own, `values.sqlite` in that folder. A database is made with the first value,
-/// complete at once; its mode is 0600, that of folders made for it 0700, and in a folder with the set-group-ID bit 0660
-/// and 2770. A file that is none of ours is refused and left as it is.
+/// a folder of its own has a database of its own, `values.sqlite` in that folder. A database is made with the first
+/// value, complete at once; its mode is 0600, that of folders made for it 0700, and in a folder with the set-group-ID
+/// bit 0660 and 2770. A file that is none of ours is refused and left as it is.
 ///
 /// - **Durability.** The write-ahead log is synchronized before `set` returns (`synchronous=FULL`). If that fails, the
 ///   change is taken back; if even that fails, the error is `timedOut`, which leaves open whether the change is found
-///   when the database is opened next. With the option `synchronous` at `normal` a power loss may undo the last changes,
-///   all of one `set` or batch or none, and the store is not durable.
+///   when the database is opened next. With the option `synchronous` at `normal` a power loss may undo the last
+///   changes, all of one `set` or batch or none, and the store is not durable.
 /// - **Waiting.** Reads wait for nobody, and throw `busy` in the moments in which a process restores the database after
-///   another was killed in the middle of a change. Writers take turns: within a process in the order in which they came;
-///   between processes for up to a minute, and only then there is `busy`.
-/// - **Damage.** A value's row has a checksum, and reading a value whose bytes do not match it fails with `corrupt`; ``RowChecksum``
-///   has more. What is in the log has SQLite's own.
-/// - **Full disks.** Some blocks are kept for removals, so they work on a full disk and free pages for other values; see
-///   ``Reserve``.
+///   another was killed in the middle of a change. Writers take turns: within a process in the order in which they
+///   came; between processes for up to a minute, and only then there is `busy`.
+/// - **Damage.** A value's row has a checksum, and reading a value whose bytes do not match it fails with `corrupt`;
+///   ``RowChecksum`` has more. What is in the log has SQLite's own.
+/// - **Full disks.** Some blocks are kept for removals, so they work on a full disk and free pages for other values;
+///   see ``Reserve``.
 /// - **Read-only media.** A database without a log is read there; one with a log needs the log's index, too.
 /// - **Erasing.** What is replaced or removed is overwritten with zeros where that costs no extra write
 ///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.

@@ -49,8 +49,8 @@ public struct BulkChanges {
         (self.places, self.numbers) = (places, numbers)
     }
 
-    /// Hands out each change with the bytes of its name and of its value, which is `nil` if it is to be removed. The bytes stay
-    /// where they are until the call that brought the changes returns.
+    /// Hands out each change with the bytes of its name and of its value, which is `nil` if it is to be removed. The
+    /// bytes stay where they are until the call that brought the changes returns.
     ///
     /// - Throws: `invalidAddress` for a name that there cannot be, and what `body` throws.
     public func forEach(

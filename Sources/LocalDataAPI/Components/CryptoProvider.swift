@@ -5,8 +5,8 @@
 /// - **Standards.** What it declares is exactly the named algorithm, so that another provider opens what it sealed.
 /// - **Nothing unverified.** With a wrong tag `open` throws `cannotOpen`, in a time and with a text that depend on no
 ///   key or plaintext, and leaves only zeros in its output.
-/// - **Sizes.** The boundary has checked keys, nonces, tags and outputs against the algorithm's sizes before a method is
-///   called; outputs are exactly as long as what is written to them and overlap no input.
+/// - **Sizes.** The boundary has checked keys, nonces, tags and outputs against the algorithm's sizes before a method
+///   is called; outputs are exactly as long as what is written to them and overlap no input.
 /// - **Secrets.** Key material and plaintext in memory of its own is zeroed before a method returns, and appears in no
 ///   error or log.
 /// - **Threads.** Every method is called from many threads at once, and waits for nothing but the processor.

@@ -16,8 +16,8 @@ package struct ContentRecord: Hashable, Sendable {
 
     func matches(_ content: Checksum) -> Bool { size == content.count && checksum == content.value }
 
-    /// Whether content of another checksum was put there on purpose: the file was changed later, as an editor does and a
-    /// failing disk does not. A file that was emptied is taken for what a program left that died before it wrote.
+    /// Whether content of another checksum was put there on purpose: the file was changed later, as an editor does and
+    /// a failing disk does not. A file that was emptied is taken for what a program left that died before it wrote.
     func isEdited(_ status: FileStatus) -> Bool {
         (status.modified ?? .max) > modified && (status.size > 0 || size == 0)
     }

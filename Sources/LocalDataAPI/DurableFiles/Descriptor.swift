@@ -73,7 +73,7 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    /// `O_PATH` of open(2), which Swift does not show: the descriptor only says where a folder is, and needs no right to
-    /// read it.
+    /// `O_PATH` of open(2), which Swift does not show: the descriptor only says where a folder is, and needs no right
+    /// to read it.
     static let pathOnly: Int32 = 0o10000000
 }

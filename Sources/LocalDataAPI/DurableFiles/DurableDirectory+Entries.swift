@@ -37,8 +37,8 @@ extension DurableDirectory {
     /// Has nothing looked for when the folder is opened: this process has done so before.
     package func skipCleaning() { isToBeCleaned.store(false, ordering: .relaxed) }
 
-    /// Removes temporary files whose owners are dead, and what dead batches have staged. What cannot be cleaned stays; at
-    /// most 1,000 files in one go.
+    /// Removes temporary files whose owners are dead, and what dead batches have staged. What cannot be cleaned stays;
+    /// at most 1,000 files in one go.
     func cleanUp(_ folder: Int32) {
         guard staging == .inFolder, isToBeCleaned.load(ordering: .relaxed) else { return }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW

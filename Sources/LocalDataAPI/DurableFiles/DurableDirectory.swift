@@ -11,8 +11,8 @@ import Synchronization
 ///   the disk. No folder is made in one that is not durably there itself; and because an earlier process may have died
 ///   before it got there, the first change of a process synchronizes all folders from the root's parent down.
 /// - **Threads and processes** may use one folder at once, each with objects of its own or with one together.
-/// - **Symbolic links** in the place of a file, or of a folder below the root, are refused; ``FolderPath`` says which are
-///   followed on the way to the root.
+/// - **Symbolic links** in the place of a file, or of a folder below the root, are refused; ``FolderPath`` says which
+///   are followed on the way to the root.
 /// - **Replaced folders.** A folder that was deleted, or renamed, and made anew is found again by the next write, or by
 ///   the next read that does not find its file.
 package final class DurableDirectory: Sendable {

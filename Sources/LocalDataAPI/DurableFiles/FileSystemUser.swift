@@ -1,7 +1,7 @@
 import Glibc
 
-/// How a file system shows what this process makes there. Some show another owner than made it (SSHFS, NFS), or one owner
-/// and one mode for everything (FAT).
+/// How a file system shows what this process makes there. Some show another owner than made it (SSHFS, NFS), or one
+/// owner and one mode for everything (FAT).
 struct FileSystemUser {
     /// The owner of what this process makes.
     let number: uid_t

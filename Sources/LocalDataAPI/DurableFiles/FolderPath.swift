@@ -2,10 +2,10 @@ import Glibc
 
 /// The absolute path of a folder: a root, and the names of folders below it.
 ///
-/// Others may be able to write to folders on the way, and put symbolic links there that lead to files of this user's. So
-/// no link is followed below the root, nor below a folder that is shared: one that others may write to, and that has the
-/// set-group-ID bit or lacks the sticky one. On the rest of the way to the root, a link is followed if it belongs to this
-/// user or to the superuser.
+/// Others may be able to write to folders on the way, and put symbolic links there that lead to files of this user's.
+/// So no link is followed below the root, nor below a folder that is shared: one that others may write to, and that has
+/// the set-group-ID bit or lacks the sticky one. On the rest of the way to the root, a link is followed if it belongs
+/// to this user or to the superuser.
 struct FolderPath: Sendable {
     let text: CString
     private let root: [CString]

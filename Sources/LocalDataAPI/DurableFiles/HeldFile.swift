@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file of a ``DurableDirectory`` that is held by one owner: until this goes out of scope or the process ends, however
-/// it ends.
+/// A file of a ``DurableDirectory`` that is held by one owner: until this goes out of scope or the process ends,
+/// however it ends.
 ///
 /// The hold is a lock of the open file (`F_OFD_SETLK`, see fcntl(2)): two holders in one process exclude each other as
 /// two processes do. It is advisory: only who asks for it as well is kept away.

@@ -26,8 +26,8 @@ package final class HeldFolder: Sendable {
             && here.st_dev == there.st_dev
     }
 
-    /// What keeps a file here from being changed in place; `nil` if nothing does, or there is none. One that has a second
-    /// name may be a file that this user meant to share with nobody.
+    /// What keeps a file here from being changed in place; `nil` if nothing does, or there is none. One that has a
+    /// second name may be a file that this user meant to share with nobody.
     package func problem(ofFile name: String) -> String? {
         var status = stat()
         guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }

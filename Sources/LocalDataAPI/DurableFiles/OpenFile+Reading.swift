@@ -78,8 +78,8 @@ extension OpenFile {
         return .edited
     }
 
-    /// Lends the content, if it has the size that is expected, or as much more as shows that it has not; `nil` if there is
-    /// no memory for it.
+    /// Lends the content, if it has the size that is expected, or as much more as shows that it has not; `nil` if there
+    /// is no memory for it.
     private func withBytes<Result>(
         _ size: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {

@@ -64,7 +64,8 @@ package struct OpenFile: ~Copyable {
         if result == 0 { return }
         switch errno {
         case ENOTSUP, E2BIG, ERANGE: return
-        // Of a large attribute this means that the file system keeps none of that size; a small one finds the disk full.
+        // Of a large attribute this means that the file system keeps none of that size; a small one finds the disk
+        // full.
         case ENOSPC where value.count > Self.smallAttribute: return
         case let code: throw failure(code, "set an attribute of")
         }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it is to replace. It
-/// goes away with its owner unless it is published.
+/// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it is to replace.
+/// It goes away with its owner unless it is published.
 ///
 /// Its lock (flock(2)) says that its owner lives: a cleaner in this or another process removes only what it can lock.
 /// A cleaner may come between the making of the file and its locking. Then either the lock is not to be had, or the

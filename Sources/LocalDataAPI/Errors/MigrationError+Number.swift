@@ -1,5 +1,5 @@
-/// The numbers that stand for a migration's errors at the plugin boundary (`ld_error_code` in the C header). None is the
-/// number of a ``StorageError/Code``.
+/// The numbers that stand for a migration's errors at the plugin boundary (`ld_error_code` in the C header). None is
+/// the number of a ``StorageError/Code``.
 extension MigrationError.Code {
     /// The number; that of `transformationFailed` for a code of an app's own.
     package var number: Int32 {

@@ -1,5 +1,6 @@
 extension StorageError.Code {
-    /// The name of the code, e.g. `notFound`, for other programs; `code<number>` for one that this version does not know.
+    /// The name of the code, e.g. `notFound`, for other programs; `code<number>` for one that this version does not
+    /// know.
     package var name: String { Self.names[self] ?? "code\(rawValue)" }
 
     private static let names: [Self: String] = [

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs asynchronous code on the thread that waits for it: how a C function, which is done when it returns, calls Swift's
-/// asynchronous functions without a thread of Swift's own pool. The thread has to be one that may wait.
+/// Runs asynchronous code on the thread that waits for it: how a C function, which is done when it returns, calls
+/// Swift's asynchronous functions without a thread of Swift's own pool. The thread has to be one that may wait.
 package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
     // The semaphore lives at a fixed address for as long as this object, and its functions are thread-safe.
 

@@ -1,8 +1,8 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// The host's transaction, as a Swift migration of a pack uses it: from any task, while the host is called on one thread
-/// alone.
+/// The host's transaction, as a Swift migration of a pack uses it: from any task, while the host is called on one
+/// thread alone.
 final class PackTransaction: StorageProviding, @unchecked Sendable {
     // The table's functions are called on the thread that the host allows, and not once the call is over.
     private let table: ld_migration_transaction

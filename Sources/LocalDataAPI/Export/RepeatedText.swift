@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A text that often comes again, and is then not made anew: what is kept beside the values of a place mostly is the same.
+/// A text that often comes again, and is then not made anew: what is kept beside the values of a place mostly is the
+/// same.
 package struct RepeatedText {
     private var bytes: [UInt8] = []
     /// What came last; `nil` if it was empty.

@@ -69,8 +69,8 @@ struct StorageAbilities {
 
     private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
         apply = { operations in
-            // Not with map: its closure would look for its types at run time once for each change, which costs more than
-            // the change.
+            // Not with map: its closure would look for its types at run time once for each change, which costs more
+            // than the change.
             let changes = try [StorageChange<Backend.Key>](unsafeUninitializedCapacity: operations.count) {
                 changes, count in
                 while count < operations.count {

@@ -54,8 +54,8 @@ public struct AnyStorageKey: Sendable {
 extension AnyStorageKey {
     /// The value in stored bytes, read with the key's own serializer.
     ///
-    /// - Throws: `deserializationFailed` if the bytes are no such value; `unsupported` if the key has another type, or no
-    ///   type and bytes that only the app understands. Both name the key.
+    /// - Throws: `deserializationFailed` if the bytes are no such value; `unsupported` if the key has another type, or
+    ///   no type and bytes that only the app understands. Both name the key.
     public func value<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, from data: Data
     ) throws(StorageError) -> Value {

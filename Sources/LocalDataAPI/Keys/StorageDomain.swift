@@ -38,7 +38,8 @@ extension StorageDomain {
 }
 
 extension StorageDomain: CustomStringConvertible {
-    /// The domain and its scope as an address has them, e.g. `keychain:com.example`; `/` and `%` in a scope are escaped.
+    /// The domain and its scope as an address has them, e.g. `keychain:com.example`; `/` and `%` in a scope are
+    /// escaped.
     public var description: String {
         switch self {
         case .userDefaults(let suite): Self.join(name, suite)

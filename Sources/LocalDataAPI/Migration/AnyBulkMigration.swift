@@ -71,8 +71,8 @@ public struct AnyBulkMigration: Sendable {
 
     /// Throws if the migration can never be right.
     ///
-    /// - Throws: `validationFailed` if values would be less protected than they are, or the destination is a part of the
-    ///   source, so that what has come there would be moved again.
+    /// - Throws: `validationFailed` if values would be less protected than they are, or the destination is a part of
+    ///   the source, so that what has come there would be moved again.
     public func validate() throws(MigrationError) {
         try MigrationUtils.validateCompatibility(
             from: source.key("").descriptor, to: destination.key("").descriptor, allowingOtherTypes: true)

@@ -1,10 +1,10 @@
-/// Runs another migration if an app before a given version wrote the data: one step of several, of which those run, in the
-/// order of their registration or dependencies, that lie after the version of the data and not after that of the running app.
-/// Data of 1.0 under an app of 3.0 goes through the steps to 2.0 and to 3.0; under 2.0.0-beta.3 neither that to 2.0.0-rc.1 nor
-/// that to 2.0.0 is taken.
+/// Runs another migration if an app before a given version wrote the data: one step of several, of which those run, in
+/// the order of their registration or dependencies, that lie after the version of the data and not after that of the
+/// running app. Data of 1.0 under an app of 3.0 goes through the steps to 2.0 and to 3.0; under 2.0.0-beta.3 neither
+/// that to 2.0.0-rc.1 nor that to 2.0.0 is taken.
 ///
-/// What counts is the version that wrote the data, not the one that runs: it is recorded with every value whose store keeps
-/// attributes, and `migrations.dataVersion` in the configuration says it for data without.
+/// What counts is the version that wrote the data, not the one that runs: it is recorded with every value whose store
+/// keeps attributes, and `migrations.dataVersion` in the configuration says it for data without.
 public struct AppVersionConditionalMigration<Value: Codable & Sendable>: ConditionalMigration {
     /// The key that the data comes to.
     public let destinationKey: StorageKey<Value>
@@ -35,8 +35,8 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
     /// The fallback's.
     public var summary: String { fallbackMigration.summary }
 
-    /// Whether the fallback has something to do, an earlier version wrote its data, and the running app is not of an earlier
-    /// version itself; one that says no version counts as the latest.
+    /// Whether the fallback has something to do, an earlier version wrote its data, and the running app is not of an
+    /// earlier version itself; one that says no version counts as the latest.
     ///
     /// - Throws: `conditionalMigrationFailed` if the version of the data is not known, or one of both is no version.
     public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
@@ -65,7 +65,8 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
         return minimum <= running
     }
 
-    /// Runs the fallback. What it writes is data of the version that this is the step to, unless the fallback says another.
+    /// Runs the fallback. What it writes is data of the version that this is the step to, unless the fallback says
+    /// another.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {

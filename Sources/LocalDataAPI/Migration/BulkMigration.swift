@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// Moves all values of a place, or those whose names begin with a prefix. This is what an app or a migration pack implements
-/// for values whose keys it does not know one by one.
+/// Moves all values of a place, or those whose names begin with a prefix. This is what an app or a migration pack
+/// implements for values whose keys it does not know one by one.
 ///
-/// The host reads, writes and removes, in chunks: each takes effect as a whole or not at all, what was written is read back,
-/// and only then the sources are removed that nobody has changed. An interrupted run is taken up where it stopped. A name
-/// keeps what follows the prefix: `old.theme` becomes `new.theme` if `old.` is to become `new.`.
+/// The host reads, writes and removes, in chunks: each takes effect as a whole or not at all, what was written is read
+/// back, and only then the sources are removed that nobody has changed. An interrupted run is taken up where it
+/// stopped. A name keeps what follows the prefix: `old.theme` becomes `new.theme` if `old.` is to become `new.`.
 ///
 /// ```swift
 /// struct SettingsMove: BulkMigration {
@@ -31,8 +31,8 @@ public protocol BulkMigration: Sendable {
     var dependencies: [String] { get }
     /// What happens to a value whose destination has one; `keepDestination` if not given.
     var conflictPolicy: MigrationConflictPolicy { get }
-    /// Whether ``convert(_:named:)`` does anything; `true` if not given. Values that are moved as they are need not be in
-    /// memory as a whole, whatever their size.
+    /// Whether ``convert(_:named:)`` does anything; `true` if not given. Values that are moved as they are need not be
+    /// in memory as a whole, whatever their size.
     var changesValues: Bool { get }
 
     /// The bytes of a value at its destination. They are as they were if this is not given.

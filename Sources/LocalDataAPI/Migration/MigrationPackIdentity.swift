@@ -8,8 +8,8 @@ public struct MigrationPackIdentity: Codable, Hashable, Sendable {
     public let version: String
     /// Changes with the plugin's file and with the options that the pack was opened with.
     public let checksum: String
-    /// What the migration does, as the pack tells it: see ``StorageMigration/fingerprint``; `nil` if it does not tell, and
-    /// for a pack as a whole.
+    /// What the migration does, as the pack tells it: see ``StorageMigration/fingerprint``; `nil` if it does not tell,
+    /// and for a pack as a whole.
     public let fingerprint: String?
 
     /// Describes a pack; the loader of packs does.

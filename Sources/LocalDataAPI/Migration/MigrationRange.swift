@@ -11,7 +11,8 @@ public struct MigrationRange: Hashable, Sendable {
 
     /// Names a range.
     ///
-    /// - Parameter security: The domain's own if `nil`: sealed in `keychain` and `encryptedFileSystem`, plain elsewhere.
+    /// - Parameter security: The domain's own if `nil`: sealed in `keychain` and `encryptedFileSystem`, plain
+    ///   elsewhere.
     public init(
         domain: StorageDomain, prefix: String = "", security: SecurityPolicy? = nil,
         serializer: SerializerFormat = .json

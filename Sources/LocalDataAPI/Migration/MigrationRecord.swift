@@ -6,7 +6,8 @@ public struct MigrationRecord: Hashable, Sendable {
     public enum State: String, Codable, CaseIterable, Hashable, Sendable {
         /// The data is at its destination, and what the migration removes is not yet removed.
         case published
-        /// A large value is on its way, and may have come to its destination or not; what the migration removes may be there.
+        /// A large value is on its way, and may have come to its destination or not; what the migration removes may be
+        /// there.
         case copying
         /// All is done.
         case clean

@@ -15,9 +15,9 @@ public struct MigrationResult: Sendable {
     /// What became of it; the host fills this in.
     public let outcome: MigrationOutcome
 
-    /// The version of the app whose data the migration has made, as its metadata say it under `dataVersion`; `nil` for the
-    /// running app's. It is recorded with what the migration wrote, so that the steps between two versions follow each
-    /// other.
+    /// The version of the app whose data the migration has made, as its metadata say it under `dataVersion`; `nil` for
+    /// the running app's. It is recorded with what the migration wrote, so that the steps between two versions follow
+    /// each other.
     public var dataVersion: String? {
         guard case .string(let version)? = metadata["dataVersion"]?.content else { return nil }
         return version

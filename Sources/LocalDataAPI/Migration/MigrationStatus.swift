@@ -41,8 +41,8 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     public let keptUntil: Date?
     /// Addresses that it was to remove and has not, because someone had changed them.
     public let left: [String]
-    /// Addresses of values that it has moved to a better protected place, and that may be in the files of their former store
-    /// in plain still: because they are kept to undo it, or because the store could not be cleared of them.
+    /// Addresses of values that it has moved to a better protected place, and that may be in the files of their former
+    /// store in plain still: because they are kept to undo it, or because the store could not be cleared of them.
     public let unwiped: [String]?
     /// What keeps it from being run or judged, in a sentence.
     public let problem: String?

@@ -7,8 +7,8 @@ public enum MigrationUtils {
 
     /// Throws unless a value of one key may become one of another as it is.
     ///
-    /// - Throws: `incompatibleTypes` if the types differ, or both keys are the same; `validationFailed` if the value would
-    ///   be less protected than it is: a migration that means that says so by its own `validate()`.
+    /// - Throws: `incompatibleTypes` if the types differ, or both keys are the same; `validationFailed` if the value
+    ///   would be less protected than it is: a migration that means that says so by its own `validate()`.
     public static func validateCompatibility(
         from source: StorageKeyDescriptor, to destination: StorageKeyDescriptor
     ) throws(MigrationError) {

@@ -39,8 +39,8 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
 
     /// Writes the source's value to the destination and removes the source.
     ///
-    /// A value of more than 1 MiB that keeps its type and serializer is copied in pieces, if the stores stream; otherwise it
-    /// is in memory as a whole.
+    /// A value of more than 1 MiB that keeps its type and serializer is copied in pieces, if the stores stream;
+    /// otherwise it is in memory as a whole.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {

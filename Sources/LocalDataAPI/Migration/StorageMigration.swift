@@ -1,8 +1,8 @@
 /// Brings older data to a key. This is what an app or a migration pack implements.
 ///
 /// `router` is a transaction: it reads through to the stores, and nothing that is written or removed takes effect until
-/// `migrate` has returned a result with `success`. So a migration may stop at any point, and may be run again. Whatever it
-/// removes is removed last, after what it wrote has been read back.
+/// `migrate` has returned a result with `success`. So a migration may stop at any point, and may be run again. Whatever
+/// it removes is removed last, after what it wrote has been read back.
 ///
 /// ```swift
 /// struct TokenMigration: StorageMigration {
@@ -30,8 +30,8 @@ public protocol StorageMigration: Sendable {
     /// Counts up when the migration does something else than before; 1 if not given. Data that a later revision brought
     /// is refused to an earlier one.
     var revision: Int { get }
-    /// Where the data comes from, as far as it is known beforehand; none if not given. The version that wrote the data is
-    /// looked up there, and a migration that is done is run again when one of them has data again.
+    /// Where the data comes from, as far as it is known beforehand; none if not given. The version that wrote the data
+    /// is looked up there, and a migration that is done is run again when one of them has data again.
     var sources: [AnyStorageKey] { get }
     /// Ids of migrations that run before this one; none if not given.
     var dependencies: [String] { get }
@@ -41,9 +41,10 @@ public protocol StorageMigration: Sendable {
     var effect: MigrationEffect { get }
     /// What it does, for people; empty if not given.
     var summary: String { get }
-    /// Of one in a pack, what it does, as a text or a hash of one, for packs whose migrations are declared and not written:
-    /// 1 to 256 bytes without control characters. It is another one if the migration does something else, and stays the same
-    /// if only others of the pack change. If not given, the host takes the plugin's file and the pack's options for it.
+    /// Of one in a pack, what it does, as a text or a hash of one, for packs whose migrations are declared and not
+    /// written: 1 to 256 bytes without control characters. It is another one if the migration does something else, and
+    /// stays the same if only others of the pack change. If not given, the host takes the plugin's file and the pack's
+    /// options for it.
     var fingerprint: String? { get }
 
     /// Whether there is something to do. There is no default, so that a misspelt condition does not compile.

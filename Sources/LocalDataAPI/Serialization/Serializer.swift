@@ -26,8 +26,8 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
             .json, encode: { try JSONCoding.encode($0) }, decode: { try JSONCoding.decode(Value.self, from: $0) })
     }
 
-    /// A binary property list; one in XML is read, too. The value must encode as an array or a dictionary, and at most 512 of
-    /// them are read in each other, as many as of JSON.
+    /// A binary property list; one in XML is read, too. The value must encode as an array or a dictionary, and at most
+    /// 512 of them are read in each other, as many as of JSON.
     public static var plist: Serializer {
         Serializer(
             .plist, encode: { try PropertyListCoding.encode($0) },

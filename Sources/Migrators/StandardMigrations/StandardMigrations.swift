@@ -1,7 +1,8 @@
 internal import LocalDataAPI
 internal import MigrationManifest
 
-/// Migrations that an operator declares, in the configuration or in a file: see StandardMigrations in the documentation.
+/// Migrations that an operator declares, in the configuration or in a file: see StandardMigrations in the
+/// documentation.
 struct StandardMigrations: MigrationPack {
     static let component = ComponentInfo(
         id: "standard",

@@ -5,8 +5,8 @@ package import LocalDataAPI
 /// A lock that processes and threads share by the path of a file; see flock(2).
 ///
 /// Each use opens the file anew, so two uses in one process exclude each other as two processes do; a use inside
-/// another's body of the same lock fails as `busy`. The system frees the lock when the process ends, however it ends. The
-/// lock is advisory: for locks that are held for a short while, on threads that may wait.
+/// another's body of the same lock fails as `busy`. The system frees the lock when the process ends, however it ends.
+/// The lock is advisory: for locks that are held for a short while, on threads that may wait.
 package struct FileLock: Sendable {
     /// The file that stands for the lock: made when it is first used, with mode 0600, in folders of mode 0700. It is
     /// not removed; should someone else remove it, the lock stays one among all who come later.

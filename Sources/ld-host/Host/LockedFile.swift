@@ -2,8 +2,8 @@ internal import DurableFiles
 internal import Glibc
 package import LocalDataAPI
 
-/// The file of a ``FileLock`` that is held. It can keep a number, so that whoever holds the lock sees whether others did
-/// something since.
+/// The file of a ``FileLock`` that is held. It can keep a number, so that whoever holds the lock sees whether others
+/// did something since.
 package struct LockedFile: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let path: String

@@ -2,8 +2,8 @@ package import LocalDataAPI
 
 /// One promise of a component: an id, the sentence, when it applies, and how it is tried.
 package struct ConformanceCheck: Sendable {
-    /// Kebab words with the topic in front: `value.empty`, `crypto.` before those of crypto providers and `pack.` before those
-    /// of migration packs.
+    /// Kebab words with the topic in front: `value.empty`, `crypto.` before those of crypto providers and `pack.`
+    /// before those of migration packs.
     package let id: String
     /// The promise, lower case, no final period.
     package let sentence: String

@@ -10,8 +10,8 @@ internal import LocalDataHost
 /// }
 /// ```
 ///
-/// The pack is called through the same C tables as a host calls a plugin. Its migrations run over values in memory, which
-/// are made by the types that its sources name: what a migration makes of real data is for tests of its own.
+/// The pack is called through the same C tables as a host calls a plugin. Its migrations run over values in memory,
+/// which are made by the types that its sources name: what a migration makes of real data is for tests of its own.
 public enum MigrationConformance {
     /// Tries a Swift type in this process. Each check opens a pack of its own.
     ///

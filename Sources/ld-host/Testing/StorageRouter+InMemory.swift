@@ -3,8 +3,8 @@ public import LocalDataHost
 internal import Synchronization
 
 extension StorageRouter {
-    /// A router for tests of an app: every domain is served by one new store in memory; no plugin, no configuration file
-    /// and no variable counts. Locks and the journal are in a temporary folder, which goes away with the process.
+    /// A router for tests of an app: every domain is served by one new store in memory; no plugin, no configuration
+    /// file and no variable counts. Locks and the journal are in a temporary folder, which goes away with the process.
     ///
     /// Keys whose security needs a crypto provider or a keychain are refused as elsewhere where there is none.
     public static func inMemory() async throws -> StorageRouter { try await serving(InMemoryStore()) }

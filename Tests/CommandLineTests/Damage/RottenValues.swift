@@ -62,7 +62,8 @@ struct RottenValues {
         try #require(futimens(file, &times) == 0)
     }
 
-    /// Damages what the database has of a value, whose bytes are all in the file: of what is emptied or cut there are zeros.
+    /// Damages what the database has of a value, whose bytes are all in the file: of what is emptied or cut there are
+    /// zeros.
     func damageRow(_ text: String, _ damage: Damage, _ numbers: inout Numbers) throws {
         let path = "\(home.path)/data/localdata/values.sqlite"
         let bytes = Array(text.utf8)

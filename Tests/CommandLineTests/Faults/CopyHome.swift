@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// A home with sealed values, and a second store for its keychain, which is looked at by way of a configuration in which
-/// it serves the keychain.
+/// A home with sealed values, and a second store for its keychain, which is looked at by way of a configuration in
+/// which it serves the keychain.
 struct CopyHome {
     /// What the keychain and what it has the keys of look like where one of the two stores serves it.
     struct View: Equatable {

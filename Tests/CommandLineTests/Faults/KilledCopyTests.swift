@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// The copy of the keychain from sealed files to the Secret Service and back, killed before and after everything that it
-/// sends over the bus. All points with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same
+/// The copy of the keychain from sealed files to the Secret Service and back, killed before and after everything that
+/// it sends over the bus. All points with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same
 /// `LOCALDATA_SEED`.
 @Suite("Copies to and from the Secret Service, killed", .serialized)
 struct KilledCopyTests {
@@ -36,8 +36,8 @@ struct KilledCopyTests {
         print("faults: \(source) to \(destination): \(points.count) of \(all) points, seed \(Self.seed)")
     }
 
-    /// Runs lines of sh in a session of its own, in which values are in the source. `point` moves them, is killed, sees what
-    /// is where, moves them once more, and puts them back.
+    /// Runs lines of sh in a session of its own, in which values are in the source. `point` moves them, is killed, sees
+    /// what is where, moves them once more, and puts them back.
     private func play(_ source: String, _ destination: String, _ lines: String) throws -> Home.Ending {
         let home = try Home()
         let script = """

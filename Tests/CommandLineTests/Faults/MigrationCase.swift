@@ -18,8 +18,8 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
         SeededGenerator(state: testDescription.utf8.reduce(Self.seed) { $0 &* 31 &+ UInt64($1) })
     }
 
-    /// What a sample is drawn with: the same unless `LOCALDATA_SEED` says another, so that a run that fails does so for a
-    /// change. All points are for `LOCALDATA_TORTURE=1`.
+    /// What a sample is drawn with: the same unless `LOCALDATA_SEED` says another, so that a run that fails does so for
+    /// a change. All points are for `LOCALDATA_TORTURE=1`.
     static let seed = ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
     /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.

@@ -20,8 +20,8 @@ struct MigrationPoint: Sendable {
         "copy_file_range", "sendfile", "splice",
     ]
 
-    /// All points of some calls: every state that a kill can leave - before each call, in the middle of those that can be
-    /// halved, and after the last, as after any other is before the next -, and every way to fail at each call.
+    /// All points of some calls: every state that a kill can leave - before each call, in the middle of those that can
+    /// be halved, and after the last, as after any other is before the next -, and every way to fail at each call.
     private static func all(of calls: MigrationCalls, killing: Bool) -> [MigrationPoint] {
         var points: [MigrationPoint] = []
         func add(_ mode: FaultMode, _ number: Int, isLasting: Bool = false) {
@@ -39,8 +39,8 @@ struct MigrationPoint: Sendable {
         return points.filter { wanted?.contains($0.kind) ?? true }
     }
 
-    /// The points that are tried of some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for the
-    /// same `LOCALDATA_SEED`. Every fourth that is killed is so twice.
+    /// The points that are tried of some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for
+    /// the same `LOCALDATA_SEED`. Every fourth that is killed is so twice.
     ///
     /// - Returns: The points, and how many there are in all.
     static func chosen(

@@ -3,8 +3,8 @@ import LocalDataAPI
 import MigrationExercise
 import Testing
 
-/// Migrations to and from the memory store, in which every call fails once that changes data, state or configuration. The
-/// process lives, as the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
+/// Migrations to and from the memory store, in which every call fails once that changes data, state or configuration.
+/// The process lives, as the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations to and from memory under faults")
 struct VolatileMigrationCampaignTests {
     /// A number of points of one case that take about 0.4 s.

@@ -2,8 +2,8 @@ import Testing
 
 @Suite("Large values", .serialized)
 struct LargeValueTests {
-    /// Runs a command line in Python's hands, which prints the peak of its memory in KiB. The parent's own memory counts
-    /// until a child has begun its program, so the parent must be a small one.
+    /// Runs a command line in Python's hands, which prints the peak of its memory in KiB. The parent's own memory
+    /// counts until a child has begun its program, so the parent must be a small one.
     static let measured = """
         python3 -c 'import resource, subprocess, sys
         status = subprocess.run(sys.argv[1:]).returncode

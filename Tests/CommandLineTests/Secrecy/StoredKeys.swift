@@ -3,8 +3,8 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// The keys of a home with the default configuration, got at without the program under test: the key file opens the ring
-/// of the keychain's store, whose keys open the ring of the master keys.
+/// The keys of a home with the default configuration, got at without the program under test: the key file opens the
+/// ring of the keychain's store, whose keys open the ring of the master keys.
 struct StoredKeys {
     /// The keys of the keychain's store.
     let store: KeyRingState

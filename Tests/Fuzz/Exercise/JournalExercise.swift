@@ -4,7 +4,8 @@ import LocalDataAPI
 @testable import DurableFiles
 @testable import LocalDataHost
 
-/// Journals. Those that end in a sum are read as they are, and with the sum that fits, so that changed bytes get behind it.
+/// Journals. Those that end in a sum are read as they are, and with the sum that fits, so that changed bytes get behind
+/// it.
 enum JournalExercise {
     static func run(_ bytes: [UInt8]) throws {
         try checkIntent(bytes)

@@ -46,8 +46,8 @@ enum PropertyListExercise {
 
 /// Whether a value of the host's own JSON is what a decoder of the toolchain read.
 enum Likeness {
-    /// Whether two values are the same but for the digits of their numbers. The toolchain's encoder has one object for 0.0
-    /// and -0.0, if a list has both.
+    /// Whether two values are the same but for the digits of their numbers. The toolchain's encoder has one object for
+    /// 0.0 and -0.0, if a list has both.
     static func isSame(_ left: JSON, _ right: JSON) -> Bool {
         switch (left, right) {
         case (.number(let left), .number(let right)): Double(left) == Double(right)

@@ -178,8 +178,8 @@ import Testing
         arguments: [0, 1, 2, 3])
     @MainActor func mainActor(_ latency: Int) async throws {
         let router = try await sleepyRouter("latency: \(latency)")
-        // The main actor may change its thread whenever it waits, so a thread is only compared to the caller's own, of a
-        // call that has no store to open.
+        // The main actor may change its thread whenever it waits, so a thread is only compared to the caller's own, of
+        // a call that has no store to open.
         try await router.set("x", for: textKey("k"))
         _ = try await router.get(number("reader"))
         let writing = UInt(pthread_self())

@@ -4,8 +4,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A few threads for tests that wait for compilers and other programs: on Swift's own pool, which has one thread for each
-/// core, they would stop the tests beside them, and those that measure whether tasks go on would measure that.
+/// A few threads for tests that wait for compilers and other programs: on Swift's own pool, which has one thread for
+/// each core, they would stop the tests beside them, and those that measure whether tasks go on would measure that.
 final class WaitingThreads: TaskExecutor {
     static let shared = WaitingThreads(count: 3)
 

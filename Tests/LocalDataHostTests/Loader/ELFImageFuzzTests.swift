@@ -68,7 +68,8 @@ struct ELFImageFuzzTests {
         }
     }
 
-    /// The ranges that are read: headers, dynamic section, hash, symbols and names stand before the code and at its end.
+    /// The ranges that are read: headers, dynamic section, hash, symbols and names stand before the code and at its
+    /// end.
     private static func structures(_ bytes: [UInt8]) -> [Range<Int>] {
         var ranges = [0..<64, 64..<(64 + 56 * Int(bytes.number(UInt16.self, at: 56)))]
         let tags = [(DT_HASH, 64), (DT_GNU_HASH, 96), (DT_SYMTAB, 24 * 16), (DT_STRTAB, 128)]

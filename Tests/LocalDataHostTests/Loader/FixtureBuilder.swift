@@ -6,7 +6,8 @@ import Testing
 
 /// A temporary folder in which variants of the C plugin in `Tests/PluginFixtures` are built.
 ///
-/// A plugin is never unloaded and is known by its path, so every test has a folder of its own; it ends with ``remove()``.
+/// A plugin is never unloaded and is known by its path, so every test has a folder of its own; it ends with
+/// ``remove()``.
 struct FixtureBuilder: Sendable {
     /// The folder, writable by its owner only, as the host demands.
     let folder: String

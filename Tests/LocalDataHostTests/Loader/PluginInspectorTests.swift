@@ -36,7 +36,8 @@ import Testing
         defer { fixture.remove() }
         let mark = "\(fixture.folder)/mark"
         let path = try fixture.build("FIXTURE_HANG", "FIXTURE_MARK=\"\(mark)\"")
-        // A slow machine may not even get to the constructor in 0.3 s; then there is nothing to see, and it is asked again.
+        // A slow machine may not even get to the constructor in 0.3 s; then there is nothing to see, and it is asked
+        // again.
         var process: pid_t?
         var timeout = Duration.milliseconds(300)
         while process == nil {

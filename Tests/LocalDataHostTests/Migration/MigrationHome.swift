@@ -5,7 +5,8 @@ import LocalDataAPI
 
 /// A folder with a store of every kind that migrations go between, and keys in each.
 struct MigrationHome {
-    /// The domains: plain files, a database, files that are encrypted by the keys' policy, and files that the host seals.
+    /// The domains: plain files, a database, files that are encrypted by the keys' policy, and files that the host
+    /// seals.
     static let domains: [StorageDomain] = [
         .fileSystem(), .custom(name: "rows"), .encryptedFileSystem(), .keychain(service: "tests"),
     ]
@@ -26,8 +27,8 @@ struct MigrationHome {
             """)
     }
 
-    /// A router that keeps values of all kinds of files and of settings in one database, and each folder of theirs in one of
-    /// its own.
+    /// A router that keeps values of all kinds of files and of settings in one database, and each folder of theirs in
+    /// one of its own.
     func databases(_ text: String = "") throws -> StorageRouter {
         try home.router(
             domains: ["userDefaults", "fileSystem", "appGroupFileSystem", "rows"].map { "\($0): \"rows\"" }

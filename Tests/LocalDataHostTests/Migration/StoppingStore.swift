@@ -2,8 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Synchronization
 
-/// A store in memory that stops changing anything after a number of changes, as one does whose disk fails or whose process
-/// is killed, until it is let go on. It has no batches, so each change is one of its own.
+/// A store in memory that stops changing anything after a number of changes, as one does whose disk fails or whose
+/// process is killed, until it is let go on. It has no batches, so each change is one of its own.
 final class StoppingStore: AttributedBackend, EnumerableBackend {
     static let component = ComponentInfo(id: "stopping", summary: "a store that stops")
 

@@ -25,7 +25,8 @@ import Testing
                     var round = 1
                     while ended.value == 0 {
                         try await router.set("\(index) \(round)", for: key)
-                        // Whichever store answers, it is with a whole value that this task wrote, and none of its future.
+                        // Whichever store answers, it is with a whole value that this task wrote, and none of its
+                        // future.
                         let parts = try await router.get(key).split(separator: " ").compactMap { Int($0) }
                         #expect(parts.count == 2 && parts[0] == index && parts[1] <= round)
                         #expect(try await router.exists(key))

@@ -45,8 +45,8 @@ package struct Exercise: Sendable {
     package func run() async throws -> ExerciseReport {
         let router = try await router()
         var report = ExerciseReport()
-        // As long as someone has a key of a folder, its database is open. When it is closed, SQLite brings what is in the
-        // log into the file, and a failure of that loses nothing and is told to nobody.
+        // As long as someone has a key of a folder, its database is open. When it is closed, SQLite brings what is in
+        // the log into the file, and a failure of that loses nothing and is told to nobody.
         let inFolder = subject.keys.first { "\($0.descriptor.domain)" == "\(ExercisePlace.groupDatabase.domain)" }
         defer { withExtendedLifetime(inFolder) {} }
         if let inFolder { _ = try? await router.exists(inFolder) }

@@ -30,8 +30,8 @@ package struct ExerciseCase: Sendable {
         return all.filter { known.insert($0.exerciseAddress).inserted }
     }
 
-    /// The values that must be there, by address, if these rows are what the ledger says: nothing of a migration without
-    /// a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
+    /// The values that must be there, by address, if these rows are what the ledger says: nothing of a migration
+    /// without a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
     private func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
         var values: [String: Data] = [:]
         for value in before { values[value.address] = value.shown }

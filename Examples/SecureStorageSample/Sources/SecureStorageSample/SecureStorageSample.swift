@@ -4,8 +4,8 @@ import LocalDataHost
 
 /// Shows four kinds of migrations: legacy, conditional, transforming, aggregating.
 ///
-/// `SecureStorageSample prepare` stores what version 1.0 of the app left behind; `SecureStorageSample` is version 2.0, which
-/// migrates it. Run it twice: the second time there is nothing to do. The stores are those of the configuration.
+/// `SecureStorageSample prepare` stores what version 1.0 of the app left behind; `SecureStorageSample` is version 2.0,
+/// which migrates it. Run it twice: the second time there is nothing to do. The stores are those of the configuration.
 @main
 struct SecureStorageSample {
     static func main() async throws {

@@ -208,8 +208,8 @@ final class Change {
         return hasChanged
     }
 
-    /// Removes all values from one name to another of its place, if `expects` says `true` to the name and the mark of each in
-    /// turn, and `isWhole` in the end; `false` if not, or one is in pieces: then nothing is removed.
+    /// Removes all values from one name to another of its place, if `expects` says `true` to the name and the mark of
+    /// each in turn, and `isWhole` in the end; `false` if not, or one is in pieces: then nothing is removed.
     func removeRange(
         _ first: LentName, _ last: LentName, expects: (UnsafeRawBufferPointer, Int64) -> Bool, isWhole: () -> Bool
     ) throws -> Bool {

@@ -10,8 +10,8 @@ extension Connection {
 
     /// Runs `body` within the transaction that has begun, and makes what it did last.
     ///
-    /// - Throws: What `body` throws, and what the disk reports, and then nothing has changed; `timedOut` if the disk failed
-    ///   in such a way that it is unknown whether the change is found when the database is opened next.
+    /// - Throws: What `body` throws, and what the disk reports, and then nothing has changed; `timedOut` if the disk
+    ///   failed in such a way that it is unknown whether the change is found when the database is opened next.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let result: Result
         do { result = try body() } catch {

@@ -35,8 +35,8 @@ extension Connection {
         return true
     }
 
-    /// Hands out a value in pieces until `body` returns `false`; `nil` if there is none. All are of one value, since the
-    /// statement that found it is under way until the end. The last piece is handed out when all have proved right.
+    /// Hands out a value in pieces until `body` returns `false`; `nil` if there is none. All are of one value, since
+    /// the statement that found it is under way until the end. The last piece is handed out when all have proved right.
     ///
     /// - Throws: `corrupt` for a value that is not as it was stored.
     func pieces(

@@ -114,8 +114,8 @@ final class Connection: @unchecked Sendable {
     /// Whether rows have a checksum; asked until they do.
     private(set) var hasChecksums = false
 
-    /// Lets rows have a checksum, as part of the change under way. A database in which that fails because it is damaged stays
-    /// as it is.
+    /// Lets rows have a checksum, as part of the change under way. A database in which that fails because it is damaged
+    /// stays as it is.
     ///
     /// - Returns: Whether they had none before.
     func addChecksums() throws -> Bool {
@@ -149,8 +149,9 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
-    /// Writes every page of the database again with what is stored alone, and empties the log. Between the values of a page,
-    /// too, there may be what was once there, whatever `secure_delete` says: SQLite moves values when a page becomes full.
+    /// Writes every page of the database again with what is stored alone, and empties the log. Between the values of a
+    /// page, too, there may be what was once there, whatever `secure_delete` says: SQLite moves values when a page
+    /// becomes full.
     ///
     /// - Returns: Whether the log could be emptied.
     func wipe() throws -> Bool {

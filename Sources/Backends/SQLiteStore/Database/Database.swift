@@ -53,7 +53,8 @@ final class Database: Sendable {
         return try body(connection)
     }
 
-    /// What there is at the moment of its first reading, for one who reads more than once; `nil` if there is no database.
+    /// What there is at the moment of its first reading, for one who reads more than once; `nil` if there is no
+    /// database.
     func snapshot() throws -> Snapshot? {
         guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
         return try Snapshot(connection, of: readers)
@@ -145,9 +146,9 @@ final class Database: Sendable {
     /// The writer, which has begun a transaction.
     private func begin() throws -> Connection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
-            // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading, and
-            // all connections of the process share that until the last of them is closed. Those in use are closed later,
-            // and then the next attempt succeeds.
+            // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading,
+            // and all connections of the process share that until the last of them is closed. Those in use are closed
+            // later, and then the next attempt succeeds.
             closeConnections()
             do { return try beginOnce() } catch {
                 closeConnections()

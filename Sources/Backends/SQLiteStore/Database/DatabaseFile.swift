@@ -28,8 +28,8 @@ struct DatabaseFile {
         try synchronizeNames()
     }
 
-    /// Makes the names of the database and of its log durable. SQLite does so too when it has made the log, and takes no
-    /// notice if it fails.
+    /// Makes the names of the database and of its log durable. SQLite does so too when it has made the log, and takes
+    /// no notice if it fails.
     func synchronizeNames() throws {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StorageError.system(errno, "open the folder '\(folder)'") }

@@ -20,8 +20,8 @@ struct NameRange {
         return prefix.dropLast() + [last + 1]
     }
 
-    /// Bytes that come before the prefix and after all names that do: its last byte is one less, and is followed by what
-    /// no name has.
+    /// Bytes that come before the prefix and after all names that do: its last byte is one less, and is followed by
+    /// what no name has.
     private static func before(_ prefix: [UInt8]) -> [UInt8] {
         guard let last = prefix.last else { return [] }
         return prefix.dropLast() + [last == 0 ? 0 : last - 1, 0xff]

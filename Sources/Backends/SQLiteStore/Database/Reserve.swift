@@ -4,15 +4,15 @@ import Glibc
 
 /// Room on the disk that only removals use, so that a full disk can be freed with them. Used by the thread that writes.
 ///
-/// A removal writes to the log. So behind the log's end there are always blocks that the file system has given to it already,
-/// and a change that stores something is refused if there would be none left. The database file has as many blocks as
-/// it will need when the log is brought into it, which then gives back the log's. Nothing is reserved where the file system
-/// cannot do that.
+/// A removal writes to the log. So behind the log's end there are always blocks that the file system has given to it
+/// already, and a change that stores something is refused if there would be none left. The database file has as many
+/// blocks as it will need when the log is brought into it, which then gives back the log's. Nothing is reserved where
+/// the file system cannot do that.
 final class Reserve {
     /// What a removal may need: the pages on the way to a value, and those of the list of free ones.
     private static let removal = 64 << 10
-    /// What is left to others, and to the log's index: where blocks are smaller than a page, a process that finds none for it is
-    /// killed.
+    /// What is left to others, and to the log's index: where blocks are smaller than a page, a process that finds none
+    /// for it is killed.
     private static let rest = 96 << 10
     /// The same for a change that uses pages which removals have freed, so that it works when no other does.
     private static let leastRest = 16 << 10

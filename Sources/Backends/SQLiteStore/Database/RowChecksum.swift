@@ -1,8 +1,8 @@
 import DurableFiles
 
-/// What a row has of its value's checksum: in the upper half the CRC-32C of the bytes, in the lower the lower half of the row's
-/// `version`. A program that knows no checksums changes the version and leaves the column as it is; what it stored is then
-/// not compared with the checksum of another value.
+/// What a row has of its value's checksum: in the upper half the CRC-32C of the bytes, in the lower the lower half of
+/// the row's `version`. A program that knows no checksums changes the version and leaves the column as it is; what it
+/// stored is then not compared with the checksum of another value.
 enum RowChecksum {
     /// What is stored for a value.
     static func number(_ content: Checksum, version: Int64) -> Int64 {

@@ -9,9 +9,9 @@ enum Schema {
     static let version: Int64 = 1
 
     /// Domain and scope once for each place; names ordered by their bytes, in one tree with the values; `version` is
-    /// another with each write, and has the pieces of a value whose `content` is NULL. ``RowChecksum`` says what `checksum` is;
-    /// databases of earlier versions get the column with the first change, and rows of theirs have none. Times are
-    /// nanoseconds since 1970.
+    /// another with each write, and has the pieces of a value whose `content` is NULL. ``RowChecksum`` says what
+    /// `checksum` is; databases of earlier versions get the column with the first change, and rows of theirs have none.
+    /// Times are nanoseconds since 1970.
     private static let tables = """
         CREATE TABLE place (
             id INTEGER PRIMARY KEY,

@@ -32,8 +32,9 @@ struct UnnamedFile: ~Copyable {
         return file
     }
 
-    /// Makes one with a name. Its lock says that its owner lives: without it, the next who comes removes the file. Somebody
-    /// who comes before it is locked is noticed: then the lock is not to be had, or the file has lost its name.
+    /// Makes one with a name. Its lock says that its owner lives: without it, the next who comes removes the file.
+    /// Somebody who comes before it is locked is noticed: then the lock is not to be had, or the file has lost its
+    /// name.
     private static func makeNamed(in folder: String) -> (Int32, String?) {
         while true {
             let chosen = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// A result that one thread makes and any number await, each until a time of its own.
 final class Promise<Result: Sendable>: @unchecked Sendable {
-    // The lock and the condition live at fixed addresses for as long as this object; `result` is changed under the lock.
+    // The lock and the condition live at fixed addresses for as long as this object; `result` is changed under the
+    // lock.
     private let lock = UnsafeMutablePointer<GMutex>.allocate(capacity: 1)
     private let kept = UnsafeMutablePointer<GCond>.allocate(capacity: 1)
     private var result: Result?

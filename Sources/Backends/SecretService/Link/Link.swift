@@ -58,7 +58,8 @@ final class Link: @unchecked Sendable {
 
     /// A secret in the form in which it crosses the bus. `line` is copied into memory that is cleared when it is freed.
     func sealed(_ line: UnsafeRawBufferPointer) -> Variant? {
-        // The content is text in every case, and some clients take nothing else. libsecret wants an address for nothing.
+        // The content is text in every case, and some clients take nothing else. libsecret wants an address for
+        // nothing.
         let value =
             if line.isEmpty {
                 secret_value_new("", 0, "text/plain")

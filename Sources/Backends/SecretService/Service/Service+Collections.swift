@@ -1,6 +1,6 @@
 extension Service {
-    /// The path of a collection, or `nil` if there is none. A path of one of the service's own is an alias, behind which
-    /// there may be none either.
+    /// The path of a collection, or `nil` if there is none. A path of one of the service's own is an alias, behind
+    /// which there may be none either.
     func path(of collection: CollectionName) throws -> String? {
         guard case .labelled(let label) = collection else { return collection.alias }
         if let known = link.path(ofCollection: label) { return known }

@@ -3,8 +3,8 @@ import Glibc
 /// What a batch's journal may have this process do, by who else could have written it.
 ///
 /// In a root that a group shares, every member may complete the batch of one that died, and any member may have written
-/// the journal. So it is followed only where all of them may write anyway. Nothing else may it change, not even below the
-/// root: this user may have folders there that are closed to the others.
+/// the journal. So it is followed only where all of them may write anyway. Nothing else may it change, not even below
+/// the root: this user may have folders there that are closed to the others.
 struct BatchAuthority {
     private enum Reach {
         /// Nobody else could have written it.

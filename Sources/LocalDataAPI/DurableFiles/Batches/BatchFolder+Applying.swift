@@ -1,15 +1,15 @@
 import Glibc
 
 extension BatchFolder {
-    /// Applies changes in order, all or none; a later change of a file wins. When this returns, they are on the disk. May
-    /// wait for another batch, or complete one.
+    /// Applies changes in order, all or none; a later change of a file wins. When this returns, they are on the disk.
+    /// May wait for another batch, or complete one.
     ///
-    /// - Parameter expectations: What files have to be; changes that others make through ``around(_:stands:)`` or a batch
-    ///   come before the comparison, or after the batch.
+    /// - Parameter expectations: What files have to be; changes that others make through ``around(_:stands:)`` or a
+    ///   batch come before the comparison, or after the batch.
     /// - Returns: Whether all files were so; if not, nothing has changed.
-    /// - Throws: `DurableBatchError` or, if the batch is a single change, `DurableChangeError`: both say what holds now.
-    ///   `FileKindError` if something else than a regular file has a name; then nothing has changed. What a change's
-    ///   content throws, likewise.
+    /// - Throws: `DurableBatchError` or, if the batch is a single change, `DurableChangeError`: both say what holds
+    ///   now. `FileKindError` if something else than a regular file has a name; then nothing has changed. What a
+    ///   change's content throws, likewise.
     @discardableResult
     package func apply(_ changes: [BatchChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
         if changes.isEmpty {

@@ -1,7 +1,7 @@
 /// Changes of single files, among batches.
 extension BatchFolder {
-    /// Replaces a file of a place, or makes it; as ``DurableDirectory/replace(_:attribute:with:published:)``, in the order of
-    /// ``around(_:stands:)``.
+    /// Replaces a file of a place, or makes it; as ``DurableDirectory/replace(_:attribute:with:published:)``, in the
+    /// order of ``around(_:stands:)``.
     package func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?, with bytes: UnsafeRawBufferPointer
     ) throws {

@@ -3,8 +3,8 @@ import Glibc
 extension BatchFolder {
     /// Completes the batch that is committed, if there is one: since the caller has the lock, its owner is dead.
     ///
-    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for one that is damaged, `ENOTSUP` for one of a
-    ///   later version, `EPERM` for one that others could have written and that says more than they may.
+    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for one that is damaged, `ENOTSUP` for one
+    ///   of a later version, `EPERM` for one that others could have written and that says more than they may.
     func complete(_ lock: borrowing BatchLock) throws {
         guard let file = try directory.open(Self.journal) else { return lock.conclude() }
         let authority = try BatchAuthority(

@@ -8,8 +8,8 @@ import Glibc
 /// renamed into place, and the journal is removed.
 ///
 /// - **Crashes.** A batch whose owner died before the commit is cleared away. One that was committed is completed: by
-///   ``recover()``, and by the next change made through ``around(_:)``. What is then gone, as a folder on a medium that is no
-///   longer there, is passed over.
+///   ``recover()``, and by the next change made through ``around(_:)``. What is then gone, as a folder on a medium that
+///   is no longer there, is passed over.
 /// - **Order.** No change that is made through ``around(_:)`` is overtaken by a batch that was committed before. That
 ///   holds among all who use the same root. Who changes a folder elsewhere with another root neither completes nor
 ///   waits for this one's batches.
@@ -40,16 +40,17 @@ package final class BatchFolder: Sendable {
         lockPath = CString("\(directory.path)/\(BatchLock.name)".utf8)
     }
 
-    /// Makes a change, after every batch that is committed, and returns when no batch can take it back. Costs three short
-    /// system calls while there is no batch. May wait for one.
+    /// Makes a change, after every batch that is committed, and returns when no batch can take it back. Costs three
+    /// short system calls while there is no batch. May wait for one.
     ///
-    /// A batch that began meanwhile may have put a file in place over the change. Then the change is made again, while no
-    /// batch can come between: nobody has been promised anything of the first one.
+    /// A batch that began meanwhile may have put a file in place over the change. Then the change is made again, while
+    /// no batch can come between: nobody has been promised anything of the first one.
     ///
     /// - Parameters:
     ///   - change: Called twice at most.
     ///   - stands: Whether what the change did is still so; asked if a batch came between.
-    /// - Throws: `DurableBatchError` for a batch that cannot be completed, or that takes too long; what `change` throws.
+    /// - Throws: `DurableBatchError` for a batch that cannot be completed, or that takes too long; what `change`
+    ///   throws.
     package func around<Result>(
         _ change: () throws -> Result, stands: () throws -> Bool = { true }
     ) throws -> Result {
@@ -78,8 +79,8 @@ package final class BatchFolder: Sendable {
         clearAbandoned()
     }
 
-    /// Completes what was committed by owners that are dead, and waits for a batch under way. One short system call if there
-    /// is none.
+    /// Completes what was committed by owners that are dead, and waits for a batch under way. One short system call if
+    /// there is none.
     ///
     /// - Throws: `DurableBatchError`.
     package func settle() throws { if isPending { try complete(orElse: .blocked) } }

@@ -61,8 +61,8 @@ struct BatchLock: ~Copyable {
         }
     }
 
-    /// Says that files are about to be compared and changed: who changes one of them without the lock sees afterwards that
-    /// a batch came between; see ``BatchTurn``.
+    /// Says that files are about to be compared and changed: who changes one of them without the lock sees afterwards
+    /// that a batch came between; see ``BatchTurn``.
     ///
     /// - Throws: `SystemCallError`.
     func announce() throws { try count { ($0 + 1) | 1 } }

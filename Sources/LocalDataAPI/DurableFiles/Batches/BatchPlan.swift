@@ -127,8 +127,8 @@ struct BatchPlan {
         return file
     }
 
-    /// From how many changes on the whole file systems are synchronized where they can be, and not each file: what others
-    /// have written there has to be waited for too, but all is written at once.
+    /// From how many changes on the whole file systems are synchronized where they can be, and not each file: what
+    /// others have written there has to be waited for too, but all is written at once.
     private static let many = 32
 
     /// The same file, however its folder is called.

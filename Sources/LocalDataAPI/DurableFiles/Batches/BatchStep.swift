@@ -8,8 +8,8 @@ struct BatchStep {
     /// The name of the new content in the folder for temporary files; `nil` removes the file.
     let staged: CString?
 
-    /// The name of the content of a batch's change. It starts with a dot, so that no cleaner takes it for a temporary file
-    /// whose owner is dead.
+    /// The name of the content of a batch's change. It starts with a dot, so that no cleaner takes it for a temporary
+    /// file whose owner is dead.
     static func stagedName(batch: String, index: Int) -> CString { CString(".\(batch)-\(index)".utf8) }
 
     /// The batch that a name of a content stands for; `nil` for any other name.

@@ -1,9 +1,10 @@
 import Glibc
 
-/// How many batches of a root have begun and ended, as far as who changes a file on its own has to know: if it is the same
-/// before and after the change, no batch was compared with the old file and then put in place over the new one.
+/// How many batches of a root have begun and ended, as far as who changes a file on its own has to know: if it is the
+/// same before and after the change, no batch was compared with the old file and then put in place over the new one.
 ///
-/// The size of the lock's file counts; it is odd while a batch is under way, or was left there. The file has no content.
+/// The size of the lock's file counts; it is odd while a batch is under way, or was left there. The file has no
+/// content.
 struct BatchTurn: Equatable {
     private let identity: FileIdentity?
     private let size: off_t

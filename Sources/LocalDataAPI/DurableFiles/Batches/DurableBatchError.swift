@@ -8,9 +8,11 @@ package struct DurableBatchError: Error, Hashable, Sendable {
         case unchanged
         /// What was asked for; but after a power loss it may be what was there before.
         case durabilityUnknown
-        /// The batch is committed and in place in part. The next change, or whoever opens the root next, goes on with it.
+        /// The batch is committed and in place in part. The next change, or whoever opens the root next, goes on with
+        /// it.
         case incomplete
-        /// What was there before: an earlier batch, committed and in place in part, comes first and cannot be completed.
+        /// What was there before: an earlier batch, committed and in place in part, comes first and cannot be
+        /// completed.
         case blocked
     }
 

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Tells of files that are put in place or go, in a folder and in some below it, whichever process does it. See inotify(7).
+/// Tells of files that are put in place or go, in a folder and in some below it, whichever process does it. See
+/// inotify(7).
 ///
-/// The folder need not exist, and may go and come back: what stands in it then is told as "anything may have changed". A
-/// file must be renamed into place, as ``DurableDirectory`` does; what someone writes into it in place is not told, nor that a
-/// symbolic link on the way leads elsewhere.
+/// The folder need not exist, and may go and come back: what stands in it then is told as "anything may have changed".
+/// A file must be renamed into place, as ``DurableDirectory`` does; what someone writes into it in place is not told,
+/// nor that a symbolic link on the way leads elsewhere.
 ///
 /// All watches of a process share one thread. It begins with the first and stays.
 package final class FolderWatch: Sendable {

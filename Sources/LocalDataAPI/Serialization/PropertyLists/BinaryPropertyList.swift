@@ -1,8 +1,10 @@
 package import FoundationEssentials
 
-/// The objects of a binary property list, each known to lie within it, and all of them to be a tree that is not too deep.
+/// The objects of a binary property list, each known to lie within it, and all of them to be a tree that is not too
+/// deep.
 ///
-/// The form is that of `CFBinaryPList.c` in CoreFoundation: a mark, the objects, a table of where each begins, a trailer.
+/// The form is that of `CFBinaryPList.c` in CoreFoundation: a mark, the objects, a table of where each begins, a
+/// trailer.
 package struct BinaryPropertyList {
     private static let mark = Array("bplist0".utf8)
     private static let trailerSize = 32

@@ -3,7 +3,8 @@ struct PropertyListNesting {
     private enum Standing {
         case isNew
         case isOpen
-        /// How many lists and dictionaries are in each other here, and how many values there are if each is written out.
+        /// How many lists and dictionaries are in each other here, and how many values there are if each is written
+        /// out.
         case known(depth: Int, values: Int)
     }
 
@@ -12,8 +13,8 @@ struct PropertyListNesting {
     private var standings: [Standing]
     private var references = 0
 
-    /// Refuses a list with an object that leads out of it, is inside of itself, nests too deep, or stands in so many places
-    /// that a small list would become a large value: an encoder writes each list and dictionary where it is.
+    /// Refuses a list with an object that leads out of it, is inside of itself, nests too deep, or stands in so many
+    /// places that a small list would become a large value: an encoder writes each list and dictionary where it is.
     static func check(_ list: BinaryPropertyList, deepest: Int) throws(PropertyListFault) {
         var nesting = PropertyListNesting(list: list, deepest: deepest)
         _ = try nesting.look(at: list.top, above: 0)

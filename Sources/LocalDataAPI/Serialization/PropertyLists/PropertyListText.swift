@@ -8,7 +8,8 @@ struct PropertyListText {
     private static let space = Array(" \t\n\r".utf8)
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Takes the text of a list, which a mark of its encoding may begin: the decoder reads no other than UTF-8 without one.
+    /// Takes the text of a list, which a mark of its encoding may begin: the decoder reads no other than UTF-8 without
+    /// one.
     init(_ data: Data) throws(PropertyListFault) {
         let marks: [(bytes: [UInt8], encoding: String.Encoding)] = [
             ([0, 0, 0xFE, 0xFF], .utf32BigEndian), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian),
@@ -22,8 +23,8 @@ struct PropertyListText {
         utf8 = Data(Self.mark + text.utf8)
     }
 
-    /// Refuses XML that nests deeper than `PropertyListFault.deepest`. Damage is left to the decoder, which stops at it:
-    /// up to there both see the same tags.
+    /// Refuses XML that nests deeper than `PropertyListFault.deepest`. Damage is left to the decoder, which stops at
+    /// it: up to there both see the same tags.
     func checkNesting() throws(PropertyListFault) {
         var bytes = ArraySlice(utf8)
         if bytes.starts(with: Self.mark) { bytes = bytes.dropFirst(Self.mark.count) }

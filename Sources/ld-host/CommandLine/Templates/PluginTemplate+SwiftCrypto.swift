@@ -1,6 +1,6 @@
 extension PluginTemplate {
-    /// What the crypto plugin in Swift wraps. LocalData's own plugin has a module of another name for it: names of modules
-    /// differ in all of a package's dependencies.
+    /// What the crypto plugin in Swift wraps. LocalData's own plugin has a module of another name for it: names of
+    /// modules differ in all of a package's dependencies.
     static let sodium = SystemLibrary(module: "CLibSodium", pkgConfig: "libsodium", debianPackage: "libsodium-dev")
 
     /// The module that imports libsodium.
@@ -84,8 +84,8 @@ extension PluginTemplate {
             func random(into bytes: inout MutableRawSpan) { randombytes_buf(bytes.pointer(), bytes.byteCount) }
         }
 
-        // A span borrows its bytes for the whole call, so C functions may use them until it returns. C wants an address even
-        // where there are no bytes.
+        // A span borrows its bytes for the whole call, so C functions may use them until it returns. C wants an address
+        // even where there are no bytes.
 
         nonisolated(unsafe) private let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 

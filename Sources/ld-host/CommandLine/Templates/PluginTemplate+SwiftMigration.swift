@@ -8,8 +8,8 @@ extension PluginTemplate {
         struct \#(name.text): MigrationPack {
             static let component = ComponentInfo(id: "\#(name.component)", summary: "brings the data of version 1 to version 2")
 
-            /// In the order in which they are meant to run. An id never changes its meaning; a change of what a migration
-            /// does is a new revision of it.
+            /// In the order in which they are meant to run. An id never changes its meaning; a change of what a
+            /// migration does is a new revision of it.
             let migrations = [AnyStorageMigration(ThemeMigration()), AnyStorageMigration(CacheRemoval())]
 
             init(options: ComponentOptions, host: HostServices) {}

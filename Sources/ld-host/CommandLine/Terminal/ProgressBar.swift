@@ -38,8 +38,8 @@ final class ProgressBar: Sendable {
     }
 }
 
-/// How far a long command is whose end is not known: how many are done, and how many a second. On a terminal in one line, and
-/// otherwise a line every few seconds.
+/// How far a long command is whose end is not known: how many are done, and how many a second. On a terminal in one
+/// line, and otherwise a line every few seconds.
 final class ProgressCount: Sendable {
     private let label: String
     private let isTerminal = isatty(STDERR_FILENO) == 1

@@ -27,7 +27,8 @@ public struct StorageAuditReport: Encodable, Sendable {
     public let entries: [AuditEntry]
     /// Every domain's route, in order of the domains.
     public let routes: [Route]
-    /// What could not be listed or looked at, and why: the report lacks what these stores hold. Empty if it is complete.
+    /// What could not be listed or looked at, and why: the report lacks what these stores hold. Empty if it is
+    /// complete.
     public let failures: [String]
 
     /// The audit of a router: its registered catalogs, and those that its configuration names.
@@ -49,7 +50,8 @@ public struct StorageAuditReport: Encodable, Sendable {
         do { return try await AuditText.flat(make(of: router)) } catch { return AuditText.failure(error) }
     }
 
-    /// All keys of all registered catalogs as text, grouped by catalog; what keeps it from being made, if something does.
+    /// All keys of all registered catalogs as text, grouped by catalog; what keeps it from being made, if something
+    /// does.
     public static func renderGlobalRegistryGrouped(of router: StorageRouter = .shared) async -> String {
         do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
     }

@@ -4,8 +4,8 @@ internal import LocalDataAPI
 struct BatchRecovery {
     let snapshot: RouterSnapshot
 
-    /// All that were interrupted; another process may be quicker, which is as good. What keeps one from being completed is
-    /// logged, and keeps nothing else: its store may be one that nobody else needs.
+    /// All that were interrupted; another process may be quicker, which is as good. What keeps one from being completed
+    /// is logged, and keeps nothing else: its store may be one that nobody else needs.
     func recoverAll() {
         do throws(StorageError) {
             let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
@@ -17,8 +17,8 @@ struct BatchRecovery {
         }
     }
 
-    /// The same, and has each open store complete what was committed in it alone, by an owner that has died since the store
-    /// was opened: a store does that before it begins a transaction. Reading alone would see a part of it.
+    /// The same, and has each open store complete what was committed in it alone, by an owner that has died since the
+    /// store was opened: a store does that before it begins a transaction. Reading alone would see a part of it.
     func recoverAndSettle() {
         recoverAll()
         for slot in snapshot.stores {
@@ -73,7 +73,8 @@ struct BatchRecovery {
             hint: "configure it again, under any name, so that the batch can be completed")
     }
 
-    /// Keeps values from being sealed anew meanwhile, as whoever writes them does, and other batches from coming between.
+    /// Keeps values from being sealed anew meanwhile, as whoever writes them does, and other batches from coming
+    /// between.
     private func whileAlone(
         _ stores: [OpenStore], _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {

@@ -9,8 +9,8 @@ struct BatchRun {
     let progress: @Sendable () -> Void
 
     /// - Returns: Whether what the changes follow from was still so; if not, nothing has changed.
-    /// - Throws: What keeps the batch from taking effect; then nothing has changed. `durabilityUnknown` if it is decided
-    ///   and not all in place yet.
+    /// - Throws: What keeps the batch from taking effect; then nothing has changed. `durabilityUnknown` if it is
+    ///   decided and not all in place yet.
     @discardableResult
     func run() throws(StorageError) -> Bool {
         // What an earlier one left half done is completed first, if it can be: it came before.

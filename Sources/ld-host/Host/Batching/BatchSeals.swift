@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// The rings that a batch's values are sealed under. Each is held once, whatever number of values it seals: a thread that
-/// waits for a lock again which it holds would wait for whoever is in turn between.
+/// The rings that a batch's values are sealed under. Each is held once, whatever number of values it seals: a thread
+/// that waits for a lock again which it holds would wait for whoever is in turn between.
 struct BatchSeals {
     /// The keys that seal, while they are lent.
     struct Keys {
@@ -50,7 +50,8 @@ struct BatchSeals {
         self.needs = needs.values.sorted { ($0.rank, $0.ring.file) < ($1.rank, $1.ring.file) }
     }
 
-    /// Lends the keys until `body` has stored what it sealed, and keeps values from being sealed anew meanwhile. May wait.
+    /// Lends the keys until `body` has stored what it sealed, and keeps values from being sealed anew meanwhile. May
+    /// wait.
     func whileSealing<Result>(_ body: (Keys) throws(StorageError) -> Result) throws(StorageError) -> Result {
         try Self.lend(needs[...], Keys(), body)
     }

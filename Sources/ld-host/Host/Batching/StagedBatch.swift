@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// A batch that no store can apply in one step. The order makes it all or nothing: the journal's entry, the changes beside
-/// the values, the entry marked as decided, then the changes put in place, and the entry removed.
+/// A batch that no store can apply in one step. The order makes it all or nothing: the journal's entry, the changes
+/// beside the values, the entry marked as decided, then the changes put in place, and the entry removed.
 struct StagedBatch {
     let snapshot: RouterSnapshot
     let groups: [StagedGroup]
@@ -14,8 +14,8 @@ struct StagedBatch {
         try Self.lock(snapshot).exclusive { (_) throws(StorageError) in try runAlone() }
     }
 
-    /// Held from the decision until all is in place: of two batches that change the same values, one comes after the other
-    /// as a whole. Whoever takes it holds the rings already.
+    /// Held from the decision until all is in place: of two batches that change the same values, one comes after the
+    /// other as a whole. Whoever takes it holds the rings already.
     static func lock(_ snapshot: RouterSnapshot) -> FileLock {
         FileLock("\(snapshot.settings.folders.state)/batch.lock")
     }
@@ -31,10 +31,11 @@ struct StagedBatch {
         }
     }
 
-    /// Puts the changes beside the values and marks the entry as decided: from then on they take effect, whatever comes.
+    /// Puts the changes beside the values and marks the entry as decided: from then on they take effect, whatever
+    /// comes.
     ///
-    /// - Throws: What keeps one of the steps from being made, or `busy` if what they follow from has changed; then nothing
-    ///   has changed.
+    /// - Throws: What keeps one of the steps from being made, or `busy` if what they follow from has changed; then
+    ///   nothing has changed.
     func decide() throws(StorageError) -> Intent {
         if let intent = try decideIfUnchanged() { return intent }
         throw StorageError(.busy, "what the batch follows from was changed meanwhile", hint: "begin anew")
@@ -47,7 +48,8 @@ struct StagedBatch {
         let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         do throws(StorageError) {
             for group in groups { try group.stage(in: StagedPlace(intent.id, in: group.scope)) }
-            // Whoever changes one of the values after they were staged comes after the batch; this finds who came before.
+            // Whoever changes one of the values after they were staged comes after the batch; this finds who came
+            // before.
             for view in views where try !view.holds() {
                 clear(intent)
                 return nil

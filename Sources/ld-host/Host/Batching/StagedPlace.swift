@@ -24,9 +24,9 @@ struct StagedPlace {
         StorageAddress(namespace, name: "\(prefix).\(index)")
     }
 
-    /// Puts the changes in place that are not yet, where the value is the one that the change was made for; compared and
-    /// changed as one if the store has transactions, else value by value or in one batch right after the comparison. May be
-    /// called again after it was interrupted at any point.
+    /// Puts the changes in place that are not yet, where the value is the one that the change was made for; compared
+    /// and changed as one if the store has transactions, else value by value or in one batch right after the
+    /// comparison. May be called again after it was interrupted at any point.
     func publish(_ addresses: [StorageAddress]) throws(StorageError) {
         guard open.store.abilities.transactions != nil || open.store.abilities.batch == nil else {
             return try publish(addresses[...], from: 0)

@@ -13,9 +13,10 @@ extension StorageRouter {
     /// ```
     ///
     /// - **Order.** A later change of a key wins over an earlier one.
-    /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Those of several
-    ///   stores, and of several folders of a store that keeps them apart (`sqlite`), are put beside the values first, written down in the host's journal, and then put in place; what is
-    ///   interrupted after that is completed when a router is next opened, and by the next batch.
+    /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Those of
+    ///   several stores, and of several folders of a store that keeps them apart (`sqlite`), are put beside the values
+    ///   first, written down in the host's journal, and then put in place; what is interrupted after that is completed
+    ///   when a router is next opened, and by the next batch.
     /// - **Readers** that come while changes are put in place may see some of them already.
     /// - **Others' changes.** A value that someone changes after the batch was written down and before it was completed
     ///   stays as they left it.
@@ -23,8 +24,8 @@ extension StorageRouter {
     /// Values are held in memory, each about three times.
     ///
     /// - Parameter body: Collects the changes; nothing is done before it returns.
-    /// - Throws: What `body` throws; what keeps any of the keys from being used; whatever a store reports: then nothing has
-    ///   changed, except with `durabilityUnknown`: the batch is decided, and what is not in place yet will be.
+    /// - Throws: What `body` throws; what keeps any of the keys from being used; whatever a store reports: then nothing
+    ///   has changed, except with `durabilityUnknown`: the batch is decided, and what is not in place yet will be.
     public func batch(_ body: (inout StorageBatch) throws -> Void) async throws {
         var batch = StorageBatch()
         try body(&batch)

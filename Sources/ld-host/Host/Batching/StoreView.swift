@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// What was read of a scope, so that changes that follow from it are made only while it is so.
 ///
-/// A store with transactions refuses the changes itself. Of another one, as a keyring, everything that was read is read again
-/// right before the changes, while this process's other writers wait; what is not noticed is what another process changes in
-/// that moment, and a value that comes in pieces and is put in place then.
+/// A store with transactions refuses the changes itself. Of another one, as a keyring, everything that was read is read
+/// again right before the changes, while this process's other writers wait; what is not noticed is what another process
+/// changes in that moment, and a value that comes in pieces and is put in place then.
 final class StoreView: Sendable {
     private struct State {
         var transaction: StoreTransaction?

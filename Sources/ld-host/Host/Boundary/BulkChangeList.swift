@@ -1,8 +1,8 @@
 internal import CLocalData
 package import LocalDataAPI
 
-/// Changes of many values on their way to a store, in the form in which they cross the boundary. Names and values are not
-/// copied: they have to stay where they are until the changes are applied.
+/// Changes of many values on their way to a store, in the form in which they cross the boundary. Names and values are
+/// not copied: they have to stay where they are until the changes are applied.
 package final class BulkChangeList {
     private var changes: [ld_bulk_change] = []
     private var places: [UnsafeMutablePointer<ld_namespace>] = []

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// What a call lends to a component: its sinks, in memory that outlives every call and is never freed.
 ///
-/// Each thread has a slot for each call that is under way in it, one inside the other. The context that a component gets is
-/// no address but a number: slot, component and generation. A sink that is used after its call, or on another thread,
-/// has the number of no call that runs there, so it is noticed and nothing is touched. Entering takes no lock and allocates
-/// nothing once a thread has its slot.
+/// Each thread has a slot for each call that is under way in it, one inside the other. The context that a component
+/// gets is no address but a number: slot, component and generation. A sink that is used after its call, or on another
+/// thread, has the number of no call that runs there, so it is noticed and nothing is touched. Entering takes no lock
+/// and allocates nothing once a thread has its slot.
 struct CallSlot: ~Copyable {
     /// What the sinks of a call take.
     enum Receiver: UInt8 { case nothing, value, pieces, source, attributes, values, conflicts }
@@ -173,8 +173,8 @@ extension CallSlot {
 // MARK: - Finding the call of a sink
 
 extension CallSlot {
-    /// The slot of the call that a context stands for, if that call runs on this thread and takes this; else the misuse is
-    /// logged.
+    /// The slot of the call that a context stands for, if that call runs on this thread and takes this; else the misuse
+    /// is logged.
     static func running(
         _ context: UnsafeMutableRawPointer?, _ kind: Receiver? = nil
     ) -> UnsafeMutablePointer<CallSlot>? {
@@ -226,7 +226,8 @@ private func takeReport(context: UnsafeMutableRawPointer?, code: Int32, message:
         StorageError(StorageError.Code(rawValue: code), message.lenientText, hint: hint.lenientText))
 }
 
-/// Where all slots are. Numbers in place of pointers and without an initializer that runs, which each use would ask for.
+/// Where all slots are. Numbers in place of pointers and without an initializer that runs, which each use would ask
+/// for.
 private enum CallTable {
     static let capacity = 1 << 16
     /// The address of the first slot; room for all is reserved, and a page of it is only there once its slots are.

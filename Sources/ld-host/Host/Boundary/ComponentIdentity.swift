@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Which component of which plugin is called: what errors and the log name. One for each component, never freed, so that
-/// a call needs no reference to it.
+/// Which component of which plugin is called: what errors and the log name. One for each component, never freed, so
+/// that a call needs no reference to it.
 package final class ComponentIdentity: Sendable {
     /// The plugin's real path, or its name if it is linked in.
     package let plugin: String

@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 
-/// Known answers: what each algorithm makes of fixed inputs. A provider that gives another one would keep values in plain or
-/// in a form that no other provider opens, and nothing else would notice.
+/// Known answers: what each algorithm makes of fixed inputs. A provider that gives another one would keep values in
+/// plain or in a form that no other provider opens, and nothing else would notice.
 ///
 /// The answers were computed by two implementations that share no code: that of the envelope's reference in
-/// `Tests/EnvelopeTests/Reference`, and pyca/cryptography 48 (XChaCha20-Poly1305 by the reference alone, which passes the
-/// vectors of draft-irtf-cfrg-xchacha-03).
+/// `Tests/EnvelopeTests/Reference`, and pyca/cryptography 48 (XChaCha20-Poly1305 by the reference alone, which passes
+/// the vectors of draft-irtf-cfrg-xchacha-03).
 extension LoadedCrypto {
     /// Computes each algorithm that the provider offers and the host uses, with the least parameters.
     ///
@@ -123,8 +123,8 @@ private enum KnownAnswer {
         }
     }
 
-    /// 32 bytes of ``key``: with ``data`` as the info of HKDF, or the salt 32, 33 ... 47, 2 iterations of PBKDF2 or 1 pass
-    /// of Argon2id over 8 KiB.
+    /// 32 bytes of ``key``: with ``data`` as the info of HKDF, or the salt 32, 33 ... 47, 2 iterations of PBKDF2 or 1
+    /// pass of Argon2id over 8 KiB.
     static func derived(_ function: KeyDerivationFunction) -> [UInt8] {
         switch function {
         case .hkdfSHA256:

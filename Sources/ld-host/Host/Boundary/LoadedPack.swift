@@ -81,8 +81,9 @@ package final class LoadedPack: Sendable {
 
     /// Makes a call of a migration on a thread of its own, with a transaction.
     ///
-    /// - Throws: What the pack reports, as a `MigrationError` or a `StorageError`; `timedOut` naming the migration if it does
-    ///   not return in time, `cancelled` if the task is: its transaction is of no use then, and what it still does is ignored.
+    /// - Throws: What the pack reports, as a `MigrationError` or a `StorageError`; `timedOut` naming the migration if
+    ///   it does not return in time, `cancelled` if the task is: its transaction is of no use then, and what it still
+    ///   does is ignored.
     func call<Value: Sendable>(
         _ migration: Int, _ provider: any StorageProviding, _ context: MigrationContext,
         _ body: @escaping @Sendable (UnsafePointer<ld_migration_transaction>, ld_bytes) throws(StorageError) -> Value

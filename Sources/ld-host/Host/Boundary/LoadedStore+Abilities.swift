@@ -8,8 +8,8 @@ extension LoadedStore {
 
     /// Hands out names as ``EnumerableBackend`` promises, and stops at what no store may list.
     ///
-    /// - Throws: `unsupported` if the store does not list; `corrupt` for a name that is not usable, not within the prefix
-    ///   and the limit, or not behind the one before.
+    /// - Throws: `unsupported` if the store does not list; `corrupt` for a name that is not usable, not within the
+    ///   prefix and the limit, or not behind the one before.
     package func forEachName(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, limit: Int? = nil,
         _ body: (String) -> Bool

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// Checks names that a store hands out one after the other: usable, within the prefix, ascending by bytes and so none twice.
+/// Checks names that a store hands out one after the other: usable, within the prefix, ascending by bytes and so none
+/// twice.
 struct NameOrder {
     private let place: StorageNamespace
     private let prefix: [UInt8]

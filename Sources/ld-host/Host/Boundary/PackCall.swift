@@ -45,7 +45,8 @@ final class PackCall: Sendable {
     /// Those that run. A transaction is found by its number, so that one that a pack keeps leads nowhere.
     private static let running = Mutex<[UInt64: PackCall]>([:])
 
-    /// - Parameter known: The keys of the migration's description: of what it names, more is known than it says in a call.
+    /// - Parameter known: The keys of the migration's description: of what it names, more is known than it says in a
+    ///   call.
     init(_ provider: any StorageProviding, known: [AnyStorageKey]) {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.provider = provider

@@ -2,8 +2,8 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Keeps this process's writers out of a store without transactions while values are compared and changed as one. Writers do
-/// not keep each other out; readers pay nothing.
+/// Keeps this process's writers out of a store without transactions while values are compared and changed as one.
+/// Writers do not keep each other out; readers pay nothing.
 final class WriterGate: Sendable {
     // Initialized before it is shared, at an address that stays; every use is a call of the system's.
     nonisolated(unsafe) private let lock: UnsafeMutablePointer<pthread_rwlock_t>

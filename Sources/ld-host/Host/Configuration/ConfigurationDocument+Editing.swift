@@ -4,8 +4,8 @@ extension ConfigurationDocument {
     /// The document with a value at a path, by the smallest edit of the text.
     ///
     /// A present value is replaced where it stands; a missing member is added behind the last one of the innermost
-    /// object that exists, with the objects between. Comments, order, indentation, line breaks and the style of trailing
-    /// commas and keys stay as they are.
+    /// object that exists, with the objects between. Comments, order, indentation, line breaks and the style of
+    /// trailing commas and keys stay as they are.
     ///
     /// - Throws: `invalidConfiguration` if the path is empty or leads through something that is no object, if the
     ///   value cannot be written, or if the text would become too large or too deep.
@@ -134,8 +134,8 @@ extension ConfigurationDocument {
         return (end, endsInLineComment)
     }
 
-    /// What to cut out to remove a member: its whole lines if nothing else stands on them, else the member with its comma
-    /// and the blanks on one side.
+    /// What to cut out to remove a member: its whole lines if nothing else stands on them, else the member with its
+    /// comma and the blanks on one side.
     private func extent(of member: ConfigurationNode.Member) -> Range<Int> {
         var start = member.keyRange.lowerBound
         var end = member.comma.map { $0 + 1 } ?? member.value.range.upperBound

@@ -8,8 +8,8 @@ extension ConfigurationLocations {
     /// is `ConfigurationSchema.validate`. A missing system or user file is no layer; a missing file that was named
     /// is an error. A link counts as the file it leads to; one that leads nowhere counts as missing.
     ///
-    /// - Throws: what `ConfigurationDocument.init(path:)` and `ConfigurationLayer.init(assignment:)` throw, at the first
-    ///   file or flag that cannot be used.
+    /// - Throws: what `ConfigurationDocument.init(path:)` and `ConfigurationLayer.init(assignment:)` throw, at the
+    ///   first file or flag that cannot be used.
     package func load(
         flags: [ConfigurationFlag] = [], schema: ConfigurationSchema = .host
     ) throws(StorageError) -> LayeredConfiguration {

@@ -1,8 +1,8 @@
 /// Finds the places of values in a JSON5 text; the values themselves are the decoder's business.
 ///
 /// It accepts no more than the toolchain's JSON5 decoder, and on purpose a little less: no repeated keys, no `NaN` and
-/// `Infinity`, no line continuation in strings (the decoder keeps the line break, JSON5 drops it), no escapes in unquoted
-/// keys (the decoder leaves them as they are), at most `maximumDepth` nested values.
+/// `Infinity`, no line continuation in strings (the decoder keeps the line break, JSON5 drops it), no escapes in
+/// unquoted keys (the decoder leaves them as they are), at most `maximumDepth` nested values.
 struct ConfigurationScanner {
     /// Nesting beyond this is refused, which also bounds the stack.
     static let maximumDepth = 64

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The stores that have served a domain before the configuration was changed here, so that `doctor` finds what was left in
-/// them: what only a domain named is in no configuration any more once the domain names another.
+/// The stores that have served a domain before the configuration was changed here, so that `doctor` finds what was left
+/// in them: what only a domain named is in no configuration any more once the domain names another.
 struct RouteHistory {
     private let file: String
 

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The journal's entry of a store that is being copied: one process at a time, and whoever comes after an interruption is
-/// told. What is done and what is not shows in the stores themselves.
+/// The journal's entry of a store that is being copied: one process at a time, and whoever comes after an interruption
+/// is told. What is done and what is not shows in the stores themselves.
 enum CopyIntent {
     static let kind = "copy"
 

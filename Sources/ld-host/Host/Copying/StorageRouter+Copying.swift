@@ -4,16 +4,16 @@ internal import LocalDataAPI
 extension StorageRouter {
     /// Copies every value of one store to another: for the change of a domain from one to the other.
     ///
-    /// Each value is read back and compared with what was copied. Values that the destination has already are left as they
-    /// are, so an interrupted run is taken up by the next one. The source is only read, unless it is to be moved: then, when
-    /// everything has arrived, each value is removed that the destination has too. What another process sets meanwhile is
-    /// neither overwritten nor removed: it is copied again, or stays where it is and is in the report as changed. A store
-    /// without transactions (a keyring) compares right before it changes. A store that is not configured is opened as the
-    /// component of that name.
+    /// Each value is read back and compared with what was copied. Values that the destination has already are left as
+    /// they are, so an interrupted run is taken up by the next one. The source is only read, unless it is to be moved:
+    /// then, when everything has arrived, each value is removed that the destination has too. What another process sets
+    /// meanwhile is neither overwritten nor removed: it is copied again, or stays where it is and is in the report as
+    /// changed. A store without transactions (a keyring) compares right before it changes. A store that is not
+    /// configured is opened as the component of that name.
     ///
     /// - Parameters:
-    ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the source
-    ///     serves the keychain.
+    ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the
+    ///     source serves the keychain.
     ///   - overwriting: Whether to replace values of which the destination has another.
     ///   - planOnly: Compares, and changes nothing.
     ///   - progress: Told how many of how many values are done, on any thread.
@@ -152,8 +152,8 @@ private struct CopyRun {
         }
     }
 
-    /// Removes the host's keys last: whatever happens before, what they seal can be opened. As long as the source serves
-    /// the keychain they stay.
+    /// Removes the host's keys last: whatever happens before, what they seal can be opened. As long as the source
+    /// serves the keychain they stay.
     mutating func remove() throws(StorageError) {
         let (values, keys) = try parted(present)
         for address in values + (keepsKeys ? [] : keys) {

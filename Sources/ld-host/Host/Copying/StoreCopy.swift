@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Copies every value of one store to another, each below its own address, and verifies what arrived by reading it back.
-/// Seals that keys' policies have put around values are copied as they are; those of the stores are opened and made.
-/// Everything may wait.
+/// Copies every value of one store to another, each below its own address, and verifies what arrived by reading it
+/// back. Seals that keys' policies have put around values are copied as they are; those of the stores are opened and
+/// made. Everything may wait.
 struct StoreCopy: Sendable {
     let snapshot: RouterSnapshot
     let source: OpenStore
@@ -75,8 +75,8 @@ struct StoreCopy: Sendable {
 
     /// Copies a value and reads it back. Nobody changes a key ring while it is copied.
     ///
-    /// - Parameter replacing: What the destination may have: anything, or else the value of this hash; `nil` for no value.
-    ///   What another process puts there meanwhile stays, as far as the store compares and changes as one.
+    /// - Parameter replacing: What the destination may have: anything, or else the value of this hash; `nil` for no
+    ///   value. What another process puts there meanwhile stays, as far as the store compares and changes as one.
     func copy(_ address: StorageAddress, replacing expected: Expected) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
@@ -159,8 +159,8 @@ struct StoreCopy: Sendable {
             hint: "the source is as it was; run it again")
     }
 
-    /// Removes a value from the source, if the destination has the same; comparison and removal are one if the store has
-    /// transactions.
+    /// Removes a value from the source, if the destination has the same; comparison and removal are one if the store
+    /// has transactions.
     ///
     /// - Returns: `copied` if it is removed; else what became of it.
     func remove(_ address: StorageAddress) throws(StorageError) -> Outcome {
@@ -196,7 +196,8 @@ struct StoreCopy: Sendable {
 
     private static let attempts = 3
 
-    /// Keeps others from changing what is at an address, where that is possible: values that the source seals, and rings.
+    /// Keeps others from changing what is at an address, where that is possible: values that the source seals, and
+    /// rings.
     private func alone<Result>(
         _ address: StorageAddress, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

@@ -14,11 +14,11 @@ public struct StoreCopyReport: Encodable, Sendable {
     public var conflicts: [String] = []
     /// Values that were, or would be, removed from the source.
     public var removed = 0
-    /// The host's own keys that were, or would be, left in the source as well, because the source serves the keychain: what
-    /// they seal would not open without them.
+    /// The host's own keys that were, or would be, left in the source as well, because the source serves the keychain:
+    /// what they seal would not open without them.
     public var kept: [String] = []
-    /// Values that other processes changed while they were copied or moved, by address. A changed source stays where it is,
-    /// and so does a changed destination.
+    /// Values that other processes changed while they were copied or moved, by address. A changed source stays where it
+    /// is, and so does a changed destination.
     public var changed: [String] = []
     /// Values that could not be read, with the reason; they stay where they are.
     public var failures: [String: String] = [:]

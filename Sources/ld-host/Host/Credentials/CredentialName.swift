@@ -1,8 +1,8 @@
 /// Bytes that a client calls a credential by, as the text that a key's name or service has to be.
 ///
 /// Text stays as it is, but for `%`, control characters and what the caller adds, each of whose bytes is written `%XX`
-/// in upper-case hex. If the bytes are no UTF-8, every one above 127 is written so. Nothing at all is `%`, as a name may
-/// not be empty. So two different sequences of bytes never have one name.
+/// in upper-case hex. If the bytes are no UTF-8, every one above 127 is written so. Nothing at all is `%`, as a name
+/// may not be empty. So two different sequences of bytes never have one name.
 package enum CredentialName {
     /// The name of some bytes.
     ///

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The way of one component's calls to the threads that may wait: at most `width` at a time, so that a component that hangs
-/// cannot take every thread, and with a deadline where a call may wait for others than the disk.
+/// The way of one component's calls to the threads that may wait: at most `width` at a time, so that a component that
+/// hangs cannot take every thread, and with a deadline where a call may wait for others than the disk.
 final class CallLane: Sendable {
     private struct State {
         var running = 0

@@ -13,8 +13,8 @@ internal import Synchronization
 ///
 /// ## Calling from code that is not async
 ///
-/// A thread that blocks until a task has ended holds that thread. If it is one of Swift's pool, which has as many as the
-/// machine has cores, a few such callers leave none for their own tasks, and all of them wait for ever. A task that
+/// A thread that blocks until a task has ended holds that thread. If it is one of Swift's pool, which has as many as
+/// the machine has cores, a few such callers leave none for their own tasks, and all of them wait for ever. A task that
 /// prefers this executor needs no thread of that pool, so any number of callers may block, on all threads but this
 /// executor's own. The deadlines of network stores are kept by Swift's pool; they pass late while it is held.
 ///

@@ -7,8 +7,8 @@ internal import Synchronization
 /// Something that is being done in several steps, written down before the first one, by its owner.
 ///
 /// As long as this object lives, others see the intent in progress and nobody can take it over. When it goes away
-/// without ``finish()``, by an error or the end of the process, the intent is interrupted: it stays in the journal until
-/// someone adopts and finishes it.
+/// without ``finish()``, by an error or the end of the process, the intent is interrupted: it stays in the journal
+/// until someone adopts and finishes it.
 package final class Intent: Sendable {
     private struct State: ~Copyable {
         var held: HeldFile?

@@ -4,8 +4,8 @@ extension IntentJournal {
     /// Goes on with what was interrupted, in the order of its making.
     ///
     /// Each intent is recovered by one process, however many come at once; the others find it in progress and do not
-    /// wait. A handler that fails leaves its intent, for whoever recovers next, is in the report, and stops no other. Intents of unknown kinds and
-    /// files that cannot be read are left and are in the report.
+    /// wait. A handler that fails leaves its intent, for whoever recovers next, is in the report, and stops no other.
+    /// Intents of unknown kinds and files that cannot be read are left and are in the report.
     ///
     /// - Throws: `permissionDenied` or `fileError` if the folder cannot be read.
     package func recover(with recovery: JournalRecovery) throws(StorageError) -> JournalReport {

@@ -6,8 +6,8 @@ package import LocalDataAPI
 /// The host's journal: what is done in several steps is written down here first, so that it can be gone on with, or
 /// undone, by whoever comes after a crash.
 ///
-/// One file per intent, in one folder; ``IntentRecord`` has its format. An intent is there from when `begin` returns until
-/// `finish` returns, whole at every instant. Its owner holds its file locked, and the lock ends with the process.
+/// One file per intent, in one folder; ``IntentRecord`` has its format. An intent is there from when `begin` returns
+/// until `finish` returns, whole at every instant. Its owner holds its file locked, and the lock ends with the process.
 /// Any number of processes and threads may use one folder at once. A journal keeps no values: a payload may say where
 /// something is, not what.
 package struct IntentJournal: Sendable {

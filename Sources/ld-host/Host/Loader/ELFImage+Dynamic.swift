@@ -11,8 +11,8 @@ extension ELFImage {
         }
 
         private var values: [Int64: UInt64] = [:]
-        /// Where the names of libraries stand that are loaded with this one: those that it needs, and those in whose place or
-        /// beside which it stands.
+        /// Where the names of libraries stand that are loaded with this one: those that it needs, and those in whose
+        /// place or beside which it stands.
         private(set) var needed: [UInt64] = []
 
         private static let loading: Set<Int64> = [Int64(DT_NEEDED), 0x7FFF_FFFD, 0x7FFF_FFFF]

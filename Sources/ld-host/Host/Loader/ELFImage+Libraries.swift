@@ -23,8 +23,9 @@ extension ELFImage {
         }
     }
 
-    /// Requires that ld.so finds what the library needs only where nobody but root and the user can put a file: no entry
-    /// of its run path is empty, relative or open to others, and what is found there is as safe as the library itself.
+    /// Requires that ld.so finds what the library needs only where nobody but root and the user can put a file: no
+    /// entry of its run path is empty, relative or open to others, and what is found there is as safe as the library
+    /// itself.
     ///
     /// The libraries that those need in turn are not looked at, nor the folders of the system (ld.so.conf(5)).
     ///

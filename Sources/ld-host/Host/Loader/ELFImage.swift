@@ -4,12 +4,13 @@ import LocalDataAPI
 /// A shared library as it stands in its file, read without loading it.
 ///
 /// `dlopen` maps a file and believes it: a truncated one ends the process with SIGBUS, and the constructors of any
-/// library run before the caller sees a single symbol. So the file is first read with `pread(2)` - never mapped, so that
-/// a file that shrinks meanwhile is an error, not a signal - and every offset and size in it is checked.
+/// library run before the caller sees a single symbol. So the file is first read with `pread(2)` - never mapped, so
+/// that a file that shrinks meanwhile is an error, not a signal - and every offset and size in it is checked.
 ///
 /// Once this value exists, `dlopen` finds a 64-bit shared library for this machine, whole, with a dynamic section and
-/// symbols where it will look for them. Relocations and versions are not checked, nor what is in the libraries it needs: a file
-/// made to do harm is a matter of `FileTrust`, not of this check. Layout: System V gABI, chapters 4 and 5; elf(5).
+/// symbols where it will look for them. Relocations and versions are not checked, nor what is in the libraries it
+/// needs: a file made to do harm is a matter of `FileTrust`, not of this check. Layout: System V gABI, chapters 4 and
+/// 5; elf(5).
 package struct ELFImage: Sendable {
     /// The file that was read.
     package let path: String

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// Text from outside as it is shown to people: what a plugin, a configuration, a key's name or an error says may hold line
-/// breaks that forge a second line, escape sequences that steer a terminal, and marks that turn the order of letters
-/// round.
+/// Text from outside as it is shown to people: what a plugin, a configuration, a key's name or an error says may hold
+/// line breaks that forge a second line, escape sequences that steer a terminal, and marks that turn the order of
+/// letters round.
 package enum PrintableText {
-    /// The text with escapes such as `\n` and `\u{202e}` in place of what is not to be shown: control characters (C0, DEL
-    /// and C1), line and paragraph separators, and what directs the order of letters. All else is kept.
+    /// The text with escapes such as `\n` and `\u{202e}` in place of what is not to be shown: control characters (C0,
+    /// DEL and C1), line and paragraph separators, and what directs the order of letters. All else is kept.
     package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
         var result = ""

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The ledger of one destination, and what is kept of the values that its migrations replaced and removed. To be used by
-/// whoever is in turn in the destination's store; see ``MigrationTurns``.
+/// The ledger of one destination, and what is kept of the values that its migrations replaced and removed. To be used
+/// by whoever is in turn in the destination's store; see ``MigrationTurns``.
 struct Ledger: Sendable {
     let router: StorageRouter
     let settings: HostSettings

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Where a store keeps the ledger and the images of what migrations replaced and removed. No app's value gets there: the
-/// domain cannot be configured.
+/// Where a store keeps the ledger and the images of what migrations replaced and removed. No app's value gets there:
+/// the domain cannot be configured.
 enum LedgerPlace {
     static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "migrations")
 

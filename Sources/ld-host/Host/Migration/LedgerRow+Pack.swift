@@ -3,10 +3,11 @@ internal import LocalDataAPI
 extension LedgerRow {
     /// Refuses to run a migration again that its pack does otherwise than it did, and does not say so.
     ///
-    /// What it does is its fingerprint, if the pack gives it one and gave it one then; otherwise the plugin's file with the
-    /// pack's options.
+    /// What it does is its fingerprint, if the pack gives it one and gave it one then; otherwise the plugin's file with
+    /// the pack's options.
     ///
-    /// - Throws: `packUnavailable` naming the pack, the migration, and both ways. What was rolled back counts as not done.
+    /// - Throws: `packUnavailable` naming the pack, the migration, and both ways. What was rolled back counts as not
+    ///   done.
     func requireSamePack(as migration: AnyStorageMigration) throws(MigrationError) {
         try requireSame(pack: migration.pack, revision: migration.revision)
     }

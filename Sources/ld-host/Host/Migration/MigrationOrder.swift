@@ -10,8 +10,8 @@ struct MigrationOrder<Migration: OrderedMigration> {
         byID = Dictionary(migrations.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Throws: `unresolvedDependency` with the circle, if some depend on each other. One that is not there is no error
-    ///   before it is needed: it may be registered later.
+    /// - Throws: `unresolvedDependency` with the circle, if some depend on each other. One that is not there is no
+    ///   error before it is needed: it may be registered later.
     func sorted() throws(MigrationError) -> [Migration] {
         var sorted: [Migration] = []
         var done: Set<String> = []

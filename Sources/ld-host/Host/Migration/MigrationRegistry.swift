@@ -64,8 +64,8 @@ final class MigrationRegistry: Sendable {
     /// Whether the migrations of a snapshot's packs are not there yet.
     func lacksPacks(of snapshot: UInt) -> Bool { state.withLock { $0.packsOwner != snapshot } }
 
-    /// Puts the migrations of packs before all others, in place of those of other packs; one that the app has added with
-    /// the same id and destination counts instead.
+    /// Puts the migrations of packs before all others, in place of those of other packs; one that the app has added
+    /// with the same id and destination counts instead.
     ///
     /// - Throws: What is wrong with one of them, or with all together; then nothing has changed.
     func setPacks(_ packs: [KnownMigration], of snapshot: UInt) throws(MigrationError) {

@@ -10,7 +10,8 @@ struct MigrationRollback {
 
     /// Puts back what was there before, all of it or nothing.
     ///
-    /// - Throws: `validationFailed` if there is nothing to undo, or somebody changed a value since; then nothing is done.
+    /// - Throws: `validationFailed` if there is nothing to undo, or somebody changed a value since; then nothing is
+    ///   done.
     func run(_ id: String) async throws {
         var page = try await ledger.page()
         guard var row = page[id], row.state == .clean else {

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// One run of a migration, in turn in its destination's store. The order makes it safe to be stopped at any point: the
-/// migration runs on a transaction; what it wrote, the images of what that replaces and the ledger's row are put in place
-/// as one; what was written is read back; only then is removed what the migration removes.
+/// migration runs on a transaction; what it wrote, the images of what that replaces and the ledger's row are put in
+/// place as one; what was written is read back; only then is removed what the migration removes.
 struct MigrationRun: Sendable {
     /// What was read changed before it could be committed.
     private struct Disturbed: Error {}

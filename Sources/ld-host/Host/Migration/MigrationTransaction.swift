@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It runs
-/// no other migration, and keys need be in no catalog.
+/// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It
+/// runs no other migration, and keys need be in no catalog.
 final class MigrationTransaction: MovingTransaction {
     /// One value that the migration has looked at or changes.
     struct Entry: Sendable {
@@ -56,8 +56,8 @@ final class MigrationTransaction: MovingTransaction {
         self.planned = planned
     }
 
-    /// What was looked at and changed, in the order of the first look, and what all of it follows from; from now on every
-    /// call is refused.
+    /// What was looked at and changed, in the order of the first look, and what all of it follows from; from now on
+    /// every call is refused.
     func close() -> (entries: [Entry], views: [StoreView]) {
         state.withLock {
             $0.isOver = true

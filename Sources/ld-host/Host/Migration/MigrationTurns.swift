@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and of
-/// all processes that have the same state folder by a lock of a file.
+/// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
+/// of all processes that have the same state folder by a lock of a file.
 final class MigrationTurns: Sendable {
     /// Those of this process, whatever the number of its routers.
     static let shared = MigrationTurns()

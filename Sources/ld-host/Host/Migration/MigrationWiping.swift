@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// Clears the files of a store of what a migration has moved from there to a better protected place. What cannot be cleared yet
-/// stands in the ledger's row, for `migrate status` and the next run.
+/// Clears the files of a store of what a migration has moved from there to a better protected place. What cannot be
+/// cleared yet stands in the ledger's row, for `migrate status` and the next run.
 extension Ledger {
     /// Clears the places that a migration has moved values from. What is kept to undo it stays until it is given up.
     func wipe(_ id: String, in page: inout LedgerPage) async {
@@ -40,7 +40,8 @@ extension Ledger {
 }
 
 extension BulkLedger {
-    /// Clears the source's place of values that have come to a better protected one, and says in the row whether it could.
+    /// Clears the source's place of values that have come to a better protected one, and says in the row whether it
+    /// could.
     func wipe(_ row: inout LedgerRow, _ page: inout LedgerPage) throws {
         guard source.isPlain, !destination.isPlain else { return }
         var isWiped = true

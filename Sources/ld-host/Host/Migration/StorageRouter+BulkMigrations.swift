@@ -7,8 +7,8 @@ extension StorageRouter {
     /// - Parameters:
     ///   - onConflict: In place of the migration's own policy.
     ///   - progress: Of one of many keys, told how many of how many values have been looked at, on any thread.
-    /// - Throws: `MigrationError` naming the migration. Of one of many keys, chunks that were moved before stay moved, and the
-    ///   next run goes on behind them.
+    /// - Throws: `MigrationError` naming the migration. Of one of many keys, chunks that were moved before stay moved,
+    ///   and the next run goes on behind them.
     @discardableResult
     public func runMigration(
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
@@ -20,7 +20,8 @@ extension StorageRouter {
         }
     }
 
-    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if some fail.
+    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if
+    /// some fail.
     public func migrateRanges() async throws -> MigrationReport {
         let snapshot = try await snapshot()
         var entries: [MigrationReport.Entry] = []
@@ -52,11 +53,11 @@ extension StorageRouter {
         }
     }
 
-    /// Undoes a migration of many keys: its sources are put back, and what it wrote is removed or becomes what it was. Chunks
-    /// are undone one after the other; what is interrupted can be run again.
+    /// Undoes a migration of many keys: its sources are put back, and what it wrote is removed or becomes what it was.
+    /// Chunks are undone one after the other; what is interrupted can be run again.
     ///
-    /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept: then
-    ///   nothing is changed.
+    /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept:
+    ///   then nothing is changed.
     func rollbackRange(_ id: String) async throws {
         try await inTurn(of: id) { try BulkRollback($0).run() }
     }

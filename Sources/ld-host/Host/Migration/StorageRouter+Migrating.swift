@@ -133,8 +133,8 @@ extension StorageRouter {
             userPreferences: migrationRegistry.preferences)
     }
 
-    /// Whether a source of a migration that is done has data that it has not brought. What it changed in place has no mark
-    /// of that in a store without attributes, as long as the configuration says which version wrote it.
+    /// Whether a source of a migration that is done has data that it has not brought. What it changed in place has no
+    /// mark of that in a store without attributes, as long as the configuration says which version wrote it.
     func hasNewData(
         _ source: ResolvedKey, besides destination: ResolvedKey, _ settings: HostSettings
     ) async throws(StorageError) -> Bool {
@@ -143,8 +143,8 @@ extension StorageRouter {
         return try await attributes(of: source)?.appVersion != nil
     }
 
-    /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is not
-    /// known.
+    /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is
+    /// not known.
     private func dataVersion(
         of migration: AnyStorageMigration, _ settings: HostSettings, _ planned: PlannedChanges?
     ) async throws -> String? {

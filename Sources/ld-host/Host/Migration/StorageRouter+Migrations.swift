@@ -4,7 +4,8 @@ public import LocalDataAPI
 extension StorageRouter {
     /// Runs the migration of a key now, whether or not the key has a value.
     ///
-    /// The condition is asked as always, and so is what happens to a value that is there: nothing is forced but the run.
+    /// The condition is asked as always, and so is what happens to a value that is there: nothing is forced but the
+    /// run.
     ///
     /// - Parameters:
     ///   - key: Its own migration is run, or else those that are registered for it.
@@ -33,8 +34,8 @@ extension StorageRouter {
 
     /// Adds a migration for a key that has none of its own, or others before it.
     ///
-    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, or it closes a
-    ///   circle of dependencies; then it is not added.
+    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, or it
+    ///   closes a circle of dependencies; then it is not added.
     public func registerMigration(_ migration: AnyStorageMigration) async throws {
         try migrationRegistry.add([migration])
     }
@@ -46,8 +47,8 @@ extension StorageRouter {
 
     /// Adds a migration of many keys. Each of them is moved when it is asked for.
     ///
-    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, it closes a
-    ///   circle of dependencies, or another one moves values the other way; then it is not added.
+    /// - Throws: `MigrationError` if it can never be right, its id is taken by one with another destination, it closes
+    ///   a circle of dependencies, or another one moves values the other way; then it is not added.
     public func registerMigration(_ migration: AnyBulkMigration) async throws {
         try migrationRegistry.add([.bulk(migration)])
     }
@@ -57,12 +58,12 @@ extension StorageRouter {
         try await registerMigration(AnyBulkMigration(migration))
     }
 
-    /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted, after those of
-    /// many keys that are registered: all of them, each after those that it depends on, also if some fail.
+    /// Adds a catalog, as ``registerCatalog(_:)`` does, and runs the migrations of its keys if that is wanted, after
+    /// those of many keys that are registered: all of them, each after those that it depends on, also if some fail.
     ///
     /// - Returns: What became of each; see its `failures`, which are logged, too.
-    /// - Throws: What ``registerCatalog(_:)`` throws; `MigrationError` if a migration of the catalog can never be right:
-    ///   then nothing is registered and nothing is run.
+    /// - Throws: What ``registerCatalog(_:)`` throws; `MigrationError` if a migration of the catalog can never be
+    ///   right: then nothing is registered and nothing is run.
     @discardableResult
     public func registerCatalog(
         _ catalog: some StorageKeyCatalog, migrateImmediately: Bool
@@ -120,14 +121,14 @@ extension StorageRouter {
         return try await Ledger(self, settings, of: resolved).page().rows.map(\.record)
     }
 
-    /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed is
-    /// put back. The next `get` migrates anew, as long as the key has the migration. A sealed value counts as changed if it
-    /// was sealed anew since, or if the run was interrupted before it had been read back.
+    /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed
+    /// is put back. The next `get` migrates anew, as long as the key has the migration. A sealed value counts as
+    /// changed if it was sealed anew since, or if the run was interrupted before it had been read back.
     ///
     /// - Parameters:
     ///   - id: Which one, if there are several.
-    /// - Throws: `validationFailed` if it has not run to its end, a value was changed since, or what was there is no longer
-    ///   kept (configuration `migrations.grace`, ``confirmMigration(of:id:)``): then nothing is changed.
+    /// - Throws: `validationFailed` if it has not run to its end, a value was changed since, or what was there is no
+    ///   longer kept (configuration `migrations.grace`, ``confirmMigration(of:id:)``): then nothing is changed.
     public func rollbackMigration<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
         try await inTurn(key, id) { try await MigrationRollback($0).run($1) }
     }

@@ -22,8 +22,8 @@ extension StorageRouter {
     /// Opens the packs of the configuration and registers their migrations, unless that is done.
     ///
     /// - Returns: What the packs are of.
-    /// - Throws: `packUnavailable` naming the pack that is missing, damaged or refused: without it nobody can tell whether
-    ///   there is older data.
+    /// - Throws: `packUnavailable` naming the pack that is missing, damaged or refused: without it nobody can tell
+    ///   whether there is older data.
     @discardableResult
     func loadPacks() async throws -> RouterSnapshot {
         let snapshot = try await snapshot()

@@ -13,10 +13,10 @@ public import LocalDataAPI
 /// for await theme in settings.$theme.changes { ... }
 /// ```
 ///
-/// - **Reading** gives what is in memory, without a wait: before ``StoredValue/load()`` the default that the property is
-///   declared with, which is never written.
-/// - **Setting** shows at once, and is written in the background, in order; of values that are set quickly one after the
-///   other, the last one is. A set before the load waits until what is stored has been read, and wins over it.
+/// - **Reading** gives what is in memory, without a wait: before ``StoredValue/load()`` the default that the property
+///   is declared with, which is never written.
+/// - **Setting** shows at once, and is written in the background, in order; of values that are set quickly one after
+///   the other, the last one is. A set before the load waits until what is stored has been read, and wins over it.
 /// - **Errors** of writing are thrown by ``StoredValue/save()``; the value in memory stays.
 ///
 /// A property may be used from any thread.

@@ -64,8 +64,8 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// - Throws: What the last write threw.
     public func save() async throws { try await state.withLock { $0.writing }?.value }
 
-    /// The values that it gets from now on: those that are set here, those that are loaded, and those that other parts of
-    /// the program or other processes store. Of values that come while the reader is busy, the last one is told. The
+    /// The values that it gets from now on: those that are set here, those that are loaded, and those that other parts
+    /// of the program or other processes store. Of values that come while the reader is busy, the last one is told. The
     /// sequence ends with its task.
     public var changes: AsyncStream<Value> {
         let (stream, continuation) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(1))

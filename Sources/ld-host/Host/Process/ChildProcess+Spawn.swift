@@ -3,7 +3,8 @@ import Glibc
 import LocalDataAPI
 
 extension ChildProcess {
-    /// Starts the program by posix_spawn(3), which tells apart a program that could not be started from one that failed.
+    /// Starts the program by posix_spawn(3), which tells apart a program that could not be started from one that
+    /// failed.
     func spawn() throws -> Supervision {
         let input = try openInput()
         let output = try Pipe(of: self)

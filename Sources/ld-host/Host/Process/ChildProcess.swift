@@ -41,9 +41,9 @@ package struct ChildProcess: Sendable {
     ///
     /// Blocks the calling thread, which should be one of the host's I/O threads. When the program has ended, what
     /// remains of its process group is killed and the output that is there is taken; a descendant outside the group
-    /// that keeps the output open is not waited for. When the time is up, the group is killed with SIGKILL, which cannot
-    /// be caught, and the program is reaped. Only if the kernel does not let go of it within 5 s (a hung network file
-    /// system) does the call return without reaping.
+    /// that keeps the output open is not waited for. When the time is up, the group is killed with SIGKILL, which
+    /// cannot be caught, and the program is reaped. Only if the kernel does not let go of it within 5 s (a hung network
+    /// file system) does the call return without reaping.
     ///
     /// - Parameter deadline: The time from now, in which a suspended machine's sleep does not count (CLOCK_MONOTONIC).
     /// - Throws: `StorageError.pluginRefused`, naming the program, if it cannot be started, or if other code in this

@@ -6,10 +6,10 @@ internal import LocalDataAPI
 /// The process in which a plugin is inspected, as `ld-host` runs it: it starts a child that loads the plugin, waits for
 /// it, and ends whatever the plugin's code has started, also what has left the process group.
 ///
-/// The child may not send signals to other processes, trace them or change their limits, and has no descriptor but the one
-/// for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor does anything
-/// prove that a report is the host's own and not the plugin's: the host checks the descriptor again when it loads the
-/// plugin.
+/// The child may not send signals to other processes, trace them or change their limits, and has no descriptor but the
+/// one for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor does
+/// anything prove that a report is the host's own and not the plugin's: the host checks the descriptor again when it
+/// loads the plugin.
 package enum InspectionProcess {
     /// Looks at a file in a child of this process, which must have one thread.
     package static func report(on path: String, timeout: Duration) -> PluginInspector.Report {

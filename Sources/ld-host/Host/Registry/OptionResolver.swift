@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Turns the options of a configured store, provider or pack into what the component's `open` gets: checked against the component's own
-/// list, defaults filled in, folders in the place of their placeholders.
+/// Turns the options of a configured store, provider or pack into what the component's `open` gets: checked against the
+/// component's own list, defaults filled in, folders in the place of their placeholders.
 struct OptionResolver {
     let component: PluginDescription.Component
     let folders: HostSettings.Folders

@@ -59,15 +59,15 @@ extension HostSettings {
                     hint: "use an absolute file URL")
             }
             let folder = Self.normalized(scope)
-            // A file of the plain domain stands in the folder itself, where other programs look for it. No name of a key is
-            // spelled with upper-case letters there, so the folders of other domains are never in its way.
+            // A file of the plain domain stands in the folder itself, where other programs look for it. No name of a
+            // key is spelled with upper-case letters there, so the folders of other domains are never in its way.
             let own = domain == "fileSystem" ? folder : folder == "/" ? "/\(domain)" : "\(folder)/\(domain)"
             return StorageNamespace(domain: domain, scope: folder, directory: own)
         }
     }
 
-    /// Where values of an encrypted domain in a folder of the user's own stood before the domain had its own folder there,
-    /// and before two spellings of a path were one; the first is the latest. Empty for all other domains.
+    /// Where values of an encrypted domain in a folder of the user's own stood before the domain had its own folder
+    /// there, and before two spellings of a path were one; the first is the latest. Empty for all other domains.
     func formerPlaces(of domain: StorageDomain) -> [StorageNamespace] {
         guard case .encryptedFileSystem(let directory) = domain, case .custom = directory,
             let place = try? place(of: domain)

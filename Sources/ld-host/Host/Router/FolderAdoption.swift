@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// Brings encrypted values to their domain's own folder. They stood in the folder that the user names, where the plain domain's
-/// values stand too. Calls may wait.
+/// Brings encrypted values to their domain's own folder. They stood in the folder that the user names, where the plain
+/// domain's values stand too. Calls may wait.
 struct FolderAdoption: Sendable {
     let snapshot: RouterSnapshot
     /// The store that serves the encrypted domain.
@@ -20,8 +20,9 @@ struct FolderAdoption: Sendable {
         self.security = security
     }
 
-    /// Brings one value, if it is there and nothing is at its own place. What does not open is another domain's, or cannot be
-    /// told from it: it stays, and so does what is changed meanwhile. Nothing is removed before the copy was read back.
+    /// Brings one value, if it is there and nothing is at its own place. What does not open is another domain's, or
+    /// cannot be told from it: it stays, and so does what is changed meanwhile. Nothing is removed before the copy was
+    /// read back.
     func adopt(_ name: String) throws(StorageError) {
         for namespace in former {
             let old = StorageAddress(namespace, name: name)

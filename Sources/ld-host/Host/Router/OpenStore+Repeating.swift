@@ -1,7 +1,8 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// A store that reads inline never waits for others there: it says `busy`, and is asked again by a thread that may wait.
+/// A store that reads inline never waits for others there: it says `busy`, and is asked again by a thread that may
+/// wait.
 extension OpenStore {
     /// Whether an error of a read inline only says that it would have had to wait.
     func isBusyForNow(_ error: StorageError) -> Bool {

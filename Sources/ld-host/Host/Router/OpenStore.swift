@@ -6,8 +6,8 @@ final class OpenStore: Sendable {
     let store: LoadedStore
     let plugin: String
     let component: String
-    /// The same for all stores, of this process and others and whatever their names, that the same component serves with
-    /// the same options.
+    /// The same for all stores, of this process and others and whatever their names, that the same component serves
+    /// with the same options.
     let identity: UInt64
     /// How values are sealed before the store gets them, if they are.
     let sealing: StoreSealing?

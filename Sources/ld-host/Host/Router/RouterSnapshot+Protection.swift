@@ -135,8 +135,8 @@ extension RouterSnapshot {
             hint: hint)
     }
 
-    /// Whether an address of an open store is one of the host's own: a key ring, the key of a store's ring, or an entry of
-    /// the list of those. May wait.
+    /// Whether an address of an open store is one of the host's own: a key ring, the key of a store's ring, or an entry
+    /// of the list of those. May wait.
     func isReserved(_ address: StorageAddress, in open: OpenStore) throws(StorageError) -> Bool {
         if isConfigured(address) || RingList.holds(address.place) { return true }
         guard address.place.domain == "keychain" else { return false }

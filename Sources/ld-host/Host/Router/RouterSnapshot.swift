@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// One state of a router: settings, stores and registered keys. Immutable, and never freed once published, not even with
-/// its router, so that readers need no lock and no count.
+/// One state of a router: settings, stores and registered keys. Immutable, and never freed once published, not even
+/// with its router, so that readers need no lock and no count.
 final class RouterSnapshot: Sendable {
     let settings: HostSettings
     let registry: PluginRegistry

@@ -7,8 +7,8 @@ extension StorageRouter {
     /// ``registerDefault(_:for:)``.
     ///
     /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
-    ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may be
-    ///   older data, and it could not be brought here.
+    ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may
+    ///   be older data, and it could not be brought here.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)

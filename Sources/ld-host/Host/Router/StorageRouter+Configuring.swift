@@ -8,15 +8,17 @@ extension StorageRouter {
         await publishOrFail { $0.storage = configuration }
     }
 
-    /// Sets the sub-directory of this app's files. A value of a typed key that lies elsewhere is brought along by the key's
-    /// next `get`. With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
+    /// Sets the sub-directory of this app's files. A value of a typed key that lies elsewhere is brought along by the
+    /// key's next `get`. With one that is not usable every later call throws `invalidConfiguration`, until it is set
+    /// anew.
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
         placeHistory.settingsChanged()
         await publishOrFail { $0.files = configuration }
     }
 
-    /// Sets where master keys are kept and how values are encrypted that are written from now on. Values that are stored
-    /// stay readable. With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
+    /// Sets where master keys are kept and how values are encrypted that are written from now on. Values that are
+    /// stored stay readable. With one that is not usable every later call throws `invalidConfiguration`, until it is
+    /// set anew.
     public func updateEncryptionConfiguration(_ configuration: EncryptionConfiguration) async {
         await publishOrFail { $0.encryption = configuration }
     }
@@ -72,8 +74,8 @@ extension StorageRouter {
 
     /// Adds a catalog. From then on a key that is in no registered catalog is refused.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; `MigrationError` if a migration of one
-    ///   can never be right; then nothing has changed.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; `MigrationError` if a migration of
+    ///   one can never be right; then nothing has changed.
     public func registerCatalog(_ catalog: some StorageKeyCatalog) async throws {
         let migrations = catalog.allKeys.compactMap(\.migration)
         try migrationRegistry.check(migrations)

@@ -9,8 +9,8 @@ extension StorageRouter {
         ])
     }
 
-    /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and `doctor`
-    /// tells of it.
+    /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and
+    /// `doctor` tells of it.
     func recover(_ snapshot: RouterSnapshot) {
         do throws(StorageError) {
             let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 extension Diagnosis {
-    /// Reads every value of every store and compares it with what was recorded when it was written; opens what a store seals.
-    /// Memory for some thousand names at most. Takes as long as reading all takes.
+    /// Reads every value of every store and compares it with what was recorded when it was written; opens what a store
+    /// seals. Memory for some thousand names at most. Takes as long as reading all takes.
     ///
     /// - Parameter progress: Called after each value with how many there were so far, on any thread.
     package static func scrub(

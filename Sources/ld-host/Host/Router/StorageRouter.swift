@@ -77,8 +77,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         }
     }
 
-    /// Makes a snapshot for who is to change nothing, not even to go on with what was interrupted: that is left to who uses
-    /// the router next.
+    /// Makes a snapshot for who is to change nothing, not even to go on with what was interrupted: that is left to who
+    /// uses the router next.
     func untouchedSnapshot<Result>(
         _ body: (RouterSnapshot) async throws -> Result
     ) async throws -> Result {

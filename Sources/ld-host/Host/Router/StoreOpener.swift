@@ -94,8 +94,8 @@ struct KeychainValue: Sendable {
     let account: String
     let value: SealedValue
 
-    /// The bytes, or `nil` if there are none. Lists what is found, since installations made some before there was a list;
-    /// where nothing can be written, it opens all the same.
+    /// The bytes, or `nil` if there are none. Lists what is found, since installations made some before there was a
+    /// list; where nothing can be written, it opens all the same.
     func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
         guard var data = try value.get() else { return nil }
         defer { data.resetBytes(in: 0..<data.count) }

@@ -5,8 +5,8 @@ internal import Glibc
 package enum MemorySecrecy {
     /// Makes this process one whose memory leaves no trace: a crash ends it without a core dump, on the disk or to a
     /// program that collects them, and without the runtime's report, which prints what is behind registers; other
-    /// programs of the same user can neither attach to it nor read its memory. For the start of a program; programs that
-    /// it starts do not inherit the latter.
+    /// programs of the same user can neither attach to it nor read its memory. For the start of a program; programs
+    /// that it starts do not inherit the latter.
     ///
     /// Whoever is root can read the memory all the same.
     package static func enforce() {
@@ -18,8 +18,8 @@ package enum MemorySecrecy {
         ld_linux_forbid_dumps()
     }
 
-    /// Runs body and overwrites what its calls have left on the stack: registers that held part of a key are saved there
-    /// by compiled code, and by the dynamic linker when a function is called for the first time. 0.5 us.
+    /// Runs body and overwrites what its calls have left on the stack: registers that held part of a key are saved
+    /// there by compiled code, and by the dynamic linker when a function is called for the first time. 0.5 us.
     static func clearingStack<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -36,8 +36,8 @@ package enum MemorySecrecy {
         ld_linux_clear_registers()
     }
 
-    /// Zeroes the registers in which a cipher or a copy leaves bytes of a value: the first call of another function would
-    /// save them on the stack.
+    /// Zeroes the registers in which a cipher or a copy leaves bytes of a value: the first call of another function
+    /// would save them on the stack.
     @inline(__always)
     static func clearRegisters() { ld_linux_clear_registers() }
 }

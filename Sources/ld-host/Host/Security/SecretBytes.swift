@@ -1,8 +1,8 @@
 internal import Glibc
 package import LocalDataAPI
 
-/// Key material in memory of its own: kept out of core dumps, out of swap where the system allows it, and cleared before
-/// it is given back.
+/// Key material in memory of its own: kept out of core dumps, out of swap where the system allows it, and cleared
+/// before it is given back.
 package final class SecretBytes: @unchecked Sendable {
     // Written in init only.
     private let memory: UnsafeMutableRawBufferPointer

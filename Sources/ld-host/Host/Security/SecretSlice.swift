@@ -1,4 +1,5 @@
-/// A part of a ``SecretBuffer``: a collection of bytes that copies none of them. Two slices are equal if their bytes are.
+/// A part of a ``SecretBuffer``: a collection of bytes that copies none of them. Two slices are equal if their bytes
+/// are.
 package struct SecretSlice: RandomAccessCollection, Sendable {
     package let startIndex: Int
     package let endIndex: Int

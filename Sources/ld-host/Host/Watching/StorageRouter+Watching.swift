@@ -2,15 +2,16 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by other
-    /// processes are told too, if the store is shared. Changes that come quickly one after the other are told as one.
+    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by
+    /// other processes are told too, if the store is shared. Changes that come quickly one after the other are told as
+    /// one.
     ///
     /// ```swift
     /// for try await theme in try await router.changes(of: .theme) { show(theme ?? "light") }
     /// ```
     ///
-    /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with when
-    /// the configuration is changed.
+    /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with
+    /// when the configuration is changed.
     ///
     /// - Throws: What keeps the key from being used, and whatever the store reports.
     public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {

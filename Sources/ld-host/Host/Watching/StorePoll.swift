@@ -44,8 +44,8 @@ struct StorePoll: Sendable {
         return names
     }
 
-    /// A hash of the stored bytes, or of what the store knows of them if that is enough: two values may have been written
-    /// within the smallest time that it tells apart, but not long ago.
+    /// A hash of the stored bytes, or of what the store knows of them if that is enough: two values may have been
+    /// written within the smallest time that it tells apart, but not long ago.
     private func mark(of name: String) throws(StorageError) -> UInt64? {
         let handle = HeldHandle(open.store, try open.store.resolve(StorageAddress(place, name: name)))
         return try withExtendedLifetime(handle) { () throws(StorageError) in

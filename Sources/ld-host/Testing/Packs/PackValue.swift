@@ -6,8 +6,8 @@ enum PackValue {
     /// Letters of no language, so that a message in words cannot hold them by chance.
     static let text = "xqzvkjwq7391hbnmtrpl5520gfdsqkxz"
 
-    /// A value of a key, as its serializer writes it: of the key's type if it is a simple one, an empty dictionary if it is
-    /// another.
+    /// A value of a key, as its serializer writes it: of the key's type if it is a simple one, an empty dictionary if
+    /// it is another.
     static func sample(of key: StorageKeyDescriptor) -> Data {
         // Each of its own, so that one that comes to the wrong place is seen.
         let text = "\(text) \(key.name)"

@@ -5,8 +5,8 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// The host's part of a migration: values in memory, what a pack does with them, and where it breaks the rules. One that a
-/// pack keeps must stay alive.
+/// The host's part of a migration: values in memory, what a pack does with them, and where it breaks the rules. One
+/// that a pack keeps must stay alive.
 final class RecordedTransaction: Sendable {
     /// How a transaction behaves.
     struct Conduct: Sendable {

@@ -2,7 +2,8 @@ internal import FoundationEssentials
 
 /// The examples of RFC 7748 for X25519.
 enum AgreementVector {
-    /// Section 5.2: private key, public key, shared secret. The second public key has the bit set that is to be ignored.
+    /// Section 5.2: private key, public key, shared secret. The second public key has the bit set that is to be
+    /// ignored.
     static let products = [
         (
             Data(hex: "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
@@ -16,8 +17,8 @@ enum AgreementVector {
         ),
     ]
 
-    /// Section 5.2: the base point, and what it is after 1,000 rounds in which the last result is the private key and the
-    /// one before it the public key.
+    /// Section 5.2: the base point, and what it is after 1,000 rounds in which the last result is the private key and
+    /// the one before it the public key.
     static let basePoint = Data([9] + [UInt8](repeating: 0, count: 31))
     static let rounds = (count: 1000, Data(hex: "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"))
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// What sealing and opening cost through a provider's table, called from C, beside the same cipher elsewhere. Each side is
-/// a program of its own, and what counts is its processor time.
+/// What sealing and opening cost through a provider's table, called from C, beside the same cipher elsewhere. Each side
+/// is a program of its own, and what counts is its processor time.
 struct CipherCost {
     let setting: Setting
     private static let ciphers = [("AES-256-GCM", "aes-256-gcm"), ("ChaCha20-Poly1305", "chacha20-poly1305")]
@@ -14,8 +14,8 @@ struct CipherCost {
         for (name, cipher) in Self.ciphers {
             for (words, size) in Self.sizes {
                 for action in Self.actions {
-                    // A run takes a second. For short values `openssl speed` does less than a call has to do, so there is
-                    // no aim, and one run will do.
+                    // A run takes a second. For short values `openssl speed` does less than a call has to do, so there
+                    // is no aim, and one run will do.
                     let isLong = size >= 16_384
                     let ours = try Self.turn(openSSL, action, cipher, size, nanoseconds: 1e8)
                     let times = try await Comparison.rounds(isLong ? 3 : 1, areWarm: true) {

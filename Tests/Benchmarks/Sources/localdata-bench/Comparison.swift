@@ -8,8 +8,8 @@ struct Comparison: Sendable {
     /// The median of the rounds' differences.
     let difference: Double
 
-    /// Measures in rounds, which of the two goes first alternating, after one round that does not count, unless both have
-    /// run before.
+    /// Measures in rounds, which of the two goes first alternating, after one round that does not count, unless both
+    /// have run before.
     static func rounds(
         _ count: Int, areWarm: Bool = false, ours: () async throws -> Double, baseline: () async throws -> Double
     ) async rethrows -> Comparison {

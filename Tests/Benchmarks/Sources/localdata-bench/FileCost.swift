@@ -42,8 +42,8 @@ struct FileCost {
         try await batches(attribute)
     }
 
-    /// Both sides are C programs: one calls the plugin's table, the other makes the fewest system calls that replace the
-    /// values durably, but not all of them or none.
+    /// Both sides are C programs: one calls the plugin's table, the other makes the fewest system calls that replace
+    /// the values durably, but not all of them or none.
     private func batches(_ attribute: String) async throws {
         let ours = try Companion(
             "\(setting.tools)/batches",

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Migrations: many values beside GRDB's migrator, what they take of memory, one large value, and what migrations cost who has
-/// none to run.
+/// Migrations: many values beside GRDB's migrator, what they take of memory, one large value, and what migrations cost
+/// who has none to run.
 struct MigrationCost {
     let setting: Setting
     private static let many = 100_000

@@ -23,7 +23,8 @@ enum PolicyCases {
 
     static let folder = "/tmp/localdata-policies-\(UInt64.random(in: 0 ... .max))"
 
-    /// Domains whose stores keep what they are given; a folder of the key's own choosing is replaced by one of the test's.
+    /// Domains whose stores keep what they are given; a folder of the key's own choosing is replaced by one of the
+    /// test's.
     static let plainDomains: [StorageDomain] = [
         .userDefaults(), .userDefaults(suite: "a suite"), .fileSystem(), .fileSystem(directory: .caches),
         .fileSystem(directory: .custom(URL(filePath: folder))), .appGroupUserDefaults(), .appGroupFileSystem(),

@@ -12,7 +12,8 @@ import Testing
         StorageKey(name: name, domain: domain, security: security, owner: "tests", description: "bytes")
     }
 
-    /// Runs a task on one thread. Whatever leaves the thread in the task's calls ends a job, and coming back is another.
+    /// Runs a task on one thread. Whatever leaves the thread in the task's calls ends a job, and coming back is
+    /// another.
     private final class OneThread: TaskExecutor {
         private let queue = MutexBox<[UnownedJob]>([])
         private let jobs = Counter()

@@ -33,8 +33,8 @@ extension JSON {
         }
     }
 
-    /// Puts a value at a place, in place of what is there. In a list it becomes the element of that number, and those from
-    /// there on move up. Objects that are not there on the way are made.
+    /// Puts a value at a place, in place of what is there. In a list it becomes the element of that number, and those
+    /// from there on move up. Objects that are not there on the way are made.
     ///
     /// - Throws: `PlaceFault` if what is on the way is neither, or the list has no such place.
     mutating func insert(_ value: JSON, at pointer: JSONPointer) throws(PlaceFault) {

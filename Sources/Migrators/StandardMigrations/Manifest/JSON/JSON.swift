@@ -1,4 +1,5 @@
-/// A JSON value (RFC 8259) that loses nothing: numbers keep the text that they were written with, and members their order.
+/// A JSON value (RFC 8259) that loses nothing: numbers keep the text that they were written with, and members their
+/// order.
 indirect enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)

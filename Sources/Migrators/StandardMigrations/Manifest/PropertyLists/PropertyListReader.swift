@@ -1,8 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Reads a binary property list as JSON has the same value: bytes as base64 and dates as seconds since 2001, which is how
-/// `Serializer.json` writes them. Damaged or hostile bytes end in an error, in time that is bounded by their number.
+/// Reads a binary property list as JSON has the same value: bytes as base64 and dates as seconds since 2001, which is
+/// how `Serializer.json` writes them. Damaged or hostile bytes end in an error, in time that is bounded by their
+/// number.
 struct PropertyListReader {
     static let magic = "bplist00"
 

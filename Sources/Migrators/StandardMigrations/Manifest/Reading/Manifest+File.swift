@@ -6,8 +6,8 @@ extension Manifest {
     /// The most bytes that a file may have.
     static let largestFile = 1 << 20
 
-    /// Reads a file: a regular one, not behind a link, that belongs to this user or root and that nobody else can write,
-    /// as what it says moves and removes values. Its numbers keep every digit.
+    /// Reads a file: a regular one, not behind a link, that belongs to this user or root and that nobody else can
+    /// write, as what it says moves and removes values. Its numbers keep every digit.
     ///
     /// - Throws: `invalidOptions`, `permissionDenied` or `fileError` naming the file.
     package init(file path: String) throws(StorageError) {

@@ -1,6 +1,6 @@
-/// Tells what a step does from what it did before, for the ledger: FNV-1a, 64 bits, of the step's JSON without spaces and
-/// with the members of every object in order of their bytes, so that neither counts, nor whether the configuration or a file has it.
-/// It is for the operator's own mistakes, not against someone who makes two steps alike on purpose.
+/// Tells what a step does from what it did before, for the ledger: FNV-1a, 64 bits, of the step's JSON without spaces
+/// and with the members of every object in order of their bytes, so that neither counts, nor whether the configuration
+/// or a file has it. It is for the operator's own mistakes, not against someone who makes two steps alike on purpose.
 enum StepFingerprint {
     /// - Parameter names: Members of the step that say nothing of what it does.
     static func of(_ step: JSON, besides names: [String]) -> String {

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// One change of a JSON value. What does not fit is an error that names the place; nothing is overwritten, and nothing is
-/// dropped but by `drop`.
+/// One change of a JSON value. What does not fit is an error that names the place; nothing is overwritten, and nothing
+/// is dropped but by `drop`.
 enum FieldChange: Sendable {
     /// Which kind of value a text, number or truth value becomes.
     enum Cast: String, Sendable, CaseIterable {

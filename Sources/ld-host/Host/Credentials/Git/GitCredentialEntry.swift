@@ -1,8 +1,8 @@
 /// A credential of git's as the keychain keeps it: the password, and behind it, each on a line of its own, what git
 /// told beside it: `password_expiry_utc=...`, `oauth_refresh_token=...`, `authtype=...`, `credential=...`.
 ///
-/// So a password alone is stored as it is, and git's own helper for libsecret writes the same. The last line has no end.
-/// If the first line is empty and a `credential` follows, there is no password.
+/// So a password alone is stored as it is, and git's own helper for libsecret writes the same. The last line has no
+/// end. If the first line is empty and a `credential` follows, there is no password.
 struct GitCredentialEntry {
     private typealias Field = GitCredentialRequest.Field
 

@@ -3,10 +3,10 @@ internal import LocalDataAPI
 
 /// Git's credentials in the keychain: what a credential helper does (gitcredentials(7), "CUSTOM HELPERS").
 ///
-/// The service of a credential is `git:PROTOCOL://HOST` or, if git is told to use the path
-/// (`credential.useHttpPath`), `git:PROTOCOL://HOST/PATH`; its name is the user's. What is no text in them, and what
-/// would make two of them one, is escaped as ``CredentialName`` does it: `%` and control characters, in the host `/`, in
-/// the protocol `:` too. A user without a name is `%`. The value is a ``GitCredentialEntry``.
+/// The service of a credential is `git:PROTOCOL://HOST` or, if git is told to use the path (`credential.useHttpPath`),
+/// `git:PROTOCOL://HOST/PATH`; its name is the user's. What is no text in them, and what would make two of them one, is
+/// escaped as ``CredentialName`` does it: `%` and control characters, in the host `/`, in the protocol `:` too. A user
+/// without a name is `%`. The value is a ``GitCredentialEntry``.
 ///
 /// A request with a path means what was stored with that path only. One without a path means what was stored for the
 /// host with any path, as for git's own helpers; `get` prefers what was stored without. So credentials stay known when
@@ -39,9 +39,9 @@ package struct GitCredentialStore: Sendable {
 
     /// The answer to a request as lines, or `nil` if there is none.
     ///
-    /// Of several users' credentials it is the one that was stored last, or the first by the bytes of its name where the
-    /// store does not tell times. One whose password has expired is removed and not given; if it has a refresh token,
-    /// then it stays, and the token is given without the password, as helpers that renew passwords need it.
+    /// Of several users' credentials it is the one that was stored last, or the first by the bytes of its name where
+    /// the store does not tell times. One whose password has expired is removed and not given; if it has a refresh
+    /// token, then it stays, and the token is given without the password, as helpers that renew passwords need it.
     package func get(_ request: GitCredentialRequest) async throws -> SecretBuffer? {
         let service = try Self.service(of: request)
         if let answer = try await answer(request, from: places(request, in: [service])) { return answer }

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// Looks for what can never be right before a bulk migration writes anything: names that would collide, and conflicts that are
-/// to be failures. Calls may wait.
+/// Looks for what can never be right before a bulk migration writes anything: names that would collide, and conflicts
+/// that are to be failures. Calls may wait.
 struct BulkCheck {
     let ledger: BulkLedger
     let policy: MigrationConflictPolicy

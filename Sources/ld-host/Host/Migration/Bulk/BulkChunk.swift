@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// One chunk of a bulk migration, in turn in the destination's store. The order makes it safe to be stopped at any point: what
-/// comes to the destination, the images of what that replaces, the record and the ledger's row are put in place as one; what
-/// was written is read back; only then the sources are removed that nobody has changed.
+/// One chunk of a bulk migration, in turn in the destination's store. The order makes it safe to be stopped at any
+/// point: what comes to the destination, the images of what that replaces, the record and the ledger's row are put in
+/// place as one; what was written is read back; only then the sources are removed that nobody has changed.
 struct BulkChunk {
     /// A value on its way.
     private struct Move {

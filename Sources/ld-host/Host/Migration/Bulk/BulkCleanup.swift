@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Removes the sources of a chunk that are still there: those that are as they were, and whose destination is as the chunk
-/// left it.
+/// Removes the sources of a chunk that are still there: those that are as they were, and whose destination is as the
+/// chunk left it.
 struct BulkCleanup {
     private static let attempts = 3
 

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A chunk of a bulk migration that is one large value, moved as it is and in pieces. The record comes first and says that the
-/// value may be at its destination; whether it is, shows there.
+/// A chunk of a bulk migration that is one large value, moved as it is and in pieces. The record comes first and says
+/// that the value may be at its destination; whether it is, shows there.
 struct BulkLarge {
     private static let attempts = 3
 

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Where the ledger keeps what a bulk migration has done: a row in the page of its destination, a record for each chunk, and
-/// images. To be used by whoever is in turn in the destination's store. Calls may wait.
+/// Where the ledger keeps what a bulk migration has done: a row in the page of its destination, a record for each
+/// chunk, and images. To be used by whoever is in turn in the destination's store. Calls may wait.
 struct BulkLedger: Sendable {
     let migration: AnyBulkMigration
     let source: BulkPlace

@@ -8,8 +8,8 @@ struct BulkPlace: Sendable {
     let namespace: StorageNamespace
     private let snapshot: RouterSnapshot
 
-    /// - Throws: `unsupported` for values that are sealed with material that a provider gives for each key; what keeps the
-    ///   range's store from being opened.
+    /// - Throws: `unsupported` for values that are sealed with material that a provider gives for each key; what keeps
+    ///   the range's store from being opened.
     init(_ range: MigrationRange, _ snapshot: RouterSnapshot) throws(StorageError) {
         self.range = range
         self.snapshot = snapshot
@@ -23,7 +23,8 @@ struct BulkPlace: Sendable {
         }
     }
 
-    /// Whether its values are stored as they are: then no key stands between them and their store's calls for many at once.
+    /// Whether its values are stored as they are: then no key stands between them and their store's calls for many at
+    /// once.
     var isPlain: Bool {
         range.security == .none && open.sealing == nil
             && !["encryptedFileSystem", "keychain"].contains(namespace.domain)

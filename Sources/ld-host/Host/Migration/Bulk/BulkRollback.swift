@@ -9,8 +9,8 @@ struct BulkRollback {
 
     init(_ ledger: BulkLedger) { self.ledger = ledger }
 
-    /// - Throws: `validationFailed` if there is nothing to undo, or a value is not as the migration left it: then nothing
-    ///   is done. What a store reports: then some chunks are undone, and the others can be.
+    /// - Throws: `validationFailed` if there is nothing to undo, or a value is not as the migration left it: then
+    ///   nothing is done. What a store reports: then some chunks are undone, and the others can be.
     func run() throws {
         var page = try ledger.page()
         guard var row = page[migration.id], let progress = row.bulk, ledger.grace > 0,

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A run of a bulk migration: chunk after chunk, each in turn in the destination's store, so that who waits for a single value
-/// waits for one chunk at most. An interrupted run is taken up behind the last chunk, by whatever process.
+/// A run of a bulk migration: chunk after chunk, each in turn in the destination's store, so that who waits for a
+/// single value waits for one chunk at most. An interrupted run is taken up behind the last chunk, by whatever process.
 struct BulkRun: Sendable {
     /// What is known of a run between two chunks.
     private struct Sweep: Sendable {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// Small values of a place, one behind the other: where there are thousands, memory for each of its own would be most of the
-/// work. To be used by one thread at a time.
+/// Small values of a place, one behind the other: where there are thousands, memory for each of its own would be most
+/// of the work. To be used by one thread at a time.
 final class BulkValues {
     private struct Entry {
         let name: Range<Int>

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// A chunk of a bulk migration whose values are moved and stored as they are, between stores that read and change many values
-/// in one call. The order is that of ``BulkChunk``, which moves what this one does not: values whose destination has one, and
-/// large ones.
+/// A chunk of a bulk migration whose values are moved and stored as they are, between stores that read and change many
+/// values in one call. The order is that of ``BulkChunk``, which moves what this one does not: values whose destination
+/// has one, and large ones.
 struct PlainChunk {
     enum Outcome {
         /// So many values were moved; the name of the last.

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A value that is moved as it is, in pieces, so that no more than some of them are in memory whatever its size. Calls may
-/// wait.
+/// A value that is moved as it is, in pieces, so that no more than some of them are in memory whatever its size. Calls
+/// may wait.
 struct LargeMove: Sendable {
     /// The bytes from which on values are moved so.
     static let least: UInt64 = 1 << 20
@@ -10,8 +10,8 @@ struct LargeMove: Sendable {
     let source: SealedValue
     let destination: SealedValue
 
-    /// The size of a stored value that is so large that it is not to be in memory as a whole, as far as the store tells; `nil`
-    /// for any other.
+    /// The size of a stored value that is so large that it is not to be in memory as a whole, as far as the store
+    /// tells; `nil` for any other.
     static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
         guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return nil }
         let size = try key.open.repeating { () throws(StorageError) in
@@ -22,8 +22,8 @@ struct LargeMove: Sendable {
 
     /// Copies the value. It takes its place as a whole, unless `attributes` or `check` throw before.
     ///
-    /// - Parameter isKept: Whether a value that comes to the destination meanwhile is to stay; up to the last moment, in
-    ///   which the store puts the copy in place.
+    /// - Parameter isKept: Whether a value that comes to the destination meanwhile is to stay; up to the last moment,
+    ///   in which the store puts the copy in place.
     /// - Throws: `busy` if one came.
     func copy(attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
         try source.copy(

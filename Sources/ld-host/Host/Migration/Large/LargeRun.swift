@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The end of a migration that moves one large value as it is: in pieces, never whole in memory. The ledger's row comes first
-/// and says that the value may be at its destination; then the value is copied there, and takes its place as a whole; then it
-/// is compared, and only then the source is removed. What it replaces is copied to an image before.
+/// The end of a migration that moves one large value as it is: in pieces, never whole in memory. The ledger's row comes
+/// first and says that the value may be at its destination; then the value is copied there, and takes its place as a
+/// whole; then it is compared, and only then the source is removed. What it replaces is copied to an image before.
 struct LargeRun: Sendable {
     /// A source and its destination.
     struct Move: Sendable {
@@ -63,7 +63,8 @@ struct LargeRun: Sendable {
 
     /// Goes on with a row that was interrupted.
     ///
-    /// - Returns: What became of it; `nil` if the value has not come to its destination, so that the migration is to be run.
+    /// - Returns: What became of it; `nil` if the value has not come to its destination, so that the migration is to be
+    ///   run.
     func resume(_ row: LedgerRow, _ page: inout LedgerPage) async throws -> MigrationOutcome? {
         guard try await hasCome(row) else { return nil }
         let (source, destination) = try await keys(row)

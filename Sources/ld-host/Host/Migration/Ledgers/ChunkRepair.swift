@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Looks at the records and images of bulk migrations, and puts damaged records aside, so that a run that was interrupted can
-/// be resumed from what the stores hold.
+/// Looks at the records and images of bulk migrations, and puts damaged records aside, so that a run that was
+/// interrupted can be resumed from what the stores hold.
 struct ChunkRepair {
     private let router: StorageRouter
     private let snapshot: RouterSnapshot
@@ -94,8 +94,8 @@ struct ChunkRepair {
         ]
     }
 
-    /// Keeps the bytes of a record under a name that no record has. In the place of an open one comes one of the values that
-    /// are at both places: their sources are then removed as after any interruption.
+    /// Keeps the bytes of a record under a name that no record has. In the place of an open one comes one of the values
+    /// that are at both places: their sources are then removed as after any interruption.
     ///
     /// - Returns: What was done.
     private static func putAside(_ number: Int, isOpen: Bool, _ ledger: BulkLedger) throws -> String {

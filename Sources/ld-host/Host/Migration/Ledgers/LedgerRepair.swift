@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 public import LocalDataAPI
 
-/// Tells damaged pages of the ledgers from sound ones, and puts them aside. Nothing is invented: what a damaged page said is
-/// not guessed, and is kept.
+/// Tells damaged pages of the ledgers from sound ones, and puts them aside. Nothing is invented: what a damaged page
+/// said is not guessed, and is kept.
 struct LedgerRepair: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
@@ -172,8 +172,8 @@ struct LedgerRepair: Sendable {
 extension StorageRouter {
     /// Looks at every page of the ledgers of all stores.
     ///
-    /// - Parameter puttingAside: Whether damaged pages are put aside: each is kept as it is, in the same store under another
-    ///   name, and its migrations count as not run. What they brought stays where it is.
+    /// - Parameter puttingAside: Whether damaged pages are put aside: each is kept as it is, in the same store under
+    ///   another name, and its migrations count as not run. What they brought stays where it is.
     public func checkLedgers(puttingAside: Bool = false) async throws -> LedgerReport {
         let snapshot = try await snapshot()
         let survey = await ledgers(snapshot)

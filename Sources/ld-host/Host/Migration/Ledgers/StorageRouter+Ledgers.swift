@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 public import LocalDataAPI
 
-/// What the ledgers of all stores say, and what is done about it. A store that cannot list what it holds is asked for the
-/// destinations of known migrations.
+/// What the ledgers of all stores say, and what is done about it. A store that cannot list what it holds is asked for
+/// the destinations of known migrations.
 extension StorageRouter {
     /// How every migration stands that is known, or that the ledgers have.
     ///

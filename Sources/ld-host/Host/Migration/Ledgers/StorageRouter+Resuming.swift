@@ -2,8 +2,8 @@ internal import FoundationEssentials
 public import LocalDataAPI
 
 extension StorageRouter {
-    /// Finishes what was interrupted: batches that were decided, moves of many values, and what migrations that brought their
-    /// data have left to be removed. Of those no code is run, so that they need not be known any more.
+    /// Finishes what was interrupted: batches that were decided, moves of many values, and what migrations that brought
+    /// their data have left to be removed. Of those no code is run, so that they need not be known any more.
     public func resumeMigrations() async throws -> MigrationResumption {
         let (snapshot, before) = try await untouchedSnapshot { snapshot in
             (snapshot, try await MigrationNotes(snapshot).interruptedBatches())

@@ -35,8 +35,8 @@ struct FormerPlaceMigration: UntypedMigration {
         return MigrationResult(success: true, migratedCount: 1)
     }
 
-    /// - Throws: `incompatibleTypes` if what was written was of another type or serializer; `validationFailed` if the value
-    ///   would be less protected than it is.
+    /// - Throws: `incompatibleTypes` if what was written was of another type or serializer; `validationFailed` if the
+    ///   value would be less protected than it is.
     func validate() throws(MigrationError) {
         let (old, new) = (source.descriptor, destination.descriptor)
         guard old.valueType == new.valueType, old.serializer == new.serializer else {

@@ -4,11 +4,12 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Where the values of typed keys have been written on this machine, so that a key whose domain, directory or sub-directory
-/// has changed finds its value: a file of lines in the state folder, which grows by one when a key is first written at a place.
+/// Where the values of typed keys have been written on this machine, so that a key whose domain, directory or
+/// sub-directory has changed finds its value: a file of lines in the state folder, which grows by one when a key is
+/// first written at a place.
 ///
-/// It is not synchronized: after a power loss the last lines may be missing, and are added with the next write. It is read once
-/// by each router.
+/// It is not synchronized: after a power loss the last lines may be missing, and are added with the next write. It is
+/// read once by each router.
 final class PlaceHistory: Sendable {
     /// One line: a key, and a place that its value was written to.
     struct Entry: Codable, Hashable, Sendable {
@@ -70,8 +71,8 @@ final class PlaceHistory: Sendable {
         }
     }
 
-    /// Whether this router itself has written there, with the settings that it has: then the key of that place has not been
-    /// changed, and another one of the same name is another key.
+    /// Whether this router itself has written there, with the settings that it has: then the key of that place has not
+    /// been changed, and another one of the same name is another key.
     func isCurrent(_ entry: Entry) -> Bool { state.withLock { $0.current.contains(entry) } }
 
     /// From now on what was written counts as written by another router: where keys are may have been changed.

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 extension MigrationPlanner {
-    /// What a migration of many keys would move: how many, and not which. No value is read or converted, and what comes after
-    /// it sees the values where they are now.
+    /// What a migration of many keys would move: how many, and not which. No value is read or converted, and what comes
+    /// after it sees the values where they are now.
     func entry(of migration: AnyBulkMigration) async throws -> MigrationPlan.Entry {
         try migration.validate()
         let ledger = try await router.bulkLedger(of: migration)

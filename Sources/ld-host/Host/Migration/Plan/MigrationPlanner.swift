@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Finds out what migrations would do, one after the other, by letting them run on transactions that are never published.
-/// Each sees what those before it would leave behind.
+/// Finds out what migrations would do, one after the other, by letting them run on transactions that are never
+/// published. Each sees what those before it would leave behind.
 struct MigrationPlanner: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
@@ -50,7 +50,8 @@ struct MigrationPlanner: Sendable {
         return try await attempt(migration, to: destination, page)
     }
 
-    /// The size of what a migration that brought its data still removes; `nil` if it is gone, or someone has changed it.
+    /// The size of what a migration that brought its data still removes; `nil` if it is gone, or someone has changed
+    /// it.
     private func size(
         of resolved: ResolvedKey, removedBy row: LedgerRow, _ change: LedgerRow.Change
     ) async throws -> Int? {

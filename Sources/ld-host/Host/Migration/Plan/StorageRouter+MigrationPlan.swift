@@ -2,18 +2,19 @@ internal import FoundationEssentials
 public import LocalDataAPI
 
 extension StorageRouter {
-    /// Tells what ``migrateAll(only:upTo:progress:)`` would do now: every migration that was registered, by itself, with a
-    /// catalog or from a pack, runs on a transaction that is never published, and sees what those before it would leave.
+    /// Tells what ``migrateAll(only:upTo:progress:)`` would do now: every migration that was registered, by itself,
+    /// with a catalog or from a pack, runs on a transaction that is never published, and sees what those before it
+    /// would leave.
     ///
-    /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is told of in the notes:
-    /// a run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
+    /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is told of in the
+    /// notes: a run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
     ///
     /// - Parameters:
     ///   - only: The id of one migration, which is planned with those that it depends on.
     ///   - last: The id of the one that the plan ends with.
-    /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused: without it nobody knows what would
-    ///   be run; whatever keeps the configuration from being used. What would keep a migration from running is an entry of
-    ///   the plan.
+    /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused: without it nobody knows what
+    ///   would be run; whatever keeps the configuration from being used. What would keep a migration from running is an
+    ///   entry of the plan.
     public func migrationPlan(only: String? = nil, upTo last: String? = nil) async throws -> MigrationPlan {
         let task = Task(executorPreference: IOExecutor.shared) {
             try await self.untouchedSnapshot { snapshot in
@@ -33,8 +34,9 @@ extension StorageRouter {
         }
     }
 
-    /// Runs every migration that was registered, by itself, with a catalog or from a pack: each once and after those that it
-    /// depends on. What depends on one that fails is not run; all others are. May be run again after any interruption.
+    /// Runs every migration that was registered, by itself, with a catalog or from a pack: each once and after those
+    /// that it depends on. What depends on one that fails is not run; all others are. May be run again after any
+    /// interruption.
     ///
     /// - Parameters:
     ///   - only: The id of one migration, which is run with those that it depends on.

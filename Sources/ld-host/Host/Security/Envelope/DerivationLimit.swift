@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// How much a header's derivation may cost at an address. A header is used before anything of it is authentic, so what it
-/// asks for is bounded by what is written there: four times of it, so that a larger choice of before stays readable.
+/// How much a header's derivation may cost at an address. A header is used before anything of it is authentic, so what
+/// it asks for is bounded by what is written there: four times of it, so that a larger choice of before stays readable.
 struct DerivationLimit: Hashable, Sendable {
     /// Iterations of PBKDF2.
     private let iterations: UInt64

@@ -34,8 +34,8 @@ struct RecordKey: ~Copyable {
 
     /// Derives a record's key.
     ///
-    /// A slow derivation turns the material into a key first. The record's salt makes each record's key its own, so that
-    /// no nonce ever comes twice with one key, whatever the number of records.
+    /// A slow derivation turns the material into a key first. The record's salt makes each record's key its own, so
+    /// that no nonce ever comes twice with one key, whatever the number of records.
     init(
         _ key: EnvelopeKey, _ derivation: EnvelopeDerivation, salt: Data, for cipher: AuthenticatedCipher,
         _ crypto: LoadedCrypto
@@ -81,8 +81,8 @@ struct RecordKey: ~Copyable {
         self.memory.copyMemory(from: UnsafeRawBufferPointer(derived))
     }
 
-    /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt and
-    /// info.
+    /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt
+    /// and info.
     private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(purpose.utf8CodeUnitCount + 1)

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// Opens a sealed value that comes in pieces, and hands out each chunk once its tag is checked. Memory is bounded by the
-/// largest header and two chunks. Used by one thread at a time.
+/// Opens a sealed value that comes in pieces, and hands out each chunk once its tag is checked. Memory is bounded by
+/// the largest header and two chunks. Used by one thread at a time.
 ///
-/// What fails, or is stopped, is over: every later call throws `cannotOpen`, so that nothing is ever opened in the place
-/// of a chunk that was refused.
+/// What fails, or is stopped, is over: every later call throws `cannotOpen`, so that nothing is ever opened in the
+/// place of a chunk that was refused.
 package final class EnvelopeOpener {
     private let envelope: Envelope
     private let find: Envelope.KeyFinder

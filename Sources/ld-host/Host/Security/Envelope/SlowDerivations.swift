@@ -13,8 +13,8 @@ enum SlowDerivations {
         try turn.withLock { (_) throws(Failure) in try derive() }
     }
 
-    /// What stands for sealed bytes at an address, under a key. Nobody can choose others that have the same, since the hash
-    /// is seeded at random in each process.
+    /// What stands for sealed bytes at an address, under a key. Nobody can choose others that have the same, since the
+    /// hash is seeded at random in each process.
     static func mark(_ sealed: UnsafeRawBufferPointer, _ context: Data, _ key: EnvelopeKey) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: sealed)

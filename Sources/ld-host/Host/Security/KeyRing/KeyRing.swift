@@ -7,13 +7,14 @@ internal import Synchronization
 /// - **First use.** The first key is made when something is to be sealed and there is none; of many processes that come
 ///   at once, one makes it. A ring that was there and is gone is not made again.
 /// - **Places.** Before anything is sealed in a place, the ring remembers it.
-/// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the ring,
-///   or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was taken away
-///   meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
+/// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the
+///   ring, or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was
+///   taken away meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
 /// - **Order.** Who holds a ring's lock may take that of a ring that seals what the first one is kept in or sealed by:
-///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round. Of
-///   two master rings, the one whose `file` comes first is locked first.
-/// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored ring.
+///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round.
+///   Of two master rings, the one whose `file` comes first is locked first.
+/// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored
+///   ring.
 package final class KeyRing: Sendable {
     /// How a ring is read and written.
     package struct Storage: Sendable {
@@ -95,8 +96,8 @@ package final class KeyRing: Sendable {
         try lock.exclusive { (file) throws(StorageError) in try body(try current(file.number()) ?? KeyRingState()) }
     }
 
-    /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as after.
-    /// May wait.
+    /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as
+    /// after. May wait.
     ///
     /// - Throws: `securityApplicationFailed` if the ring was there once and is missing.
     func change<Result>(

@@ -1,10 +1,10 @@
 internal import LocalDataAPI
 
-/// A ring as it is stored, always inside of an envelope or of a store that seals: the mark 89 4C 44 4B, the version 1, a
-/// zero, the number of keys; then of each key its id, its use, when it was made, the size of its material, and that; then
-/// the number of places, and of each the store's identity, its name, the domain, the scope and the folder, which is empty
-/// for the store's own. Counts of keys and sizes have 2 bytes, the number of places 4, other numbers 8, the most
-/// significant byte first. Texts are UTF-8 after their size.
+/// A ring as it is stored, always inside of an envelope or of a store that seals: the mark 89 4C 44 4B, the version 1,
+/// a zero, the number of keys; then of each key its id, its use, when it was made, the size of its material, and that;
+/// then the number of places, and of each the store's identity, its name, the domain, the scope and the folder, which
+/// is empty for the store's own. Counts of keys and sizes have 2 bytes, the number of places 4, other numbers 8, the
+/// most significant byte first. Texts are UTF-8 after their size.
 extension KeyRingState {
     private static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x4B]
     private static let version: UInt8 = 1

@@ -84,8 +84,8 @@ final class MasterRings: Sendable {
         }
     }
 
-    /// The rings that may have sealed something before the current one did: those on the list, and that of the defaults.
-    /// May wait.
+    /// The rings that may have sealed something before the current one did: those on the list, and that of the
+    /// defaults. May wait.
     func earlier() throws(StorageError) -> [KeyRing] {
         var names: [String?] = current == nil ? [] : [nil]
         for entry in try list().entries() where entry.kind == .ring {

@@ -4,13 +4,13 @@ internal import LocalDataAPI
 
 /// The key rings, and the keys of stores' rings, that the host has made or used in a keychain.
 ///
-/// A value of the keychain domain is a ring because it is on this list, or because the configuration names it, and never
-/// because the header of an envelope says so: a header is not authentic before its key is known. What is on the list is
-/// neither read nor written as an app's value.
+/// A value of the keychain domain is a ring because it is on this list, or because the configuration names it, and
+/// never because the header of an envelope says so: a header is not authentic before its key is known. What is on the
+/// list is neither read nor written as an app's value.
 ///
-/// The list lies in the keychain's own store, one value for each entry, sealed as everything in it, in a domain that cannot
-/// be configured. So it goes where the rings go: with a copy of the store and with its backup. One who could forge an
-/// entry could as well forge the rings. Entries are only added, so processes need no lock.
+/// The list lies in the keychain's own store, one value for each entry, sealed as everything in it, in a domain that
+/// cannot be configured. So it goes where the rings go: with a copy of the store and with its backup. One who could
+/// forge an entry could as well forge the rings. Entries are only added, so processes need no lock.
 struct RingList: Sendable {
     /// What lies at an address of the keychain.
     enum Kind: String, Sendable {
@@ -51,8 +51,8 @@ struct RingList: Sendable {
         HostFile.exists("\(ringFile(service, account)).lock") || HostFile.exists(keyFile(service, account))
     }
 
-    /// Whether there is an entry, or this host has locked such a ring or key. For keeping apps away; what is opened takes
-    /// ``kind(of:_:)``. May wait.
+    /// Whether there is an entry, or this host has locked such a ring or key. For keeping apps away; what is opened
+    /// takes ``kind(of:_:)``. May wait.
     func keepsAppsAway(from service: String, _ account: String) throws(StorageError) -> Bool {
         if wasLocked(service, account) { return true }
         let handle = HeldHandle(open.store, try open.store.resolve(address(service, account)))

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// A place of a store in which a ring has sealed values. The ring remembers each, so that none is overlooked when a key is
-/// to be retired: a store cannot list the folders that apps choose themselves.
+/// A place of a store in which a ring has sealed values. The ring remembers each, so that none is overlooked when a key
+/// is to be retired: a store cannot list the folders that apps choose themselves.
 package struct SealedPlace: Sendable {
     /// The store's name in the configuration of the process that remembered the place.
     let store: String

@@ -50,8 +50,8 @@ struct Resealing: Sendable {
         }
     }
 
-    /// Keeps everyone from sealing under the ring, and under another one whose value is resealed, while `body` runs with the
-    /// ring's keys. Of two rings all processes lock the same one first.
+    /// Keeps everyone from sealing under the ring, and under another one whose value is resealed, while `body` runs
+    /// with the ring's keys. Of two rings all processes lock the same one first.
     private func alone<Result>(
         with other: KeyRing, _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

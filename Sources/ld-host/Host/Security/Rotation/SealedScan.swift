@@ -20,8 +20,8 @@ struct SealedScan: Sendable {
     let snapshot: RouterSnapshot
     let name: KeyRingName
     let ring: KeyRing
-    /// The rings that sealed before this one, whose values are to be found too; then a value of a ring that opens nothing
-    /// here is in doubt. `nil` to look for those of the one ring alone.
+    /// The rings that sealed before this one, whose values are to be found too; then a value of a ring that opens
+    /// nothing here is in doubt. `nil` to look for those of the one ring alone.
     var earlier: [KeyRing]?
 
     /// Hands out what is found, one value after the other.

@@ -15,9 +15,9 @@ public struct FormerRing: Sendable {
 
 /// The rings that were in use before `encryption.service` or `encryption.account` was changed.
 extension StorageRouter {
-    /// What the keychain's list has besides what the configuration names, in order of services and accounts; nothing where
-    /// the keychain's store cannot list what it holds. Values that such a ring has sealed are readable, and ``reseal(_:planOnly:progress:)``
-    /// takes them along.
+    /// What the keychain's list has besides what the configuration names, in order of services and accounts; nothing
+    /// where the keychain's store cannot list what it holds. Values that such a ring has sealed are readable, and
+    /// ``reseal(_:planOnly:progress:)`` takes them along.
     public func formerRings() async throws -> [FormerRing] {
         try await withRing(.master) { (scan) throws(StorageError) in
             let rings = scan.snapshot.rings
@@ -41,8 +41,8 @@ extension StorageRouter {
     }
 
     /// Puts a ring on the keychain's list, so that it opens what it has sealed: one that `encryption.service` and
-    /// `encryption.account` named before there was a list. Of a ring that someone else made, everything would open that they
-    /// have sealed.
+    /// `encryption.account` named before there was a list. Of a ring that someone else made, everything would open that
+    /// they have sealed.
     ///
     /// - Returns: The ring's keys.
     /// - Throws: `notFound` if nothing is there; `corrupt` if it is no ring.
@@ -61,9 +61,9 @@ extension StorageRouter {
         }
     }
 
-    /// Takes a ring, or a store's key, off the keychain's list: from then on it opens nothing, and its value is one as any
-    /// other. Nothing is removed; ``adoptRing(service:account:)`` undoes it for a ring. A process that has used the ring
-    /// opens with it until it ends.
+    /// Takes a ring, or a store's key, off the keychain's list: from then on it opens nothing, and its value is one as
+    /// any other. Nothing is removed; ``adoptRing(service:account:)`` undoes it for a ring. A process that has used the
+    /// ring opens with it until it ends.
     ///
     /// - Throws: `busy` for what the configuration names; `notFound` if it is not on the list.
     public func disownRing(service: String, account: String) async throws {

@@ -6,8 +6,8 @@ public struct ResealReport: Encodable, Sendable {
     public let key: String
     /// Values that the ring seals.
     public var total = 0
-    /// Values that were, or would be, sealed anew: those that another key sealed, and in a sealed store those that another
-    /// cipher sealed than the one that is configured.
+    /// Values that were, or would be, sealed anew: those that another key sealed, and in a sealed store those that
+    /// another cipher sealed than the one that is configured.
     public var resealed = 0
     /// How many of them each key sealed.
     public var others: [String: Int] = [:]
@@ -19,8 +19,8 @@ public struct ResealReport: Encodable, Sendable {
 
 extension StorageRouter {
     /// Re-encrypts what other keys of a ring have sealed under its active key; for the master keys also what rings have
-    /// sealed that `encryption.service` and `encryption.account` named before. Every value is readable at every instant,
-    /// also after a kill; a run that was interrupted is taken up by the next.
+    /// sealed that `encryption.service` and `encryption.account` named before. Every value is readable at every
+    /// instant, also after a kill; a run that was interrupted is taken up by the next.
     ///
     /// - Parameters:
     ///   - planOnly: Looks at the headers alone and changes nothing.

@@ -5,7 +5,8 @@ internal import Synchronization
 /// Carries pieces from a thread that hands them out to one that asks for them, one piece at a time. The memory between
 /// them is cleared at the end.
 final class PiecePipe: @unchecked Sendable {
-    // Buffer, `offered` and `end` are the writer's until it signals `filled`, and the reader's until it signals `taken`.
+    // Buffer, `offered` and `end` are the writer's until it signals `filled`, and the reader's until it signals
+    // `taken`.
     private let buffer: UnsafeMutableRawBufferPointer
     private let filled = IdleSemaphore()
     private let taken = IdleSemaphore()

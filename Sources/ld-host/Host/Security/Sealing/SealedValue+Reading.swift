@@ -43,8 +43,8 @@ extension SealedValue {
     /// What is known of the value: what its innermost envelope carries, of which the first chunk is verified, and what
     /// the store tells of size and time; `nil` if there is no value.
     ///
-    /// - Parameter deriving: Whether to make a slow derivation; if not, only size and time are given of a value that needs
-    ///   one.
+    /// - Parameter deriving: Whether to make a slow derivation; if not, only size and time are given of a value that
+    ///   needs one.
     func attributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         let kept = store.abilities.attributes == nil ? nil : try store.attributes(of: handle)
         guard !layers.isEmpty else {

@@ -2,7 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A ring in an envelope whose key comes from a source. The handle is never released: the ring lives as long as its store.
+/// A ring in an envelope whose key comes from a source. The handle is never released: the ring lives as long as its
+/// store.
 final class WrappedRing: Sendable {
     /// What opened last.
     private struct Known {
@@ -16,7 +17,8 @@ final class WrappedRing: Sendable {
     private let envelope: Envelope
     private let source: KeySource
     private let style: EnvelopeStyle
-    /// Nobody is asked for a key again that opened a ring, and no slow derivation is made again for a ring that is known.
+    /// Nobody is asked for a key again that opened a ring, and no slow derivation is made again for a ring that is
+    /// known.
     private let known = Mutex<Known?>(nil)
     /// Held while the source is asked: of many threads that need the key one asks, and the others find it.
     private let asking = Mutex<Void>(())

@@ -3,8 +3,8 @@ internal import GRDB
 internal import Glibc
 
 /// Moves all rows of a table to another one with GRDB's migrator: in one transaction, each value through Swift, since a
-/// migration that looks at values has to. Reads lines "fill COUNT SIZE", which makes the database anew, and "move COUNT", and
-/// answers each with the nanoseconds of one value.
+/// migration that looks at values has to. Reads lines "fill COUNT SIZE", which makes the database anew, and "move
+/// COUNT", and answers each with the nanoseconds of one value.
 @main
 struct GRDBBenchmark {
     static func main() throws {
