@@ -80,8 +80,8 @@ package final class FairLock: Sendable {
     private func lockedInTurn() throws(StorageError) -> LockedFile {
         let mine: LockedFile?
         do throws(StorageError) { mine = try turn.locked(exclusively: true) } catch {
-            if error.code == .busy { throw error }
             // Where nothing can be written, nobody waits to hold the lock exclusively.
+            guard error.code == .permissionDenied || error.code == .noSpace else { throw error }
             mine = nil
         }
         let file = try lock.locked(exclusively: false)

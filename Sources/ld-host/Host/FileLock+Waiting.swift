@@ -18,14 +18,11 @@ extension FileLock {
 
     /// Waits for the lock of an open file.
     ///
-    /// Asks again and again, since a wait in the system has no limit. The times vary, so that of many who wait none is
-    /// always the last to ask.
-    ///
     /// - Throws: `busy`, naming the holder, after `patience`, or sooner if the holder was stopped and so cannot end.
     func wait(for descriptor: CInt, exclusively: Bool) throws(StorageError) {
         let start = ContinuousClock.now
         var look = Self.noticeAfter
-        var pause: UInt32 = 50
+        var pause = LockPause(from: 50, to: 5000)
         while flock(descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
@@ -42,8 +39,7 @@ extension FileLock {
                     throw busy(holder, isStopped: true)
                 }
             }
-            usleep(UInt32.random(in: pause / 2...pause))
-            pause = min(2 * pause, Self.longestPause)
+            pause.take()
         }
     }
 
@@ -69,6 +65,4 @@ extension FileLock {
 
     private static var noticeAfter: Duration { .seconds(1) }
     private static var patienceWithStopped: Duration { .seconds(3) }
-    /// Microseconds between two looks at a lock that another use holds.
-    private static let longestPause: UInt32 = 5000
 }

@@ -8,8 +8,6 @@ import Testing
 struct BatchCampaignTests {
     /// A number of points of one operation that take about 2 s.
     private static let sample = 6
-    private static let seed =
-        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
     @Test("a fault at any call leaves all of a batch or nothing of it", arguments: BatchOperation.all)
     func campaign(_ operation: BatchOperation) throws {
@@ -26,14 +24,15 @@ struct BatchCampaignTests {
         var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
         let all = points.count
         if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: Self.seed)
+            var generator = SeededGenerator(state: SeededGenerator.seed)
             points = Array(points.shuffled(using: &generator).prefix(Self.sample))
         }
         for (mode, number) in points {
-            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            let place =
+                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
             do { try check(operation, disturbed, mode, number, place) } catch { Issue.record("\(place): \(error)") }
         }
-        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(Self.seed)")
+        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
     }
 
     private func check(

@@ -8,8 +8,6 @@ import Testing
 struct CopyCampaignTests {
     /// A number of points of one operation that take about 2 s.
     private static let sample = 4
-    private static let seed =
-        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
     @Test(
         "a fault at any call leaves every value in one store or the other, and the next run completes the copy",
@@ -22,16 +20,17 @@ struct CopyCampaignTests {
         var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
         let all = points.count
         if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: Self.seed)
+            var generator = SeededGenerator(state: SeededGenerator.seed)
             points = Array(points.shuffled(using: &generator).prefix(Self.sample))
         }
         for (mode, number) in points {
-            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            let place =
+                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
             do { try check(operation, home, disturbed, mode, number, place) } catch {
                 Issue.record("\(place): \(error)")
             }
         }
-        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(Self.seed)")
+        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
     }
 
     private func check(

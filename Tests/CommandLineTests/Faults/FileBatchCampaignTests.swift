@@ -10,8 +10,6 @@ import Testing
 struct FileBatchCampaignTests {
     /// A number of points of one batch that take about 1.5 s.
     private static let sample = 16
-    private static let seed =
-        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
     @Test("a fault at any call leaves all of a batch or nothing, and no debris", arguments: FileBatchOperation.all)
     func campaign(_ operation: FileBatchOperation) throws {
@@ -23,12 +21,13 @@ struct FileBatchCampaignTests {
         var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
         let all = points.count
         if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: Self.seed)
+            var generator = SeededGenerator(state: SeededGenerator.seed)
             points = Array(points.shuffled(using: &generator).prefix(Self.sample))
         }
         var committed = 0
         for (mode, number) in points {
-            let place = "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(Self.seed)"
+            let place =
+                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
             do {
                 if try check(bench, mode, number, place) { committed += 1 }
             } catch {
@@ -36,7 +35,8 @@ struct FileBatchCampaignTests {
             }
         }
         print(
-            "faults: \(operation.name): \(points.count) of \(all) points, \(committed) applied, seed \(Self.seed)")
+            "faults: \(operation.name): \(points.count) of \(all) points, \(committed) applied, seed \(SeededGenerator.seed)"
+        )
     }
 
     /// Tells whether the batch took effect.

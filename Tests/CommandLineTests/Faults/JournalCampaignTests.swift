@@ -9,8 +9,6 @@ import Testing
 struct JournalCampaignTests {
     /// A number of points of one journal that take about 1.5 s.
     private static let sample = 12
-    private static let seed =
-        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
     @Test(
         "a fault at any call leaves an intent as it was before or after, and one that others can take over",
@@ -21,14 +19,17 @@ struct JournalCampaignTests {
         var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
         let all = points.count
         if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: Self.seed)
+            var generator = SeededGenerator(state: SeededGenerator.seed)
             points = Array(points.shuffled(using: &generator).prefix(Self.sample))
         }
         for (mode, number) in points {
-            let place = "\(isFirst ? "first" : "later") intent, \(mode.rawValue) at call \(number), seed \(Self.seed)"
+            let place =
+                "\(isFirst ? "first" : "later") intent, \(mode.rawValue) at call \(number), seed \(SeededGenerator.seed)"
             do { try check(isFirst, mode, number, place) } catch { Issue.record("\(place): \(error)") }
         }
-        print("faults: \(isFirst ? "first" : "later") intent: \(points.count) of \(all) points, seed \(Self.seed)")
+        print(
+            "faults: \(isFirst ? "first" : "later") intent: \(points.count) of \(all) points, seed \(SeededGenerator.seed)"
+        )
     }
 
     private func check(_ isFirst: Bool, _ mode: FaultMode, _ number: Int, _ place: String) throws {

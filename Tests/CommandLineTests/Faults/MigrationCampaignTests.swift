@@ -24,7 +24,7 @@ struct MigrationCampaignTests {
         let (points, all) = MigrationPoint.chosen(of: calls, killing: true, sample: Self.sample, &generator)
         var seconds = 0
         for point in points {
-            let place = "\(description.testDescription), \(point) of \(count), seed \(MigrationCase.seed)"
+            let place = "\(description.testDescription), \(point) of \(count), seed \(SeededGenerator.seed)"
             do {
                 if try check(bench, point, undisturbed, place) { seconds += 1 }
             } catch {
@@ -33,7 +33,7 @@ struct MigrationCampaignTests {
         }
         print(
             "faults: \(description.testDescription): \(points.count) of \(all) points at \(count) calls, "
-                + "\(seconds) with a second, seed \(MigrationCase.seed)")
+                + "\(seconds) with a second, seed \(SeededGenerator.seed)")
     }
 
     /// What is there after a run that nothing disturbs.

@@ -15,12 +15,8 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
 
     /// Numbers of this case's own.
     var generator: SeededGenerator {
-        SeededGenerator(state: testDescription.utf8.reduce(Self.seed) { $0 &* 31 &+ UInt64($1) })
+        SeededGenerator(state: testDescription.utf8.reduce(SeededGenerator.seed) { $0 &* 31 &+ UInt64($1) })
     }
-
-    /// What a sample is drawn with: the same unless `LOCALDATA_SEED` says another, so that a run that fails does so for
-    /// a change. All points are for `LOCALDATA_TORTURE=1`.
-    static let seed = ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
     /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
     static let kinds = ExerciseKind.allCases.filter { isNamed($0.rawValue, in: "LOCALDATA_KINDS") }
@@ -50,7 +46,7 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     /// All of them with `LOCALDATA_TORTURE=1`, otherwise three of each kind, the same for the same `LOCALDATA_SEED`.
     static let chosen: [MigrationCase] = {
         guard !BuiltProducts.isTorture else { return (all + apart).filter(\.isWanted) }
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(state: SeededGenerator.seed)
         return ExerciseKind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.shuffled(using: &generator).prefix(2)
                 + apart.filter { $0.kind == kind }.shuffled(using: &generator).prefix(1)

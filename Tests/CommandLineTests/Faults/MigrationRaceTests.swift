@@ -11,12 +11,12 @@ struct MigrationRaceTests {
 
     @Test("both end well, and each migration runs once", arguments: ExerciseKind.allCases)
     func race(_ kind: ExerciseKind) throws {
-        var generator = SeededGenerator(state: MigrationCase.seed)
+        var generator = SeededGenerator(state: SeededGenerator.seed)
         let cases = MigrationCase.all.filter { $0.kind == kind }.shuffled(using: &generator)
         let benches = try cases.prefix(Self.trials).map { try MigrationBench($0) }
         for trial in 0..<Self.trials {
             let bench = benches[trial % benches.count]
-            let what = "trial \(trial), \(cases[trial % benches.count].testDescription), seed \(MigrationCase.seed)"
+            let what = "trial \(trial), \(cases[trial % benches.count].testDescription), seed \(SeededGenerator.seed)"
             try bench.reset()
             let reports = try bench.race().compactMap(\.self)
             #expect(reports.count == 2, "\(what)")
@@ -37,12 +37,12 @@ struct MigrationRaceTests {
             #expect(bench.subject.allows(look), "\(look); \(what)")
             #expect(look.debris == [] && look == next.after, "\(look); \(what)")
         }
-        print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(MigrationCase.seed)")
+        print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(SeededGenerator.seed)")
     }
 
     @Test("one that waits for another that is killed goes on with what is left", arguments: ExerciseKind.allCases)
     func killed(_ kind: ExerciseKind) throws {
-        var generator = SeededGenerator(state: MigrationCase.seed &+ 1)
+        var generator = SeededGenerator(state: SeededGenerator.seed &+ 1)
         let cases = MigrationCase.all.filter { $0.kind == kind }.shuffled(using: &generator)
         var killed = 0
         for description in cases.prefix(Self.trials) {
@@ -50,7 +50,7 @@ struct MigrationRaceTests {
             let calls = try bench.calls()
             let point = MigrationPoint(
                 mode: .killAfter, isLasting: false, number: .random(in: calls.numbers, using: &generator))
-            let what = "\(description.testDescription), \(point), seed \(MigrationCase.seed)"
+            let what = "\(description.testDescription), \(point), seed \(SeededGenerator.seed)"
             try bench.reset()
             let reports = try bench.race(point)
             try #require(reports.count == 2, "\(what)")
@@ -66,6 +66,6 @@ struct MigrationRaceTests {
             checks.checkValues(look)
             #expect(look.debris == [] && look == next.after, "\(look); \(what)")
         }
-        print("two processes: \(kind.rawValue): \(killed) killed, seed \(MigrationCase.seed)")
+        print("two processes: \(kind.rawValue): \(killed) killed, seed \(SeededGenerator.seed)")
     }
 }

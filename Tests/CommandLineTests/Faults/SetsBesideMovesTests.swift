@@ -7,8 +7,6 @@ import Testing
 @Suite("Sets beside moves", .serialized)
 struct SetsBesideMovesTests {
     private static let kinds = ["file", "sqlite", "sealed"]
-    private static let seed =
-        ProcessInfo.processInfo.environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
     private static let sets = BuiltProducts.isTorture ? 20_000 : 200
 
     @Test("no acknowledged set is lost, and none is overwritten by an older value", arguments: ["copy", "migrate"])
@@ -17,7 +15,7 @@ struct SetsBesideMovesTests {
         var pairs = Self.kinds.flatMap { from in
             Self.kinds.filter { from != "sealed" || $0 == "sealed" }.map { (from: from, to: $0) }
         }
-        var generator = SeededGenerator(state: Self.seed)
+        var generator = SeededGenerator(state: SeededGenerator.seed)
         if !BuiltProducts.isTorture { pairs = Array(pairs.shuffled(using: &generator).prefix(1)) }
         for (from, to) in pairs {
             let home = try Home()
@@ -26,7 +24,7 @@ struct SetsBesideMovesTests {
                 "/usr/bin/python3",
                 [program, action, from, to, "\(Self.sets / pairs.count / 2)", "\(generator.next() % 1_000_000)"])
             let lines = ending.text.split(separator: "\n")
-            let what = "\(action) \(from) to \(to), seed \(Self.seed)"
+            let what = "\(action) \(from) to \(to), seed \(SeededGenerator.seed)"
             #expect(ending.status == 0, "\(what): \(ending.errors)")
             #expect(lines.count == 1, "\(what):\n\(ending.text)")
             print("sets beside moves: \(what): \(lines.last ?? "")")

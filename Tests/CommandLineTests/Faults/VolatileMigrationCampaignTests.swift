@@ -21,12 +21,12 @@ struct VolatileMigrationCampaignTests {
         for point in points {
             let place =
                 "\(description.testDescription), \(point) of \(calls.numbers.lowerBound) to \(calls.numbers.upperBound), "
-                + "seed \(MigrationCase.seed)"
+                + "seed \(SeededGenerator.seed)"
             do { try check(bench, point, place) } catch { Issue.record("\(place): \(error)") }
         }
         print(
             "faults: \(description.testDescription): \(points.count) of \(all) points at \(calls.names.count) calls, seed "
-                + "\(MigrationCase.seed)")
+                + "\(SeededGenerator.seed)")
     }
 
     private func check(_ bench: MigrationBench, _ point: MigrationPoint, _ place: String) throws {
@@ -59,7 +59,7 @@ struct VolatileMigrationCampaignTests {
             }
         }.filter { [$0.source, $0.destination].contains(.memory) }
         guard !BuiltProducts.isTorture else { return all }
-        var generator = SeededGenerator(state: MigrationCase.seed)
+        var generator = SeededGenerator(state: SeededGenerator.seed)
         return ExerciseKind.allCases.compactMap { kind in
             all.filter { $0.kind == kind }.randomElement(using: &generator)
         }

@@ -41,12 +41,10 @@ struct BatchLock: ~Copyable {
     /// program.
     deinit { _ = flock(descriptor.number, LOCK_UN) }
 
-    /// Asks again and again, since a wait in the system has no limit. The times vary, so that of many who wait none is
-    /// always the last to ask.
     private static func lock(_ file: Int32, _ directory: DurableDirectory, until deadline: ContinuousClock.Instant)
         throws
     {
-        var pause: UInt32 = 100
+        var pause = LockPause(from: 100, to: 20_000)
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
@@ -56,8 +54,7 @@ struct BatchLock: ~Copyable {
                 let path = FileLocation(directory: directory, name: name).description
                 throw SystemCallError(ETIMEDOUT, "lock", path: path, detail: "\(holder) holds the lock")
             }
-            usleep(UInt32.random(in: pause / 2...pause))
-            pause = min(2 * pause, longestPause)
+            pause.take()
         }
     }
 
@@ -92,6 +89,4 @@ struct BatchLock: ~Copyable {
     }
 
     static let name = CString("lock".utf8)
-    /// In microseconds.
-    private static let longestPause: UInt32 = 20_000
 }

@@ -77,7 +77,8 @@ struct StagedBatch {
     private func unfinished(_ error: StorageError) -> StorageError {
         StorageError(
             .durabilityUnknown,
-            "the batch is decided, and some of its values are not in place yet, since a store failed: \(error.message)",
+            "the batch is decided, and some of its values are not in place yet; what a store says of its part: "
+                + error.message,
             hint: "it is completed when a program opens these stores, or with the next batch; see: ld-host doctor")
     }
 }

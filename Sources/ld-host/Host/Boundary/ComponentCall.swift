@@ -125,7 +125,7 @@ extension CallSite {
             throw violation("it reported a failure (\(report)) and answered with the status \(status)", code: .unknown)
         case LD_STOPPED:
             guard !wasStopped else { return status }
-            throw violation("it stopped (status \(status)) though nobody asked it to", code: .cancelled)
+            throw violation("it stopped (status \(status)) though nobody asked it to", code: .unknown)
         case ..<LD_OK:
             guard let report = reports.first else {
                 throw violation("it failed (\(status)) without saying why", code: .unknown)

@@ -96,6 +96,12 @@ package struct Envelope: Sendable {
         }
     }
 
+    /// Throws `unsupported` unless the provider offers all that sealing in a style takes.
+    func requireAlgorithms(of style: EnvelopeStyle) throws(StorageError) {
+        try crypto.require(style.cipher.id, "\(style.cipher)")
+        try crypto.require(style.derivation.function.rawValue, "\(style.derivation.function)")
+    }
+
     /// The chunks of a record that is to be sealed.
     func chunks(
         under key: EnvelopeKey, as style: EnvelopeStyle, attributes: ValueAttributes?

@@ -42,8 +42,10 @@ final class WrappedRing: Sendable {
         if let ring = openAtOnce(sealed) { return ring }
         return try asking.withLock { _ throws(StorageError) in
             if let ring = openAtOnce(sealed) { return ring }
-            guard let material = try source.existing() else { throw source.missing }
-            return try open(sealed, EnvelopeKey(material))
+            return try open(sealed) { () throws(StorageError) in
+                guard let material = try source.existing() else { throw source.missing }
+                return EnvelopeKey(material)
+            }
         }
     }
 
@@ -53,6 +55,7 @@ final class WrappedRing: Sendable {
         if let known = known.withLock({ $0?.key }) {
             key = known
         } else {
+            try envelope.requireAlgorithms(of: style)
             // A ring that is there was opened before it is changed, so there is none, and its key may be made.
             key = try asking.withLock { _ throws(StorageError) in EnvelopeKey(try source.first()) }
         }
@@ -66,27 +69,25 @@ final class WrappedRing: Sendable {
     /// The ring, if it is the one that opened last or the same key opens it.
     private func openAtOnce(_ sealed: Data) -> SecretBytes? {
         guard let known = known.withLock({ $0 }) else { return nil }
-        return known.sealed == sealed ? known.ring : try? open(sealed, known.key)
+        return known.sealed == sealed ? known.ring : try? open(sealed) { known.key }
     }
 
-    /// Whether the provider offers what the ring's envelope asks for; if not, no other key helps.
-    private func isComputable(_ sealed: Data) -> Bool {
-        guard let header = sealed.withBuffer({ try? EnvelopeHeader(parsing: $0) }) else { return true }
-        return envelope.crypto.offers(header.cipher) && envelope.crypto.offers(header.derivation.function)
-    }
-
-    private func open(_ sealed: Data, _ key: EnvelopeKey) throws(StorageError) -> SecretBytes {
+    /// The ring, opened with a key that is asked for once it is known what to do with it.
+    private func open(
+        _ sealed: Data, _ find: () throws(StorageError) -> EnvelopeKey
+    ) throws(StorageError) -> SecretBytes {
         let limit = DerivationLimit(style.derivation)
-        var (opened, isLimited) = (Data(), false)
+        var (opened, key) = (Data(), EnvelopeKey?.none)
         do throws(StorageError) {
             opened = try envelope.open(sealed) { (header) throws(StorageError) in
-                isLimited = true
                 try limit.check(header.derivation, at: envelope.context.address)
-                isLimited = false
-                return key
+                let found = try find()
+                key = found
+                return found
             }.value
         } catch {
-            guard error.code == .cannotOpen, !isLimited, isComputable(sealed) else { throw error }
+            // Without a key, it is the ring or the provider.
+            guard error.code == .cannotOpen, key != nil else { throw error }
             throw StorageError(
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
@@ -95,7 +96,7 @@ final class WrappedRing: Sendable {
         }
         defer { opened.resetBytes(in: 0..<opened.count) }
         let ring = try opened.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
-        known.withLock { $0 = Known(key: key, sealed: sealed, ring: ring) }
+        if let key { known.withLock { $0 = Known(key: key, sealed: sealed, ring: ring) } }
         return ring
     }
 }
