@@ -29,8 +29,8 @@ struct DiagnosisTests {
         #expect(
             left == """
                 !!  store 'desktop' still holds values of 'keychain:app', where 'sealed-files' serves now
-                      bring them along: ld-host store copy desktop sealed-files; not with --move, which takes those of \
-                other programs away from them too. Then: ld-host config unset stores.desktop
+                      bring them along: ld-host store copy desktop sealed-files --domain keychain; not with --move, \
+                which takes those of other programs away from them too. Then: ld-host store forget desktop --domain keychain
 
                 """)
         let moved = try shell(
@@ -38,7 +38,7 @@ struct DiagnosisTests {
             ld-host store copy desktop sealed-files
             ld-host get keychain:app/token
             secret-tool lookup service app username token
-            ld-host config unset stores.desktop
+            ld-host store forget desktop --domain keychain
             ld-host doctor | grep '!!' || true
             """)
         #expect(moved == "1 of 1 values were copied to 'sealed-files', which had 0\nsecretsecret")
@@ -78,14 +78,15 @@ struct DiagnosisTests {
             ld-host doctor | grep -A 1 '!!'
             ld-host store copy secret-service sealed-files
             ld-host get keychain:app/token
-            ld-host store forget secret-service
+            ld-host store forget secret-service --domain keychain
             ld-host doctor | grep '!!' || true
             """)
         #expect(
             output == """
                 !!  store 'secret-service' still holds values of 'keychain:app', where 'sealed-files' serves now
-                      bring them along: ld-host store copy secret-service sealed-files; not with --move, which takes those \
-                of other programs away from them too. Then: ld-host store forget secret-service
+                      bring them along: ld-host store copy secret-service sealed-files --domain keychain; not with \
+                --move, which takes those of other programs away from them too. Then: ld-host store forget secret-service \
+                --domain keychain
                 1 of 1 values were copied to 'sealed-files', which had 0
                 secret
                 """)

@@ -36,6 +36,17 @@ struct Session: Sendable {
         return router
     }
 
+    /// Says what lies in stores that do not serve a domain, or any domain, so that no list passes for complete.
+    func remarkLeftValues(of domain: String?, _ router: StorageRouter) async {
+        for left in (try? await router.leftValues(ofDomain: domain)) ?? [] {
+            let what = left.count.map { "\($0) value\($0 == 1 ? "" : "s")" } ?? "values"
+            Output.remark(
+                "ld-host: store '\(left.store)' still holds \(what) of '\(left.domain)', where '\(left.serving)' serves "
+                    + "now")
+            Output.remark("ld-host: hint: \(left.advice)")
+        }
+    }
+
     /// Leaves no key and no passphrase in memory when the program ends.
     func forgetSecrets() { for router in routers.all.withLock({ $0 }) { router.forgetSecrets() } }
 }

@@ -148,4 +148,118 @@ import Testing
         try await settings.$theme.load()
         #expect(settings.theme == "light")
     }
+
+    // MARK: - Older data
+
+    private static let old = textKey("oldTheme", .userDefaults(suite: "app"))
+
+    private static func migrating(
+        _ script: @escaping ScriptedMigration.Script = { _, _ in throw StorageError(.fileError, "the disk") }
+    ) -> StorageKey<String> {
+        MigrationHome.key("theme", .userDefaults(suite: "app")) {
+            AnyStorageMigration(ScriptedMigration(destinationKey: $0, sources: [.key(old)], script: script))
+        }
+    }
+
+    private static let simple: StorageKey<String> = MigrationHome.key("theme", .userDefaults(suite: "app")) {
+        AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old)))
+    }
+
+    @Test("a load brings what the key's migration has to bring, and shows it in place of the default")
+    func migration() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("dark", for: Self.old)
+        let settings = Settings(router, Self.simple)
+        try await settings.$theme.load()
+        #expect(settings.theme == "dark")
+        #expect(try await router.get(Self.key) == "dark")
+        #expect(try await !router.exists(Self.old))
+    }
+
+    @Test("a load brings what was stored before the key's domain changed")
+    func formerPlace() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let former = MigrationHome.key("theme", .userDefaults()) as StorageKey<String>
+        let key = MigrationHome.key("theme", .fileSystem()) as StorageKey<String>
+        try await home.router(version: "1.0").set("dark", for: former)
+        let router = try home.router(version: "2.0")
+        let settings = Settings(router, key)
+        try await settings.$theme.load()
+        #expect(settings.theme == "dark")
+        settings.theme = "light"
+        try await settings.$theme.save()
+        #expect(try await router.get(key) == "light")
+        #expect(try await !router.exists(former))
+    }
+
+    @Test("a set before the load comes after what the migration brings")
+    func setBeforeMigration() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("dark", for: Self.old)
+        let settings = Settings(router, Self.simple)
+        settings.theme = "set"
+        try await settings.$theme.save()
+        #expect(settings.theme == "set")
+        #expect(try await router.get(Self.key) == "set")
+        #expect(try await !router.exists(Self.old))
+    }
+
+    @Test("while its migration fails nothing is loaded, written or told, and nothing is lost")
+    func failingMigration() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("dark", for: Self.old)
+        let settings = Settings(router, Self.migrating())
+        await #expect(throws: MigrationError.storageFailed) { try await settings.$theme.load() }
+        #expect(settings.theme == "light" && !settings.$theme.isLoaded)
+        settings.theme = "set"
+        await #expect(throws: MigrationError.storageFailed) { try await settings.$theme.save() }
+        await #expect(throws: MigrationError.storageFailed) { try await router.changes(of: Self.migrating()) }
+        #expect(try await !router.exists(Self.key))
+        #expect(try await router.get(Self.old) == "dark")
+    }
+
+    @Test("who watches a key sees what its migration brings, not that it has brought it")
+    func watched() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("dark", for: Self.old)
+        var iterator = try await router.changes(of: Self.simple).makeAsyncIterator()
+        #expect(try await router.get(Self.key) == "dark")
+        try await home.router().set("next", for: Self.key)
+        #expect(try await iterator.next() == .some("next"))
+    }
+
+    @Test("a watch that could not begin does so after a load that succeeds")
+    func watchAfterFailure() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        try await router.set("dark", for: Self.old)
+        let isBroken = Counter()
+        isBroken.add()
+        let key = Self.migrating { router, _ in
+            guard isBroken.value != 1 else { throw StorageError(.fileError, "the disk") }
+            try await router.set(router.get(Self.old), for: Self.key)
+            return MigrationResult(success: true)
+        }
+        let settings = Settings(router, key)
+        var iterator = settings.$theme.changes.makeAsyncIterator()
+        await #expect(throws: MigrationError.storageFailed) { try await settings.$theme.load() }
+        isBroken.add()
+        try await settings.$theme.load()
+        #expect(await iterator.next() == "dark")
+        while settings.theme == "dark" {
+            try await home.router().set("elsewhere", for: Self.key)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(await iterator.next() == "elsewhere")
+    }
 }

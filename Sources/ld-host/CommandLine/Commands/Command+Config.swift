@@ -65,6 +65,7 @@ extension Command {
         let (key, text) = (arguments.operands[0], arguments.operands[1])
         let path = try session.uncheckedConfiguration().change(key, to: text, flags: session.flags)
         Output.remark("ld-host: \(key) is set in \(path)")
+        await remarkLeftValues(after: key, session)
         return .done
     }
 
@@ -74,7 +75,15 @@ extension Command {
         let key = arguments.operands[0]
         let path = try session.uncheckedConfiguration().change(key, to: nil, flags: session.flags)
         Output.remark("ld-host: \(key) is removed from \(path)")
+        await remarkLeftValues(after: key, session)
         return .done
+    }
+
+    /// Says what the change of a domain's store leaves behind.
+    private static func remarkLeftValues(after key: String, _ session: Session) async {
+        let parts = key.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "domains", let router = try? session.router() else { return }
+        await session.remarkLeftValues(of: String(parts[1]), router)
     }
 
     static let configValidate = Command(

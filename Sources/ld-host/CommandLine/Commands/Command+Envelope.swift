@@ -34,14 +34,15 @@ extension Command {
     private static func inspect(_ address: String, _ session: Session) async throws -> ExitStatus {
         let router = try session.router()
         let stored = Mutex((start: Data(), size: UInt64(0)))
-        let found = try await router.readStoredData(for: Address.key(address, router)) { piece in
+        let key = try await Address.key(address, router)
+        let found = try await router.readStoredData(for: key) { piece in
             stored.withLock { stored in
                 stored.start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - stored.start.count))
                 stored.size += UInt64(piece.count)
             }
             return true
         }
-        guard found else { throw notStored(address) }
+        guard found else { throw await notStored(key, router) }
         let (start, size) = stored.withLock { $0 }
         return try inspect(start, size: size, named: "'\(address)'", json: session.json)
     }

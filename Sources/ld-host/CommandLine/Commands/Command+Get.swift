@@ -17,12 +17,12 @@ extension Command {
         if arguments.has("--raw") {
             guard !session.json else { throw UsageError("--raw and --json do not go together") }
             guard try await router.readStoredData(for: key, { Output.take($0) }) else {
-                throw notStored(arguments.operands[0])
+                throw await notStored(key, router)
             }
             return .done
         }
         if session.json {
-            guard let data = try await router.data(for: key) else { throw notStored(arguments.operands[0]) }
+            guard let data = try await router.data(for: key) else { throw await notStored(key, router) }
             try Output.json(
                 ValueReport(
                     address: arguments.operands[0], data: data, attributes: try await router.attributes(of: key)))
@@ -34,12 +34,14 @@ extension Command {
             Output.write(piece)
             return true
         }
-        guard found else { throw notStored(arguments.operands[0]) }
+        guard found else { throw await notStored(key, router) }
         if Output.isTerminal, last.load(ordering: .relaxed) != UInt8(ascii: "\n") { Output.line("") }
         return .done
     }
 
-    static func notStored(_ address: String) -> StorageError {
-        StorageError(.notFound, "'\(address)' is not stored", hint: "run: ld-host ls")
+    /// The error for a value that is not stored.
+    static func notStored(_ key: AnyStorageKey, _ router: StorageRouter) async -> StorageError {
+        let error = await router.notStored(key)
+        return error.hint.isEmpty ? StorageError(error.code, error.message, hint: "run: ld-host ls") : error
     }
 }

@@ -56,6 +56,7 @@ extension Command {
                 after = page.last
             }
         }
+        await session.remarkLeftValues(of: arguments.operands.isEmpty ? nil : selection.first?.domain.name, router)
         if session.json {
             try Output.json(rows)
         } else if wantsDetails {

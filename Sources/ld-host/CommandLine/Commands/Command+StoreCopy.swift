@@ -2,9 +2,10 @@ internal import LocalDataHost
 
 extension Command {
     static let storeCopy = Command(
-        name: "store copy", operands: "FROM TO", count: 2...2, summary: "copy every value of one store to another",
+        name: "store copy", operands: "FROM TO", count: 2...2, summary: "copy the values of one store to another",
         details: """
-            For the change of a domain from one store to the other: copy first, then change domains.DOMAIN. FROM and TO are
+            For the change of a domain from one store to the other: change domains.DOMAIN, then copy what was left behind
+            with --domain DOMAIN --move. Without --domain everything that FROM holds is copied. FROM and TO are
             names of stores, or ids of components. Each value is read back and compared; what TO has already is left as it
             is, so a run that was interrupted is taken up by the next. FROM is only read, unless --move is given: then its
             values are removed when all of them have arrived, but for the host's own keys as long as FROM serves the keychain
@@ -12,15 +13,22 @@ extension Command {
             removed. Ends with status 2 if a value could not be read, or was changed meanwhile and stays where it is.
             """,
         options: [
+            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
+            Option(name: "--give-up", help: "no longer go on with a copy that was interrupted"),
             Option(name: "--move", help: "remove the values from FROM when everything has arrived"),
             Option(name: "--overwrite", help: "replace values of which TO has another"),
             Option(name: "--plan", help: "tell what would be done, and change nothing"), json,
         ]
     ) { arguments, session in
+        let domains = arguments.all("--domain")
+        if arguments.has("--give-up") {
+            try await session.router().giveUpCopy(arguments.operands[0], to: arguments.operands[1], domains: domains)
+            return .done
+        }
         let isPlan = arguments.has("--plan")
         let bar = ProgressBar("copying", total: 100)
         let report = try await session.router().copyStore(
-            arguments.operands[0], to: arguments.operands[1], moving: arguments.has("--move"),
+            arguments.operands[0], to: arguments.operands[1], domains: domains, moving: arguments.has("--move"),
             overwriting: arguments.has("--overwrite"), planOnly: isPlan
         ) { bar.show($0, of: $1) }
         bar.finish()
@@ -56,13 +64,16 @@ extension Command {
 
     static let storeForget = Command(
         name: "store forget", operands: "NAME", count: 1...1,
-        summary: "no longer look for what was left in a store that served before",
+        summary: "leave values in a store that serves their domain no longer",
         details: """
             doctor looks for values in every store that served a domain before `config set` or `config unset` changed that,
-            so that none is left behind unseen. What NAME holds stays there.
-            """
+            so that none is left behind unseen. What NAME holds stays there, and doctor says no more of it.
+            """,
+        options: [
+            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once")
+        ]
     ) { arguments, session in
-        try await session.router().forgetFormerStore(arguments.operands[0])
+        try await session.router().forgetLeftValues(in: arguments.operands[0], domains: arguments.all("--domain"))
         return .done
     }
 }

@@ -67,6 +67,7 @@ extension Command {
             separator = ",\n"
         }
         Output.line(separator == "{\n" ? "{}" : "\n}")
+        await session.remarkLeftValues(of: domain.name, router)
         return isWhole ? .done : .failure
     }
 }

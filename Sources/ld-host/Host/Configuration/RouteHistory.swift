@@ -2,46 +2,78 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// The stores that have served a domain before the configuration was changed here, so that `doctor` finds what was left
-/// in them: what only a domain named is in no configuration any more once the domain names another.
+/// in them: what only a domain named is in no configuration any more once the domain names another. And what an operator
+/// has said may stay there.
 struct RouteHistory {
-    private let file: String
+    /// A domain, and a store that does not serve it.
+    struct Left: Codable, Hashable {
+        let store: String
+        let domain: String
+    }
 
-    init(_ folders: HostSettings.Folders) { file = "\(folders.state)/former-stores.json" }
+    private let file: String
+    private let acknowledgedFile: String
+
+    init(_ folders: HostSettings.Folders) {
+        file = "\(folders.state)/former-stores.json"
+        acknowledgedFile = "\(folders.state)/left-values.json"
+    }
 
     /// The names of the stores, in order; none if there is no history that can be read.
-    var stores: [String] {
+    var stores: [String] { Self.read(file) }
+
+    /// What may stay where it is.
+    var acknowledged: [Left] { Self.read(acknowledgedFile) }
+
+    private static func read<Element: Decodable>(_ file: String) -> [Element] {
         guard let data = HostFile.contents(of: file, ownedByUser: false, limit: 1 << 20) else { return [] }
-        return (try? JSONDecoder().decode([String].self, from: data)) ?? []
+        return (try? JSONDecoder().decode([Element].self, from: data)) ?? []
     }
 
     /// Remembers the stores that serve a domain before a change and none after it. One that served nothing, such as a
     /// component that does not exist, is looked for in vain.
     func add(from before: HostSettings, to after: HostSettings) throws(StorageError) {
+        // What comes to lie there from now on is left behind anew.
+        let served = Set(before.routes.map { Left(store: $0.value.store.name, domain: $0.key) })
+        if acknowledged.contains(where: served.contains) {
+            try change(acknowledgedFile) { (left: inout Set<Left>) throws(StorageError) in left.subtract(served) }
+        }
         let names = Set(before.routes.values.map(\.store.name)).subtracting(after.routes.values.map(\.store.name))
         guard !names.isSubset(of: stores) else { return }
-        try change { (stores) throws(StorageError) in stores.formUnion(names) }
+        try change(file) { (stores: inout Set<String>) throws(StorageError) in stores.formUnion(names) }
+    }
+
+    /// Remembers that what a store has of some domains may stay there.
+    func acknowledge(_ domains: some Sequence<String>, in store: String) throws(StorageError) {
+        try change(acknowledgedFile) { (left: inout Set<Left>) throws(StorageError) in
+            left.formUnion(domains.map { Left(store: store, domain: $0) })
+        }
     }
 
     /// Forgets a store.
     ///
     /// - Throws: `notFound` if it is not in the history.
     func remove(_ store: String) throws(StorageError) {
-        try change { (stores) throws(StorageError) in
+        try change(file) { (stores: inout Set<String>) throws(StorageError) in
             guard stores.remove(store) != nil else {
                 throw StorageError(.notFound, "no store '\(store)' is looked at besides those that are configured")
             }
         }
     }
 
-    /// Replaces the names, while no other process does.
-    private func change(_ body: (inout Set<String>) throws(StorageError) -> Void) throws(StorageError) {
+    /// Replaces the content of a file, while no other process does.
+    private func change<Element: Codable & Hashable>(
+        _ file: String, _ body: (inout Set<Element>) throws(StorageError) -> Void
+    ) throws(StorageError) {
         try FileLock("\(file).lock").exclusive { (_) throws(StorageError) in
-            var names = Set(stores)
-            let before = names
-            try body(&names)
-            guard names != before else { return }
-            let text = (try? JSONEncoder().encode(names.sorted())) ?? Data("[]".utf8)
-            try HostFile.write(text, to: file)
+            var content = Set<Element>(Self.read(file))
+            let before = content
+            try body(&content)
+            guard content != before else { return }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let texts = content.compactMap { try? encoder.encode($0) }.sorted { $0.lexicographicallyPrecedes($1) }
+            try HostFile.write(Data("[".utf8) + texts.joined(separator: Data(",".utf8)) + Data("]".utf8), to: file)
         }
     }
 }

@@ -10,10 +10,30 @@ enum CopyIntent {
     ///
     /// - Throws: `busy` if another process is at it.
     static func take(
-        from: String, to: String, moving: Bool, folder: String
+        from: String, to: String, domains: [String], moving: Bool, folder: String
     ) throws(StorageError) -> Intent {
         let journal = try IntentJournal(folder: folder)
-        let payload = Data("\(from)\0\(to)".utf8)
+        let payload = payload(from, to, domains)
+        if let interrupted = try interrupted(payload, journal) { return interrupted }
+        let what = domains.isEmpty ? "" : "\(domains.joined(separator: ", ")) of "
+        return try journal.begin(
+            kind: kind, subject: "\(moving ? "moving" : "copying") \(what)store '\(from)' to store '\(to)'",
+            payload: payload)
+    }
+
+    /// Forgets a run that was interrupted.
+    ///
+    /// - Throws: `notFound` if there is none; `busy` if a process is at it.
+    static func giveUp(from: String, to: String, domains: [String], folder: String) throws(StorageError) {
+        let journal = try IntentJournal(folder: folder)
+        guard let intent = try interrupted(payload(from, to, domains), journal) else {
+            throw StorageError(
+                .notFound, "no copy of store '\(from)' to store '\(to)' was interrupted", hint: "see: ld-host doctor")
+        }
+        try intent.finish()
+    }
+
+    private static func interrupted(_ payload: Data, _ journal: IntentJournal) throws(StorageError) -> Intent? {
         for pending in try journal.pending(kind: kind) where pending.payload == payload {
             guard pending.state == .interrupted else {
                 throw StorageError(
@@ -21,14 +41,18 @@ enum CopyIntent {
             }
             return try journal.adopt(pending.id)
         }
-        return try journal.begin(
-            kind: kind, subject: "\(moving ? "moving" : "copying") store '\(from)' to store '\(to)'", payload: payload)
+        return nil
     }
 
-    /// What goes on with an interrupted run.
-    static func command(_ intent: PendingIntent) -> String {
+    private static func payload(_ from: String, _ to: String, _ domains: [String]) -> Data {
+        Data(([from, to] + domains).joined(separator: "\0").utf8)
+    }
+
+    /// What goes on with an interrupted run, or leaves things as they are.
+    static func command(_ intent: PendingIntent, givingUp: Bool = false) -> String {
         let names = intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        let flag = intent.subject.hasPrefix("moving") ? " --move" : ""
-        return "ld-host store copy \(names.joined(separator: " "))\(flag)"
+        let domains = names.dropFirst(2).map { " --domain \($0)" }.joined()
+        let flag = givingUp ? " --give-up" : intent.subject.hasPrefix("moving") ? " --move" : ""
+        return "ld-host store copy \(names.prefix(2).joined(separator: " "))\(domains)\(flag)"
     }
 }

@@ -2,7 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// Copies every value of one store to another: for the change of a domain from one to the other.
+    /// Copies every value of one store to another, or those of some domains: for the change of a domain from one to the
+    /// other.
     ///
     /// Each value is read back and compared with what was copied. Values that the destination has already are left as
     /// they are, so an interrupted run is taken up by the next one. The source is only read, unless it is to be moved:
@@ -12,6 +13,7 @@ extension StorageRouter {
     /// configured is opened as the component of that name.
     ///
     /// - Parameters:
+    ///   - domains: The names of the domains whose values are copied; none for all.
     ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the
     ///     source serves the keychain.
     ///   - overwriting: Whether to replace values of which the destination has another.
@@ -20,17 +22,21 @@ extension StorageRouter {
     /// - Throws: `busy` if another process is at it, or if the destination has other values and is not to be
     ///   overwritten: then nothing was copied.
     public func copyStore(
-        _ from: String, to: String, moving: Bool = false, overwriting: Bool = false, planOnly: Bool = false,
+        _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
+        planOnly: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> StoreCopyReport {
         let snapshot = try await snapshot()
+        let domains = Set(domains).sorted()
+        try snapshot.checkDomains(domains)
         return try await onIOThread { () throws(StorageError) in
-            let copy = try Self.copy(from, to, snapshot)
+            let copy = try Self.copy(from, to, domains, snapshot)
             var run = CopyRun(copy: copy, report: StoreCopyReport(from: from, to: to), progress: progress)
             let intent =
                 planOnly
                 ? nil
-                : try CopyIntent.take(from: from, to: to, moving: moving, folder: snapshot.settings.folders.journal)
+                : try CopyIntent.take(
+                    from: from, to: to, domains: domains, moving: moving, folder: snapshot.settings.folders.journal)
             try run.look()
             if !run.report.conflicts.isEmpty, !overwriting, !planOnly {
                 try intent?.finish()
@@ -63,8 +69,19 @@ extension StorageRouter {
         }
     }
 
-    private static func copy(_ from: String, _ to: String, _ snapshot: RouterSnapshot) throws(StorageError) -> StoreCopy
-    {
+    /// Forgets a copy that was interrupted. What it has copied or moved so far stays so.
+    ///
+    /// - Throws: `notFound` if no such copy was interrupted; `busy` if a process is at it.
+    public func giveUpCopy(_ from: String, to: String, domains: [String] = []) async throws {
+        let folder = try await snapshot().settings.folders.journal
+        try await onIOThread { () throws(StorageError) in
+            try CopyIntent.giveUp(from: from, to: to, domains: Set(domains).sorted(), folder: folder)
+        }
+    }
+
+    private static func copy(
+        _ from: String, _ to: String, _ domains: [String], _ snapshot: RouterSnapshot
+    ) throws(StorageError) -> StoreCopy {
         let (source, destination) = (snapshot.slotOrComponent(from), snapshot.slotOrComponent(to))
         let (left, right) = (source.settings, destination.settings)
         guard left.name != right.name, left.component != right.component || left.options != right.options else {
@@ -72,7 +89,8 @@ extension StorageRouter {
                 .invalidConfiguration, "'\(from)' and '\(to)' are the same store", hint: "name two different stores")
         }
         let copy = StoreCopy(
-            snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded())
+            snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded(),
+            domains: domains)
         for open in [copy.source, copy.destination] where open.store.abilities.enumeration == nil {
             throw StorageError(
                 .unsupported, "store '\(open.name)' cannot list what it holds",

@@ -8,8 +8,10 @@ struct StoreCopy: Sendable {
     let snapshot: RouterSnapshot
     let source: OpenStore
     let destination: OpenStore
+    /// The domains whose values are copied; none for all.
+    var domains: [String] = []
 
-    /// The addresses of all values in the source, the host's own keys among them.
+    /// The addresses of the values in the source, the host's own keys among them.
     func addresses() throws(StorageError) -> [StorageAddress] {
         var places: Set<StorageNamespace> = []
         try source.store.forEachPlace {
@@ -25,6 +27,7 @@ struct StoreCopy: Sendable {
                 places.insert(place.namespace)
             }
         }
+        if !domains.isEmpty { places = places.filter { domains.contains($0.domain) } }
         var addresses: [StorageAddress] = []
         for place in places.sorted(by: { "\($0)" < "\($1)" }) {
             try source.store.forEachName(in: place) {

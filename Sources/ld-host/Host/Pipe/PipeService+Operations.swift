@@ -17,7 +17,7 @@ extension PipeService {
         case .get:
             let key = try await key(request)
             guard let value = try await router.secret(for: key, limit: PipeFrame.longestValue) else {
-                throw Self.notStored(key)
+                throw await router.notStored(key)
             }
             return output.send(response, value)
         case .set:
@@ -31,7 +31,7 @@ extension PipeService {
         case .exists: response.exists = try await router.exists(key(request))
         case .attributes:
             let key = try await key(request)
-            guard let attributes = try await router.attributes(of: key) else { throw Self.notStored(key) }
+            guard let attributes = try await router.attributes(of: key) else { throw await router.notStored(key) }
             response.attributes = PipeResponse.Attributes(attributes)
         }
         output.send(response)
@@ -62,9 +62,5 @@ extension PipeService {
     private func key(_ request: PipeRequest) async throws -> AnyStorageKey {
         guard let name = request.name else { throw InvalidPipeRequest("a 'name' is missing") }
         return try await router.key(at: "\(domain(request))/\(name)")
-    }
-
-    private static func notStored(_ key: AnyStorageKey) -> StorageError {
-        StorageError(.notFound, "'\(key.descriptor.domain)/\(key.descriptor.name)' is not stored")
     }
 }

@@ -46,14 +46,17 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Whether what is stored has been read.
     public var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
-    /// Reads what is stored; the default stands if there is nothing. What was set here meanwhile or before stands, too.
+    /// Reads what is stored, after the key's migration has brought what is elsewhere; the default stands if there is
+    /// nothing. What was set here meanwhile or before stands, too.
     ///
-    /// - Throws: What reading throws; the value in memory stays.
+    /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later load
+    ///   succeeds.
     public func load() async throws {
         let revision = state.withLock { $0.revision }
-        let stored = try await stored()
+        let stored = try await router.stored(key)
         state.withLock { state in
             state.isLoaded = true
+            if state.following == nil, !state.listeners.isEmpty { state.following = follow() }
             guard state.revision == revision, revision == 0 || state.writing == nil else { return }
             state.show(stored ?? defaultValue)
         }
@@ -97,13 +100,6 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         try await router.set(value, for: key)
     }
 
-    private func stored() async throws -> Value? {
-        guard try await router.exists(key) else { return nil }
-        do { return try await router.get(key) } catch let error as StorageError where error.code == .notFound {
-            return nil
-        }
-    }
-
     private func forget(_ listener: Int) {
         let following = state.withLock { state -> Task<Void, Never>? in
             state.listeners[listener] = nil
@@ -117,7 +113,11 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Takes over what others store, as long as someone listens.
     private func follow() -> Task<Void, Never> {
         Task { [weak self, router, key] in
-            guard let changes = try? await router.changes(of: key) else { return }
+            guard let changes = try? await router.changes(of: key) else {
+                // The next load that succeeds tries again.
+                self?.state.withLock { if !Task.isCancelled { $0.following = nil } }
+                return
+            }
             var iterator = changes.makeAsyncIterator()
             while !Task.isCancelled {
                 do {

@@ -12,12 +12,7 @@ extension StorageRouter {
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
         if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
         let resolved = try await resolve(key)
-        if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
-        if try await mayBringData(to: key) {
-            // Whether or not it was this call that brought it.
-            try await bringData(to: AnyStorageKey(key))
-            if let data = try await data(of: resolved) { return try decode(data, as: key.serializer, key.slot) }
-        }
+        if let data = try await broughtData(of: resolved, key) { return try decode(data, as: key.serializer, key.slot) }
         if let value = registeredDefault(of: key, resolved) { return value }
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
@@ -42,6 +37,23 @@ extension StorageRouter {
     /// Whether a value is stored, even an empty one.
     public func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool {
         try await exists(resolve(key))
+    }
+
+    /// The stored value, or else what the key's migration brings; `nil` if there is neither.
+    ///
+    /// - Throws: What ``get(_:)`` throws, but `notFound`.
+    func stored<Value>(_ key: StorageKey<Value>) async throws -> Value? {
+        guard let data = try await broughtData(of: resolve(key), key) else { return nil }
+        return try decode(data, as: key.serializer, key.slot)
+    }
+
+    /// The stored bytes, or else what the key's migration brings.
+    private func broughtData<Value>(of resolved: ResolvedKey, _ key: StorageKey<Value>) async throws -> Data? {
+        if let data = try await data(of: resolved) { return data }
+        guard try await mayBringData(to: key) else { return nil }
+        // Whether or not it is this call that brings it.
+        try await bringData(to: AnyStorageKey(key))
+        return try await data(of: resolved)
     }
 
     /// The bytes, if the key is known, its store may be asked on the caller's thread, and there are any.

@@ -88,36 +88,20 @@ extension Diagnosis {
 
     /// Values that lie in a store which no longer serves their domain, so that nobody finds them.
     private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
-        // What cannot be opened is told of elsewhere.
-        guard let open = try? slot.openIfNeeded(), open.store.abilities.enumeration != nil else { return [] }
-        var found: [String: Set<StorageNamespace>] = [:]
-        try? open.store.forEachPlace { place in
-            if let route = snapshot.settings.routes[place.domain], route.store.name != open.name {
-                found[route.store.name, default: []].insert(place)
-            }
-            return true
+        snapshot.leftValues(in: slot).map { left in
+            let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
+            let text = "store '\(left.store)' still holds values of \(places), where '\(left.serving)' serves now"
+            return left.isAcknowledged
+                ? Finding("\(text); they stay there, as was said")
+                : Finding(text, hint: left.choice, isProblem: true)
         }
-        return found.sorted { $0.key < $1.key }.map { serving, places in
-            let list = places.map { "'\($0)'" }.sorted().joined(separator: ", ")
-            return Finding(
-                "store '\(open.name)' still holds values of \(list), where '\(serving)' serves now",
-                hint: open.store.properties.isKeychain
-                    ? "bring them along: ld-host store copy \(open.name) \(serving); not with --move, which takes those of "
-                        + "other programs away from them too. Then: ld-host \(forgetting(open.name, snapshot))"
-                    : "bring them along: ld-host store copy \(open.name) \(serving) --move",
-                isProblem: true)
-        }
-    }
-
-    /// What ends the looking for values in a store.
-    private static func forgetting(_ store: String, _ snapshot: RouterSnapshot) -> String {
-        snapshot.slot(ofStore: store) == nil ? "store forget \(store)" : "config unset stores.\(store)"
     }
 
     private static func hint(for intent: PendingIntent) -> String {
         switch intent.kind {
         case ResealIntent.kind: "run: ld-host reseal"
-        case CopyIntent.kind: "run: \(CopyIntent.command(intent))"
+        case CopyIntent.kind:
+            "go on with it: \(CopyIntent.command(intent)); or leave it as it is: \(CopyIntent.command(intent, givingUp: true))"
         case BatchIntent.kind: "it is completed with the first use of its stores; if not, see what keeps them"
         default: "use a later version of LocalData"
         }

@@ -11,12 +11,14 @@ extension StorageRouter {
     /// ```
     ///
     /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with
-    /// when the configuration is changed.
+    /// when the configuration is changed. What the key's migration has to bring is brought before it begins.
     ///
-    /// - Throws: What keeps the key from being used, and whatever the store reports.
+    /// - Throws: What keeps the key from being used, and whatever the store reports; `MigrationError` if there may be
+    ///   older data, and it could not be brought here.
     public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {
         let resolved = try await resolve(key)
         if let refusal = resolved.refusal { throw refusal }
+        if try await mayBringData(to: key), try await !exists(resolved) { try await bringData(to: AnyStorageKey(key)) }
         let name = key.name
         let (signals, feed) = try await feed(of: resolved.address.place, prefix: name, exactly: true, resolved.open)
         let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
