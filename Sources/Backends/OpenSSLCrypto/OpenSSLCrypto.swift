@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 package import LocalDataAPI
 
 /// A crypto provider that computes with OpenSSL 3, by what its default library context offers.
@@ -103,12 +104,23 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
             by: .sha512, from: passphrase, salt: salt, iterations: iterations, into: &key)
     }
 
-    /// From the generator that OpenSSL keeps for secrets, one for each thread, which notices fork(2).
+    /// From the system's generator, see getentropy(3), which seeds OpenSSL's too. It has no state in this process that
+    /// fork(2) or a restored snapshot could double, and for a salt it takes a sixth of the time of OpenSSL's.
     package func random(into bytes: inout MutableRawSpan) throws {
         try bytes.withUnsafeMutableBytes { bytes throws(StorageError) in
-            try LibraryState.check("RAND_priv_bytes", RAND_priv_bytes_ex(nil, bytes.bytePointer, bytes.count, 0))
+            for start in stride(from: 0, to: bytes.count, by: Self.mostRandom) {
+                let piece = UnsafeMutableRawBufferPointer(rebasing: bytes[start...].prefix(Self.mostRandom))
+                guard getentropy(piece.baseAddress, piece.count) == 0 else {
+                    throw StorageError(
+                        .securityApplicationFailed, "the system gives no random bytes: error \(errno)",
+                        hint: "let the process call getrandom(2)")
+                }
+            }
         }
     }
+
+    /// The most bytes that one call gives.
+    private static let mostRandom = 256
 
     package func publicKey(
         of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan

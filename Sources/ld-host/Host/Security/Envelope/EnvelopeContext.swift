@@ -21,10 +21,11 @@ package struct EnvelopeContext: Sendable {
 
     /// What is authenticated with every chunk: the header and the address.
     func authenticated(_ header: EnvelopeHeader) -> Data {
-        var data = Data(capacity: header.encoded.count + bytes.count)
-        data.append(header.encoded)
-        data.append(bytes)
-        return data
+        let (header, own) = (header.encoded, bytes)
+        return filled(header.count + own.count) { output in
+            output.copyBytes(from: header)
+            UnsafeMutableRawBufferPointer(rebasing: output[header.count...]).copyBytes(from: own)
+        }.data
     }
 
     /// The one answer to whatever is wrong with a sealed value.

@@ -24,7 +24,7 @@ extension EnvelopeHeader {
         _ = try reader.number(UInt32.self)
         let iterations = try reader.number(UInt32.self)
         keyID = KeyID(try reader.take(KeyID.size))
-        salt = Data(try reader.take(Self.saltSize))
+        salt = try reader.data(Self.saltSize)
         var fields = EnvelopeFields()
         var last: UInt8 = 0
         while !reader.isAtEnd {
@@ -40,12 +40,12 @@ extension EnvelopeHeader {
         attributes = fields.attributes
         ring = fields.ring
         derivation = try fields.derivation(function, iterations)
-        encoded = Data(bytes[..<size])
+        encoded = Data(UnsafeRawBufferPointer(rebasing: bytes[..<size]))
     }
 
     /// The size of the header that `bytes` start with.
     static func size(of bytes: UnsafeRawBufferPointer) throws(EnvelopeFault) -> Int {
-        guard bytes.prefix(4).elementsEqual(magic.prefix(bytes.count)) else { throw .notAnEnvelope }
+        for index in 0..<min(bytes.count, 4) where bytes[index] != magic[index] { throw .notAnEnvelope }
         guard bytes.count > 4 else { throw .incomplete(needs: 12) }
         guard bytes[4] == version else { throw .version(bytes[4]) }
         guard bytes.count >= 12 else { throw .incomplete(needs: 12) }
@@ -67,7 +67,7 @@ private struct EnvelopeFields {
 
     mutating func take(_ field: EnvelopeField, _ bytes: UnsafeRawBufferPointer) throws(EnvelopeFault) {
         func text() throws(EnvelopeFault) -> String {
-            guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+            guard !bytes.isEmpty, let text = bytes.utf8Text else {
                 throw .malformed("a field \(field.rawValue) that is \(bytes.isEmpty ? "empty" : "not UTF-8")")
             }
             return text
@@ -112,17 +112,21 @@ private struct EnvelopeFields {
 
 /// Takes bytes apart; what is not there is `malformed`, as it can only be missing from a field.
 private struct EnvelopeReader {
-    private var rest: Slice<UnsafeRawBufferPointer>
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position == bytes.count }
 
+    @inline(__always)
     mutating func take(_ count: Int) throws(EnvelopeFault) -> UnsafeRawBufferPointer {
-        guard rest.count >= count else { throw .malformed("a field that ends behind it") }
-        defer { rest = rest.dropFirst(count) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+        guard bytes.count - position >= count else { throw .malformed("a field that ends behind it") }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
     }
+
+    mutating func data(_ count: Int) throws(EnvelopeFault) -> Data { Data(try take(count)) }
 
     mutating func byte() throws(EnvelopeFault) -> UInt8 { try take(1)[0] }
 
@@ -130,5 +134,12 @@ private struct EnvelopeReader {
         _: Number.Type
     ) throws(EnvelopeFault) -> Number {
         Number(bigEndian: try take(MemoryLayout<Number>.size).loadUnaligned(as: Number.self))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The text; `nil` if it is not UTF-8.
+    fileprivate var utf8Text: String? {
+        withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -84,6 +84,16 @@ struct RecordKey: ~Copyable {
     /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt
     /// and info.
     private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
+        if case .hkdf(nil, nil) = derivation {
+            if cipher.id == AuthenticatedCipher.aes256GCM.id { return usualInfos.0 }
+            if cipher.id == AuthenticatedCipher.chaCha20Poly1305.id { return usualInfos.1 }
+        }
+        return madeInfo(derivation, cipher)
+    }
+
+    private static let usualInfos = (madeInfo(.hkdf(), .aes256GCM), madeInfo(.hkdf(), .chaCha20Poly1305))
+
+    private static func madeInfo(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(purpose.utf8CodeUnitCount + 1)
         bytes.append(contentsOf: UnsafeBufferPointer(start: purpose.utf8Start, count: purpose.utf8CodeUnitCount))

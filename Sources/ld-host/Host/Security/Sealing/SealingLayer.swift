@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// One seal around the values of an address: by a key's policy, or by the store that keeps them.
-struct SealingLayer: Sendable {
+final class SealingLayer: Sendable {
     /// Where its keys come from.
     enum Keys: Sendable {
         /// A ring, and the rings that headers name.
@@ -17,7 +17,14 @@ struct SealingLayer: Sendable {
     let envelope: Envelope
     let style: EnvelopeStyle
     /// What a header's derivation may cost; `nil` for what the specification allows.
-    var limit: DerivationLimit?
+    let limit: DerivationLimit?
+
+    init(keys: Keys, envelope: Envelope, style: EnvelopeStyle, limit: DerivationLimit? = nil) {
+        self.keys = keys
+        self.envelope = envelope
+        self.style = style
+        self.limit = limit
+    }
 
     /// Finds the key that a header asks for. May wait.
     func find(_ header: EnvelopeHeader) throws(StorageError) -> EnvelopeKey {
