@@ -25,6 +25,8 @@ struct CallSite {
 enum CallAnswers {
     /// `LD_OK`.
     case done
+    /// The same of a function that computes, which nothing stops.
+    case computed
     /// `LD_OK`, or `LD_ABSENT` if there is no value.
     case found
 }
@@ -125,7 +127,9 @@ extension CallSite {
             throw violation("it reported a failure (\(report)) and answered with the status \(status)", code: .unknown)
         case LD_STOPPED:
             guard !wasStopped else { return status }
-            throw violation("it stopped (status \(status)) though nobody asked it to", code: .unknown)
+            throw violation(
+                "it stopped (status \(status)) though nobody asked it to",
+                code: answers == .computed ? .unknown : .cancelled)
         case ..<LD_OK:
             guard let report = reports.first else {
                 throw violation("it failed (\(status)) without saying why", code: .unknown)

@@ -184,7 +184,7 @@ package final class LoadedCrypto: Sendable {
     @inline(__always)
     func call(
         _ function: StaticString, _ body: (UnsafePointer<ld_error_sink>) -> Int32
-    ) throws(StorageError) { _ = try identity.site(function).call(.done, body) }
+    ) throws(StorageError) { _ = try identity.site(function).call(.computed, body) }
 }
 
 extension ld_bytes {

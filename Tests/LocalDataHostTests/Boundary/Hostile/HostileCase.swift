@@ -49,7 +49,9 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         _ component: Component, _ function: String, _ operation: String, mayBeAbsent: Bool = false
     ) -> [HostileCase] {
         var cases = [
-            HostileCase(component, "\(function)=2", operation, .unknown, "though nobody asked it to"),
+            HostileCase(
+                component, "\(function)=2", operation, component == .crypto ? .unknown : .cancelled,
+                "though nobody asked it to"),
             HostileCase(component, "\(function)=7", operation, .unknown, "status 7, which has no meaning"),
             HostileCase(component, "\(function)=silent", operation, .unknown, "without saying why"),
             HostileCase(component, "\(function)=ok+report", operation, .unknown, "answered with the status 0"),
@@ -97,7 +99,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     }()
 
     private static let storeRules: [HostileCase] = [
-        HostileCase(.store, "get=2", "get", .unknown, "though nobody asked it to"),
+        HostileCase(.store, "get=2", "get", .cancelled, "though nobody asked it to"),
         HostileCase(.store, "get=-9", "get", .unknown, "it failed (-9) without saying why"),
         HostileCase(.store, "get-bad-then-good", "get", .corrupt, "5 bytes at the address NULL"),
         HostileCase(.store, "get-twice", "get", .corrupt, "two values to the sink of one"),
@@ -111,7 +113,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "get-late", "get twice", nil, "used a sink after its call had returned"),
         HostileCase(.store, "get-later", "get and exists", nil, "used a sink after its call had returned"),
         HostileCase(.store, "get-later", "get and close", nil, ""),
-        HostileCase(.store, "read=2", "read", .unknown, "though nobody asked it to"),
+        HostileCase(.store, "read=2", "read", .cancelled, "though nobody asked it to"),
         HostileCase(.store, "read=ok+report", "read", .unknown, "answered with the status 0"),
         HostileCase(.store, "read-absent", "read", .corrupt, "wrote a value and answered with the status 1"),
         HostileCase(.store, "write-noread", "write", .corrupt, "without having read it to its end"),
@@ -142,7 +144,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "places-nul", "places", .corrupt, "a place that is not usable"),
         HostileCase(.store, "places-long", "places", .corrupt, "a place that is not usable"),
         HostileCase(.store, "places-repeat", "places", .corrupt, "'userDefaults:a' twice"),
-        HostileCase(.store, "attributes=2", "attributes", .unknown, "though nobody asked it to"),
+        HostileCase(.store, "attributes=2", "attributes", .cancelled, "though nobody asked it to"),
         HostileCase(.store, "attr-long", "attributes", .corrupt, "65537 bytes; at most 65536"),
         HostileCase(.store, "attr-size", "attributes", .corrupt, "a size of 18446744073709551615 bytes"),
         HostileCase(.store, "attr-struct-small", "attributes", .corrupt, "a struct of 2 bytes"),
@@ -170,12 +172,12 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "conflict-foreign", "bulk-apply", .busy, "conflict"),
         HostileCase(.store, "conflict-ok", "bulk-apply", .unknown, "that all were made"),
         HostileCase(.store, "tx-get-twice", "tx-get", .corrupt, "two values to the sink of one"),
-        HostileCase(.store, "tx-get=2", "tx-get", .unknown, "though nobody asked it to"),
+        HostileCase(.store, "tx-get=2", "tx-get", .cancelled, "though nobody asked it to"),
         HostileCase(.store, "watch-late", "watch", nil, "reported a change after its watch had ended"),
         HostileCase(.store, "watch-foreign", "watch", nil, ""),
         HostileCase(.store, "extension-odd", "names", .unsupported, "does not offer"),
         HostileCase(.store, "open=1", "get", .unknown, "status 1, which has no meaning"),
-        HostileCase(.store, "open=2", "get", .unknown, "though nobody asked it to"),
+        HostileCase(.store, "open=2", "get", .cancelled, "though nobody asked it to"),
         HostileCase(.store, "open=ok+report", "get", .unknown, "answered with the status 0"),
         HostileCase(.store, "open=silent", "get", .unknown, "without saying why"),
         HostileCase(.store, "open-null", "get", .pluginRefused, "table has 0 bytes"),

@@ -86,8 +86,10 @@ final class WrappedRing: Sendable {
                 return found
             }.value
         } catch {
-            // Without a key, it is the ring or the provider.
-            guard error.code == .cannotOpen, key != nil else { throw error }
+            // Who was asked for no key is told what stands against it, be it the provider, unless nothing can be read.
+            guard error.code == .cannotOpen, key != nil || (try? envelope.header(of: sealed)) == nil else {
+                throw error
+            }
             throw StorageError(
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
