@@ -8,13 +8,18 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("calls to stores that keep one waiting", .timeLimit(.minutes(1))) struct CallLaneTests {
-    private func sleepyRouter(_ options: String, _ store: String = "") async throws -> StorageRouter {
+    private func sleepyRouter(
+        _ options: String, _ store: String = "", serving: String = "slow"
+    ) async throws -> StorageRouter {
         let router = StorageRouter(
             configuration: try HostConfiguration(
                 text: """
                     {
-                      domains: { userDefaults: "slow" }, log: { level: "off" },
-                      stores: { slow: { component: "sleepy", options: { \(options) }, \(store) } },
+                      domains: { userDefaults: "\(serving)" }, log: { level: "off" },
+                      stores: {
+                        slow: { component: "sleepy", options: { \(options) }, \(store) },
+                        quick: { component: "sleepy" },
+                      },
                     }
                     """))
         try await router.registerPlugin(
@@ -135,6 +140,15 @@ import Testing
         let error = try await #require(throws: StorageError.self) { try await task.value }
         #expect(error.code == .cancelled && error.message.contains("reading 'userDefaults/k'"))
         // The store would take a minute; a busy machine takes its time too.
+        #expect(SuspendingClock.now - start < .seconds(45))
+    }
+
+    @Test("a look for an absent value does not wait without end for another store")
+    func leftValues() async throws {
+        let router = try await sleepyRouter("milliseconds: 60000", "timeout: 1", serving: "quick")
+        let start = SuspendingClock.now
+        let error = await router.notStored(AnyStorageKey(textKey("waits")))
+        #expect(error.code == .notFound && error.message == "'userDefaults/waits' is not stored")
         #expect(SuspendingClock.now - start < .seconds(45))
     }
 

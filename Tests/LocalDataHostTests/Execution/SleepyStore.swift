@@ -4,7 +4,8 @@ import LocalDataAPI
 import Synchronization
 
 /// A store whose calls take time, and that tells by reserved names what it saw: `peak`, the most calls at once;
-/// `writer`, the thread of the last `set`; `reader`, the thread of this `get`. Resolving `open` ends all waiting.
+/// `writer`, the thread of the last `set`; `reader`, the thread of this `get`. Whether `waits` is there takes as long as
+/// a `get`. Resolving `open` ends all waiting.
 final class SleepyStore: StorageBackend {
     static let component = ComponentInfo(
         id: "sleepy", summary: "a store whose calls take time",
@@ -45,12 +46,19 @@ final class SleepyStore: StorageBackend {
         let now = running.add(1, ordering: .relaxed).newValue
         defer { running.subtract(1, ordering: .relaxed) }
         peak.max(now, ordering: .relaxed)
-        let end = SuspendingClock.now + .milliseconds(milliseconds)
-        while SuspendingClock.now < end, !isOpen.load(ordering: .relaxed) { usleep(1000) }
+        sleep()
         return values.get(key, deliver)
     }
 
-    func exists(_ key: StorageAddress) -> Bool { values.exists(key) }
+    func exists(_ key: StorageAddress) -> Bool {
+        if key.name == "waits" { sleep() }
+        return values.exists(key)
+    }
+
+    private func sleep() {
+        let end = SuspendingClock.now + .milliseconds(milliseconds)
+        while SuspendingClock.now < end, !isOpen.load(ordering: .relaxed) { usleep(1000) }
+    }
 
     func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) {
         writer.store(UInt(pthread_self()), ordering: .relaxed)

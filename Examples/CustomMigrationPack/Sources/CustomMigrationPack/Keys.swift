@@ -1,7 +1,7 @@
 import LocalDataAPI
 
 /// The keys that the pack knows: those of the app's first version, and those of today. What a migration knows a key by
-/// is its address, its serializer and its security, so a pack declares them anew, as they were and are.
+/// is its address, its serializer and its security, so a pack declares them again, as they were and are.
 enum Keys {
     static let preferences = StorageDomain.userDefaults(suite: "org.example.app")
     static let secrets = StorageDomain.keychain(service: "org.example.app")

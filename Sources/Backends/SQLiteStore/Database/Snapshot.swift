@@ -1,5 +1,5 @@
 /// A database as it is when it is first read here, whatever is changed meanwhile; used by one thread at a time. The
-/// locks that each reading by itself would take are taken once. As long as it lives, the log is not begun anew.
+/// locks that each reading by itself would take are taken once. As long as it lives, the log is not restarted.
 final class Snapshot: Sendable {
     private let connection: Connection
     private let readers: Readers

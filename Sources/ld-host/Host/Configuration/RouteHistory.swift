@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The stores that have served a domain before the configuration was changed here, so that `doctor` finds what was left
-/// in them: what only a domain named is in no configuration any more once the domain names another. And what an operator
-/// has said may stay there.
+/// The stores that have served a domain before the configuration was changed here, so that `doctor` finds what was
+/// left in them: what only a domain named is in no configuration any more once the domain names another. And what an
+/// operator has said may stay there.
 struct RouteHistory {
     /// A domain, and a store that does not serve it.
     struct Left: Codable, Hashable {

@@ -49,8 +49,8 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Reads what is stored, after the key's migration has brought what is elsewhere; the default stands if there is
     /// nothing. What was set here meanwhile or before stands, too.
     ///
-    /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later load
-    ///   succeeds.
+    /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later
+    ///   load succeeds.
     public func load() async throws {
         let revision = state.withLock { $0.revision }
         let stored = try await router.stored(key)

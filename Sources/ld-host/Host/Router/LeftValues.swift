@@ -68,17 +68,22 @@ package struct LeftValues: Sendable {
 }
 
 extension RouterSnapshot {
-    /// The stores that may have values of domains that they do not serve: those of the configuration, and those that have
-    /// served here before.
+    /// The stores that may have values of domains that they do not serve: those of the configuration, and those that
+    /// have served here before.
     fileprivate var holders: [StoreSlot] {
         let former = RouteHistory(settings.folders).stores.filter { slot(ofStore: $0) == nil }
         return stores + former.map(slotOrComponent)
     }
 
     /// What is left in one store, by domain. May wait.
-    func leftValues(in holder: StoreSlot, counted: Bool = false) -> [LeftValues] {
-        // What cannot be opened is told of elsewhere.
-        guard let open = try? holder.openIfNeeded(), open.store.abilities.enumeration != nil else { return [] }
+    func leftValues(in holder: StoreSlot) -> [LeftValues] {
+        // What cannot be opened is reported elsewhere.
+        (try? holder.openIfNeeded()).map { leftValues(in: $0) } ?? []
+    }
+
+    /// What is left in an open store, by domain. May wait.
+    fileprivate func leftValues(in open: OpenStore, counted: Bool = false) -> [LeftValues] {
+        guard open.store.abilities.enumeration != nil else { return [] }
         var found: [String: Set<StorageNamespace>] = [:]
         try? open.store.forEachPlace { place in
             if let route = settings.routes[place.domain], route.store.name != open.name {
@@ -97,28 +102,23 @@ extension RouterSnapshot {
         }
     }
 
-    /// The stores, besides the one that serves it, that have a value at an address. May wait.
-    fileprivate func leftValues(at address: StorageAddress) -> [LeftValues] {
-        guard let serving = try? slot(for: address.place.domain) else { return [] }
-        return holders(of: address.place.domain).compactMap { holder in
-            guard let open = try? holder.openIfNeeded() else { return nil }
-            // Two stores of one component keep a place with a folder of its own in the same folder.
-            if address.place.directory != nil, open.component == serving.settings.component { return nil }
-            guard let resolved = try? open.store.resolve(address) else { return nil }
-            let handle = HeldHandle(open.store, resolved)
-            guard (try? open.store.exists(handle.handle)) == true else { return nil }
-            return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place])
-        }
+    /// What an open store, besides the one that serves it, has at an address. May wait.
+    fileprivate func leftValue(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> LeftValues? {
+        let serving = try slot(for: address.place.domain)
+        // Two stores of one component keep a place with a folder of its own in the same folder.
+        if address.place.directory != nil, open.component == serving.settings.component { return nil }
+        let handle = HeldHandle(open.store, try open.store.resolve(address))
+        guard try open.store.exists(handle.handle) else { return nil }
+        return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place])
     }
 
     /// The stores that may have values of a domain that another one serves. Nobody is asked to unlock a keychain for a
     /// domain that keychains never serve.
-    fileprivate func holders(of domain: String) -> [StoreSlot] {
-        holders.filter { slot in
-            guard slot.settings.name != settings.routes[domain]?.store.name, let open = try? slot.openIfNeeded() else {
-                return false
-            }
-            return domain == "keychain" || !open.store.properties.isKeychain
+    fileprivate func holders(of domain: String?) -> [OpenStore] {
+        holders.compactMap { slot in
+            if let domain, slot.settings.name == settings.routes[domain]?.store.name { return nil }
+            guard let open = try? slot.openIfNeeded() else { return nil }
+            return domain == nil || domain == "keychain" || !open.store.properties.isKeychain ? open : nil
         }
     }
 }
@@ -127,11 +127,24 @@ extension StorageRouter {
     /// What is left in stores that do not serve it, of one domain or of all, counted.
     package func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
         let snapshot = try await snapshot()
-        return try await onIOThread { () throws(StorageError) in
-            let holders = domain.map { snapshot.holders(of: $0) } ?? snapshot.holders
-            return holders.flatMap { snapshot.leftValues(in: $0, counted: true) }
-                .filter { (domain == nil || $0.domain == domain) && !$0.isAcknowledged }
+        return try await inHolders(of: domain) { open in snapshot.leftValues(in: open, counted: true) }
+            .filter { (domain == nil || $0.domain == domain) && !$0.isAcknowledged }
+    }
+
+    /// What a look into each store that may have values of a domain, or of any, finds. One that does not answer has
+    /// nothing: what else is found is not kept from the caller.
+    private func inHolders(
+        of domain: String?, _ look: @escaping @Sendable (OpenStore) throws(StorageError) -> [LeftValues]
+    ) async throws(StorageError) -> [LeftValues] {
+        let snapshot = try await snapshot()
+        var found: [LeftValues] = []
+        for open in try await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) }) {
+            let left = try? await open.wait("looking for what is left in store '\(open.name)'") {
+                () throws(StorageError) in try look(open)
+            }
+            found += left ?? []
         }
+        return found
     }
 
     /// The error for a value that is not stored where it is looked for. If another store has it, it says which one.
@@ -152,6 +165,8 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         let place = try snapshot.settings.place(of: key.descriptor.domain)
         let address = StorageAddress(place, name: key.descriptor.name)
-        return try await onIOThread { () throws(StorageError) in snapshot.leftValues(at: address) }
+        return try await inHolders(of: place.domain) { open throws(StorageError) in
+            try snapshot.leftValue(at: address, in: open).map { [$0] } ?? []
+        }
     }
 }

@@ -4,8 +4,8 @@ extension StorageRouter {
     /// Has a diagnosis no longer report values that a store keeps of domains which it does not serve. They stay there.
     ///
     /// - Parameters:
-    ///   - name: A store. One that served before the configuration was changed is no longer looked at, unless domains are
-    ///     named.
+    ///   - name: A store. One that served before the configuration was changed is no longer looked at, unless domains
+    ///     are named.
     ///   - domains: Of which domains; none for all of which there are values.
     /// - Throws: `notFound` if there is nothing to be forgotten.
     public func forgetLeftValues(in name: String, domains: [String] = []) async throws {

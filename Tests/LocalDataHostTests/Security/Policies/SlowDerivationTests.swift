@@ -20,6 +20,8 @@ import Testing
                 while ended.value == 0 { usleep(1000) }
             }
         }
+        // Whatever fails below, the holder ends.
+        defer { ended.add() }
         while begun.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
         async let writer: Void = Self.count(written) { try await router.set("after", for: slow) }
         try await router.set("meanwhile", for: quick)
