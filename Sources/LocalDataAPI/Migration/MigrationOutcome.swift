@@ -12,6 +12,9 @@ public enum MigrationOutcome: Hashable, Sendable {
     case noMigration
     /// The destination has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
     case destinationKept
+    /// The destination has a value, which stays, and what the migration removes is removed: see
+    /// ``MigrationConflictPolicy/dropSource``.
+    case sourceDropped
     /// It was not for this device.
     case skipped(reason: String)
     /// It failed; nothing has changed.
@@ -28,6 +31,7 @@ extension MigrationOutcome: CustomStringConvertible {
         case .nothingToDo: "nothing to do"
         case .noMigration: "no migration"
         case .destinationKept: "destination kept"
+        case .sourceDropped: "destination kept, sources removed"
         case .skipped(let reason): "skipped: \(reason)"
         case .failed: "failed"
         }

@@ -15,6 +15,8 @@ public struct MigrationRecord: Hashable, Sendable {
         case unverified
         /// It was undone.
         case rolledBack
+        /// It has not run, and does not bring what its sources had when the key was set or removed without it.
+        case superseded
     }
 
     /// See ``StorageMigration/id``.

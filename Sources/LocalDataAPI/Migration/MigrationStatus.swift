@@ -16,6 +16,8 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         case unverified
         /// It was undone.
         case rolledBack
+        /// It has not run, and does not bring what its sources had when the key was set or removed without it.
+        case superseded
         /// The ledger cannot be read.
         case unreadable
     }
@@ -44,12 +46,17 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     /// Addresses of values that it has moved to a better protected place, and that may be in the files of their former
     /// store in plain still: because they are kept to undo it, or because the store could not be cleared of them.
     public let unwiped: [String]?
+    /// Addresses of older data that it does not bring any more, because the key was set or removed without it.
+    public let superseded: [String]?
+    /// What a run would do now; `nil` if that is not known here.
+    public package(set) var next: MigrationPlan.Decision?
     /// What keeps it from being run or judged, in a sentence.
     public let problem: String?
 
     package init(
         migration: String, summary: String, pack: String?, destination: String, revision: Int?, recordedRevision: Int?,
-        state: State, committed: Date?, keptUntil: Date?, left: [String], unwiped: [String]? = nil, problem: String?
+        state: State, committed: Date?, keptUntil: Date?, left: [String], unwiped: [String]? = nil,
+        superseded: [String]? = nil, problem: String?
     ) {
         self.migration = migration
         self.summary = summary
@@ -62,14 +69,18 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         self.keptUntil = keptUntil
         self.left = left
         self.unwiped = unwiped
+        self.superseded = superseded
         self.problem = problem
     }
 
     /// Whether something is to be done about it.
     public var needsAttention: Bool {
-        switch state {
-        case .cleanupPending, .interrupted, .unverified, .unreadable: true
-        case .notRun, .done, .rolledBack: problem != nil
+        switch (state, next) {
+        case (.cleanupPending, _), (.interrupted, _), (.unverified, _), (.unreadable, _): true
+        // What was undone is undone on purpose.
+        case (.rolledBack, _): problem != nil
+        case (_, .run), (_, .cleanup), (_, .refused): true
+        case (.notRun, _), (.done, _), (.superseded, _): problem != nil
         }
     }
 }

@@ -62,6 +62,16 @@ enum MigrationText {
                 let end = status.keptUntil == nil ? "the next run tries again to clear it" : "until it is confirmed"
                 Output.line("  may be in its former store's files in plain, \(end): \(Printable(address))")
             }
+            for address in status.superseded ?? [] {
+                Output.line("  older data that is not brought any more: \(Printable(address))")
+            }
+            if status.state == .notRun || status.state == .done, let next = status.next {
+                switch next {
+                case .run, .cleanup: Output.line("  a run would bring data; see: ld-host migrate plan")
+                case .refused: Output.line("  a run would fail; see: ld-host migrate plan")
+                case .nothingToDo, .destinationKept, .skipped: break
+                }
+            }
             if let problem = status.problem { Output.line("  problem: \(Printable(problem))") }
         }
         if migrations.isEmpty { remarkOnNone() }
@@ -75,6 +85,7 @@ enum MigrationText {
         case .done: "done"
         case .unverified: "what it wrote did not read back; sources not removed"
         case .rolledBack: "rolled back"
+        case .superseded: "superseded, as the key was set or removed without it"
         case .unreadable: "unknown, as the ledger cannot be read"
         }
     }

@@ -47,6 +47,49 @@ struct MigrateCommandTests {
         #expect(try home.run("migrate", "rollback", "theme to files").status == 2)
     }
 
+    @Test("status ends with 2 as long as there is something to do, and with 0 after that")
+    func pending() throws {
+        let home = try home(Self.move)
+        #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: not run\n"))
+        try home.done("set", "userDefaults/theme", "dark")
+        let status = try home.run("migrate", "status")
+        #expect(status.status == 2 && status.text.contains("  a run would bring data; see: ld-host migrate plan\n"))
+        #expect(try home.run("rm", "fileSystem/theme").status == 1)
+        #expect(try home.run("get", "fileSystem/theme").status == 1)
+        #expect(try home.done("migrate", "run").text == "theme to files: nothing to do\n")
+        #expect(
+            try home.done("migrate", "status").text.contains(
+                "  older data that is not brought any more: userDefaults/theme\n"))
+        #expect(try home.done("get", "userDefaults/theme").text == "dark")
+    }
+
+    @Test("a key whose domain was changed in its catalog is in plan, status and doctor, and is moved")
+    func changedDomain() throws {
+        let home = try Home()
+        try home.keepUserDefaultsInFiles()
+        func write(_ domain: String) throws {
+            let key = """
+                {"address": "\(domain)/theme", "security": "none", "serializer": "json", "type": "String",
+                 "owner": "com.example.app", "description": "The theme.", "availability": "all", "sync": "never"}
+                """
+            try Data(#"{"format": 1, "name": "App", "keys": [\#(key)]}"#.utf8).write(
+                to: URL(filePath: "\(home.path)/app.catalog.json"))
+        }
+        try write("userDefaults")
+        try home.done("config", "set", "catalogs", #"["\#(home.path)/app.catalog.json"]"#)
+        try home.done("set", "userDefaults/theme", #""dark""#)
+        #expect(try home.done("migrate", "status").text == "")
+        try write("fileSystem")
+        #expect(try home.done("migrate", "plan").text.hasPrefix("run  moved from userDefaults/theme\n"))
+        #expect(try home.run("migrate", "status").status == 2)
+        let doctor = try home.run("doctor")
+        #expect(doctor.status != 0 && doctor.text.contains("run: ld-host migrate run"))
+        #expect(try home.done("migrate", "run").text == "moved from userDefaults/theme: migrated\n")
+        #expect(try home.done("get", "fileSystem/theme").text == #""dark""#)
+        try home.done("migrate", "status")
+        try home.done("doctor")
+    }
+
     @Test(
         "get brings older data; without the pack nobody is told that there is none", arguments: ["get", "get --json"])
     func lazily(_ command: String) throws {

@@ -45,6 +45,86 @@ import Testing
         }
     }
 
+    @Test("seed defect 21: a changed domain is in the plan, the status and a diagnosis, and a sweep moves it")
+    func planned() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (former, current) = (key(.userDefaults()), key(.fileSystem()))
+        try await home.router().set("value", for: former)
+        func router() async throws -> StorageRouter {
+            let router = try home.router()
+            try await router.registerCatalog(Catalog(allKeys: [.key(current)]))
+            return router
+        }
+        let id = "moved from userDefaults/token"
+        for only in [nil, id] {
+            let entry = try #require(try await router().migrationPlan(only: only).entries.first)
+            #expect(entry.migration == id && entry.decision == .run && entry.removes.map(\.size) == [7], "\(entry)")
+        }
+        let status = try await router().migrationStatus().migrations
+        #expect(status.map(\.migration) == [id] && status.allSatisfy { $0.needsAttention && $0.next == .run })
+        let diagnosed = try await router()
+        let found = await Diagnosis.run { diagnosed }.filter(\.isProblem)
+        #expect(
+            found.map(\.text) == [
+                "'fileSystem:documents/token' has no value; it is where it was before the key's place "
+                    + "was changed: userDefaults/token"
+            ])
+        #expect(found.map(\.hint) == ["run: ld-host migrate run"])
+        #expect(try await router().migrateAll().entries.map(\.outcome) == [.migrated])
+        #expect(try await home.router().exists(current))
+        #expect(try await router().migrationStatus().migrations.map(\.needsAttention) == [false])
+        let well = try await router()
+        #expect(await Diagnosis.run { well }.filter(\.isProblem).isEmpty)
+        try await home.router().rollbackMigration(of: current)
+        #expect(try await home.router().get(former) == "value")
+    }
+
+    @Test("two places that have a key's value are in the plan as what it is, and keep nothing else from being moved")
+    func plannedConflict() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        try await home.router().set("one", for: key(.userDefaults()))
+        try await home.router().set("two", for: key(.custom(name: "rows")))
+        try await home.router().set("other", for: key(.userDefaults(), name: "zebra"))
+        let router = try home.router()
+        try await router.registerCatalog(
+            Catalog(allKeys: [.key(key(.fileSystem())), .key(key(.fileSystem(), name: "zebra"))]))
+        let entries = try await router.migrationPlan().entries
+        #expect(entries.map(\.decision) == [.run, .refused])
+        #expect(entries.last?.why.contains("userDefaults/token") == true && entries.last?.error != nil)
+        #expect(await Diagnosis.run { router }.contains { $0.isProblem && $0.text.contains("rows/token") })
+        let status = try await router.migrationStatus().migrations
+        #expect(
+            status.filter(\.needsAttention).map(\.migration)
+                == ["moved from userDefaults/zebra", "moved to fileSystem:documents/token"], "\(status)")
+        let report = try await router.migrateAll()
+        #expect(report.entries.map(\.outcome) == [.migrated, .failed])
+        #expect(report.failures.first?.error?.code == .conflict)
+    }
+
+    @Test(
+        "a key that was set or removed at its new place does not get what was at the former one",
+        arguments: [true, false])
+    func superseded(_ isCatalogued: Bool) async throws {
+        for isSet in [true, false] {
+            let home = try MigrationHome()
+            defer { home.remove() }
+            let (former, current) = (key(.userDefaults()), key(.keychain(service: "tests")))
+            try await home.router().set("value", for: former)
+            func router() async throws -> StorageRouter {
+                let router = try home.router()
+                if isCatalogued { try await router.registerCatalog(Catalog(allKeys: [.key(current)])) }
+                return router
+            }
+            if isSet { try await router().set("new", for: current) }
+            try await router().remove(current)
+            for _ in 0..<2 { await #expect(throws: StorageError.notFound) { try await router().get(current) } }
+            #expect(try await router().forceMigration(for: current).outcome != .migrated)
+            #expect(try await home.router().get(former) == "value")
+        }
+    }
+
     @Test("a key moves between folders of a database that keeps each by itself, and back")
     func databases() async throws {
         let home = try MigrationHome()

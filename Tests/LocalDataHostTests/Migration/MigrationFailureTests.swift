@@ -131,7 +131,7 @@ import Testing
         try await router.set("again", for: old)
         let file = try #require(home.files.keys.first { $0.contains("localdata.migrations") && $0.contains("ledger") })
         for (text, code) in [
-            ("", StorageError.Code.corrupt), ("{}", .corrupt), ("{\"form\":2}", .unsupported),
+            ("", StorageError.Code.corrupt), ("{}", .corrupt), ("{\"form\":3}", .unsupported),
             ("{\"form\":1,\"address\":\"fileSystem:documents/other\",\"rows\":[]}", .corrupt),
         ] {
             try Data(text.utf8).write(to: URL(filePath: "\(home.home.folder)/data/\(file)"))

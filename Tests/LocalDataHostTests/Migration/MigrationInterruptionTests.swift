@@ -46,9 +46,9 @@ import Testing
             defer { fixture.remove() }
             let store = open()
             let router = try await router(fixture, store)
+            if let replaced { try await router.set(replaced, for: key) }
             try await router.set("a", for: source)
             try await router.set("b", for: other)
-            if let replaced { try await router.set(replaced, for: key) }
             store.stop(after: count)
             var error: MigrationError?
             do {

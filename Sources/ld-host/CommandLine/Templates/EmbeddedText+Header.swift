@@ -677,7 +677,8 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *                     "description", "availability" ("all", "phoneOnly", "watchOnly")
  *     sources         keys that data comes from, as far as they are known beforehand; none if not given
  *     dependencies    ids of migrations that run before this one, of this pack or others; none if not given
- *     conflictPolicy  if the destination has a value: "keepDestination", "takeSource" or "fail"; the first if not given
+ *     conflictPolicy  if the destination has a value: "keepDestination", "dropSource", "takeSource" or "fail"; the
+ *                     first if not given
  *     bulk            of a bulk migration, in place of destination and sources: {"source": range, "destination": range,
  *                     "converts": truth}, where a range is {"domain": "userDefaults:suite", "prefix": ...,
  *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with

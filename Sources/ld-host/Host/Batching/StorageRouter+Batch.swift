@@ -37,11 +37,13 @@ extension StorageRouter {
     /// - Parameter progress: Called once for each value that changes, when it is prepared, on any thread.
     public func apply(_ batch: StorageBatch, progress: @escaping @Sendable () -> Void = {}) async throws {
         var changes: [BatchChange] = []
+        var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
         var indices: [BatchChange.Target: Int] = [:]
         for change in batch.changes {
             let resolved = try await resolve(change.key)
             if let refusal = resolved.refusal { throw refusal }
             let value = try await sealedValue(of: resolved)
+            if try await mayBringData(to: change) { keys.append((change.whole(), resolved)) }
             let made = BatchChange(resolved, value: value, data: change.value)
             if let index = indices[made.target] {
                 changes[index] = made
@@ -50,6 +52,7 @@ extension StorageRouter {
                 changes.append(made)
             }
         }
+        if !keys.isEmpty, try await applySuperseding(keys, with: changes, progress: progress) { return }
         try await apply(changes, progress: progress)
     }
 

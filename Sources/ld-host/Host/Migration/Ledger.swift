@@ -39,8 +39,12 @@ struct Ledger: Sendable {
     func commit(
         _ page: LedgerPage, with changes: [BatchChange] = [], views: [StoreView] = []
     ) async throws(StorageError) -> Bool {
-        let data = try page.encoded()
-        return try await router.apply(changes + [try await change(place, to: data)], views: views)
+        try await router.apply(changes + [try await change(page)], views: views)
+    }
+
+    /// The change that says a page.
+    func change(_ page: LedgerPage) async throws(StorageError) -> BatchChange {
+        try await change(place, to: page.encoded())
     }
 
     /// One change for ``commit(_:with:)``.

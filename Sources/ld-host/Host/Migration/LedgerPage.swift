@@ -4,16 +4,18 @@ internal import LocalDataAPI
 /// The ledger's page of one destination: what has been migrated to it. It lies in the destination's store, so that what
 /// it says and what it is about change as one.
 struct LedgerPage: Codable, Sendable {
-    private static let form = 1
+    private static let form = 2
+    /// That of pages of which no row is superseded: earlier programs read it.
+    private static let plainForm = 1
 
-    private let form: Int
+    private var form: Int
     /// The destination.
     let address: String
     /// In the order of their first run.
     private(set) var rows: [LedgerRow] = []
 
     init(of address: String) {
-        form = Self.form
+        form = Self.plainForm
         self.address = address
     }
 
@@ -61,7 +63,9 @@ struct LedgerPage: Codable, Sendable {
 
     /// JSON whose first member is the hash of what it would be without.
     func encoded() throws(StorageError) -> Data {
-        let json = try Serializer<LedgerPage>.json.encode(self)
+        var page = self
+        page.form = rows.contains { $0.superseded != nil } ? Self.form : Self.plainForm
+        let json = try Serializer<LedgerPage>.json.encode(page)
         return Self.prefix + Data(Self.digits(of: json).utf8) + Self.separator + json.dropFirst()
     }
 

@@ -17,9 +17,13 @@ enum LedgerPlace {
     /// The name of a destination's page.
     static func pageName(of address: String) -> String {
         // Of a longer address, the page itself says which one it is.
-        pagePrefix
-            + (address.utf8.count <= 900
-                ? address : "\(String(address.unicodeScalars.prefix(200))) \(StableHash.text([address]))")
+        address.utf8.count <= 900
+            ? pagePrefix + address : "\(pageNamePrefix(of: address)) \(StableHash.text([address]))"
+    }
+
+    /// What the names begin with of all pages whose destinations begin so, and of some others.
+    static func pageNamePrefix(of address: String) -> String {
+        pagePrefix + String(address.unicodeScalars.prefix(200))
     }
 
     /// The page of a destination, in its store.

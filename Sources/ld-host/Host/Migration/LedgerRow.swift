@@ -31,6 +31,15 @@ struct LedgerRow: Codable, Equatable, Sendable {
             before = entry.mark
         }
 
+        /// - Parameter mark: The hash of what is there.
+        init(_ key: AnyStorageKey, mark: UInt64) {
+            address = "\(key.descriptor.domain)/\(key.descriptor.name)"
+            security = key.descriptor.security
+            serializer = key.descriptor.serializer
+            place = key.place.map { Place($0) }
+            before = mark
+        }
+
         /// The key, without its type.
         var key: AnyStorageKey {
             get throws(StorageError) {
@@ -81,6 +90,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.
     var bulk: BulkProgress?
+    /// What its sources had when the key was last set or removed without it: that is not brought any more.
+    var superseded: [Change]?
     /// What it has moved to a better protected place, and may be in the files of its former store still.
     var unwiped: [String]?
 

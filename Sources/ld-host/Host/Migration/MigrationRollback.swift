@@ -14,6 +14,12 @@ struct MigrationRollback {
     ///   done.
     func run(_ id: String) async throws {
         var page = try await ledger.page()
+        if page[id]?.state == .superseded {
+            // From now on it brings what is there.
+            page[id] = nil
+            try await ledger.commit(page)
+            return
+        }
         guard var row = page[id], row.state == .clean else {
             throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end, so it is not undone")
         }

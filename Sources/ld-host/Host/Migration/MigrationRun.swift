@@ -36,13 +36,14 @@ struct MigrationRun: Sendable {
         }
         var page = try await ledger.page()
         await ledger.expire(&page)
-        if let row = page[migration.id] {
+        let isSuperseded = try await router.isSuperseded(migration, at: destination, page)
+        if let row = page[migration.id], !isSuperseded {
             if let outcome = try await goOn(with: row, in: &page) { return outcome }
         }
         for _ in 1..<Self.attempts {
-            do { return try await attempt(&page) } catch is Disturbed { continue }
+            do { return try await attempt(&page, isSuperseded) } catch is Disturbed { continue }
         }
-        do { return try await attempt(&page) } catch is Disturbed {
+        do { return try await attempt(&page, isSuperseded) } catch is Disturbed {
             throw MigrationError(
                 .storageFailed, "what it reads was changed again and again before '\(destination.address)' was written")
         }
@@ -69,13 +70,9 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .cleaned)
         }
         if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
-        guard row.state == .clean, row.revision == migration.revision else {
-            try row.requireSamePack(as: migration)
-            return nil
-        }
-        for source in migration.sources {
-            let resolved = try await router.resolveUnlisted(KeyReference(source))
-            guard try await router.hasNewData(resolved, besides: destination, snapshot.settings) else { continue }
+        guard row.state == .clean, row.revision == migration.revision,
+            try await !router.hasNewData(for: migration, at: destination, snapshot.settings)
+        else {
             try row.requireSamePack(as: migration)
             return nil
         }
@@ -83,7 +80,8 @@ struct MigrationRun: Sendable {
         return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
-    private func attempt(_ page: inout LedgerPage) async throws -> MigrationResult {
+    /// - Parameter isSuperseded: Whether what it would bring is older than what the key was set to or removed at.
+    private func attempt(_ page: inout LedgerPage, _ isSuperseded: Bool) async throws -> MigrationResult {
         let clock = ContinuousClock()
         let start = clock.now
         let transaction = MigrationTransaction(router)
@@ -92,11 +90,17 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+        var isDropping = false
+        if isSuperseded {
+            isDropping = policy == .dropSource
+            guard isDropping else { return MigrationResult(success: true, outcome: .nothingToDo) }
+        } else if migration.effect == .brings,
+            !migration.changesInPlace(at: destination.address, snapshot.settings),
             try await transaction.exists(migration.destinationKey)
         {
             switch policy {
             case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
+            case .dropSource: isDropping = true
             case .takeSource: break
             case .fail:
                 throw MigrationError.conflict(at: destination.address)
@@ -106,6 +110,7 @@ struct MigrationRun: Sendable {
         let duration = (clock.now - start) / .seconds(1)
         guard result.success else { throw MigrationError.unsuccessful(result) }
         let (entries, views) = transaction.close()
+        if isDropping { return try await drop(entries, views, result, duration, &page) }
         if let move = LargeRun.Move(entries) {
             let row = row(duration)
             return try await LargeRun(ledger).run(move, row, result.dataVersion, keeping: policy != .takeSource, &page)
@@ -119,6 +124,30 @@ struct MigrationRun: Sendable {
             id: migration.id, revision: migration.revision, state: .published, written: [], removed: [],
             committed: Ledger.now, duration: duration, appVersion: snapshot.settings.appVersion, expires: ledger.expiry,
             pack: migration.pack)
+    }
+
+    /// Removes what the migration removes, and writes nothing.
+    private func drop(
+        _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
+        _ page: inout LedgerPage
+    ) async throws -> MigrationResult {
+        var row = row(duration)
+        for entry in entries where entry.isRemoved && entry.resolved.address != destination.address {
+            // Of a large one, the transaction has no bytes.
+            let mark = if let mark = entry.mark { mark } else { try await router.mark(of: entry.resolved) }
+            guard let mark else { continue }
+            row.removed.append(LedgerRow.Change(entry.key, mark: mark))
+        }
+        guard !row.removed.isEmpty else { return result.became(.destinationKept, duration) }
+        let changes = await ledger.droppingIfPossible(page[migration.id]).changes
+        var next = page
+        next[migration.id] = row
+        guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
+        page = next
+        do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
+            return pending(error, result.became(.sourceDropped, duration))
+        }
+        return result.became(.sourceDropped, duration)
     }
 
     private func publish(

@@ -35,6 +35,9 @@ final class MigrationTransaction: MovingTransaction {
         /// Whether there is a value.
         var isStored: Bool { largeSize != nil || stored != nil }
 
+        /// Whether a value is removed.
+        var isRemoved: Bool { if case .removal? = change { isStored } else { false } }
+
         /// The hash of these bytes.
         var mark: UInt64? { stored.map { StableHash.of($0) } }
     }

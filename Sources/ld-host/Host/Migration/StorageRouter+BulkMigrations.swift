@@ -112,7 +112,7 @@ extension StorageRouter {
                     try source.store.exists(source.handle)
                 }
             }
-            guard isThere else { return }
+            guard isThere, try await !isSuperseded(key, by: migration, ledger.snapshot) else { return }
             try await runDependencies(of: .bulk(migration), [])
             _ = try await migrationRegistry.once("\(migration.id)\n\(name)") {
                 try await Self.$isMigrating.withValue(true) {

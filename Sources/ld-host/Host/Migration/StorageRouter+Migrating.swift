@@ -129,8 +129,20 @@ extension StorageRouter {
             appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
             deviceInfo: DeviceInfo(role: settings.role),
             migrationHistory: Dictionary(
-                rows.filter { $0.state != .rolledBack }.map { ($0.id, $0.record.date) }, uniquingKeysWith: max),
+                rows.filter { $0.state != .rolledBack && $0.state != .superseded }.map { ($0.id, $0.record.date) },
+                uniquingKeysWith: max),
             userPreferences: migrationRegistry.preferences)
+    }
+
+    /// Whether a migration that is done has data that it has not brought.
+    func hasNewData(
+        for migration: AnyStorageMigration, at destination: ResolvedKey, _ settings: HostSettings
+    ) async throws(StorageError) -> Bool {
+        for source in migration.sources {
+            let resolved = try await resolveUnlisted(KeyReference(source))
+            if try await hasNewData(resolved, besides: destination, settings) { return true }
+        }
+        return false
     }
 
     /// Whether a source of a migration that is done has data that it has not brought. What it changed in place has no

@@ -146,7 +146,7 @@ extension StorageRouter {
         let ledger = try Ledger(self, snapshot.settings, of: resolved)
         try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
-            let rows = try await ledger.page().rows.filter { $0.state == .clean }
+            let rows = try await ledger.page().rows.filter { $0.state == .clean || $0.state == .superseded }
             guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {
                 throw MigrationError(
                     .validationFailed,

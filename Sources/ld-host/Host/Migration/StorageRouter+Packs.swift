@@ -13,6 +13,11 @@ extension StorageRouter {
         try await mayBringData(key.migration != nil, key.descriptor.owner, key.descriptor.name)
     }
 
+    /// The same for a change of a batch.
+    func mayBringData(to change: StorageBatch.Change) async throws -> Bool {
+        try await mayBringData(change.hasMigration, change.key.owner, change.key.name)
+    }
+
     private func mayBringData(_ hasMigration: Bool, _ owner: String, _ name: String) async throws -> Bool {
         if hasMigration || !migrationRegistry.isEmpty { return true }
         if try await !snapshot().packs.isEmpty { return true }

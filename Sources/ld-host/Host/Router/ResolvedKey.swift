@@ -20,6 +20,9 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let readsInline: Bool
     /// Whether it is remembered that the key's value is written here; see ``PlaceHistory``.
     let isNoted = Atomic(false)
+    /// Whether older data has been superseded if the key's value was set; see ``Supersession``. Others may only put it
+    /// there after that.
+    let isSettled = Atomic(false)
 
     init(
         snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],

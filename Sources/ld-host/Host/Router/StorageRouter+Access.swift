@@ -17,7 +17,8 @@ extension StorageRouter {
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
 
-    /// Stores a value in place of what is there.
+    /// Stores a value in place of what is there. Older data that has not been brought to the key is not brought any
+    /// more, whatever becomes of the value.
     ///
     /// - Throws: `serializationFailed`, `securityApplicationFailed`, `valueTooLarge`, `noSpace` and whatever the store
     ///   reports; then the old value stands, except with `durabilityUnknown` (the new one is in place) and `timedOut`
@@ -25,13 +26,28 @@ extension StorageRouter {
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
         let data = try key.serializer.encode(value)
+        if !resolved.isSettled.load(ordering: .relaxed), try await setFirst(data, resolved, key) { return }
         await note(resolved, .from(key))
         try await store(data, resolved)
     }
 
-    /// Removes the value; fine if there is none.
+    /// Sets a value for the first time, if there is older data that it supersedes.
+    private func setFirst<Value>(
+        _ data: Data, _ resolved: ResolvedKey, _ key: StorageKey<Value>
+    ) async throws -> Bool {
+        var isSet = false
+        if try await mayBringData(to: key) { isSet = try await applySuperseding(data, resolved, AnyStorageKey(key)) }
+        if isSet { await note(resolved, .from(key)) }
+        resolved.isSettled.store(true, ordering: .relaxed)
+        return isSet
+    }
+
+    /// Removes the value; fine if there is none. Older data that has not been brought to the key is not brought any
+    /// more: what is removed does not come back.
     public func remove<Value>(_ key: StorageKey<Value>) async throws {
-        _ = try await remove(resolve(key))
+        let resolved = try await resolve(key)
+        if try await mayBringData(to: key), try await applySuperseding(nil, resolved, AnyStorageKey(key)) { return }
+        _ = try await remove(resolved)
     }
 
     /// Whether a value is stored, even an empty one.

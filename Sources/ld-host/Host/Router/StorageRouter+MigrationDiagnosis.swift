@@ -39,10 +39,28 @@ extension Diagnosis {
                                 + "as they were",
                             hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
                     )
-                case .clean, .rolledBack: break
+                case .clean, .rolledBack, .superseded: break
                 }
             }
         }
+        return findings + (await changedPlaces(of: router))
+    }
+
+    /// Values of keys that catalogs have, and that are where the keys were before their places were changed.
+    private static func changedPlaces(of router: StorageRouter) async -> [Finding] {
+        // What keeps them from being looked for is found elsewhere.
+        guard let (migrations, conflicts) = try? await router.formerPlaceMigrations() else { return [] }
+        var findings: [Finding] = []
+        for migration in migrations {
+            let key = migration.destinationDescriptor
+            guard (try? await router.exists(migration.destinationKey)) == false else { continue }
+            findings.append(
+                Finding(
+                    "'\(key.domain)/\(key.name)' has no value; it is where it was before the key's place was changed: "
+                        + migration.id.dropFirst(FormerPlaceMigration.prefix.count),
+                    hint: "run: ld-host migrate run", isProblem: true))
+        }
         return findings
+            + conflicts.map { Finding($0.error.message, hint: "see: ld-host migrate plan", isProblem: true) }
     }
 }

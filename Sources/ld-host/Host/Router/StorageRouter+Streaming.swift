@@ -43,6 +43,14 @@ extension StorageRouter {
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
+        await note(resolved, key.descriptor)
+        try await write(resolved, fill)
+        if try await mayBringData(to: key) { _ = try await applySuperseding([(key, resolved)], with: []) }
+    }
+
+    private func write(
+        _ resolved: ResolvedKey, _ fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
+    ) async throws {
         if let refusal = resolved.refusal { throw refusal }
         @Sendable func write(_ body: () throws -> Void) throws(StorageError) {
             do { try body() } catch {

@@ -31,7 +31,11 @@ extension StorageRouter {
 
     /// Stores serialized bytes in place of what is there.
     public func setData(_ data: Data, for key: AnyStorageKey) async throws {
-        try await store(data, resolve(KeyReference(key)))
+        let resolved = try await resolve(KeyReference(key))
+        var isSet = false
+        if try await mayBringData(to: key) { isSet = try await applySuperseding(data, resolved, key) }
+        await note(resolved, key.descriptor)
+        if !isSet { try await store(data, resolved) }
     }
 
     /// Removes the value; fine if there is none.
@@ -39,7 +43,10 @@ extension StorageRouter {
 
     /// Removes the value, and tells whether there was one.
     public func removeIfStored(_ key: AnyStorageKey) async throws -> Bool {
-        try await remove(resolve(KeyReference(key)))
+        let resolved = try await resolve(KeyReference(key))
+        guard try await mayBringData(to: key) else { return try await remove(resolved) }
+        let isStored = try await exists(resolved)
+        return try await applySuperseding(nil, resolved, key) ? isStored : try await remove(resolved)
     }
 
     /// Whether a value is stored, even an empty one.

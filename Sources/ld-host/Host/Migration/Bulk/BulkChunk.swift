@@ -26,11 +26,15 @@ struct BulkChunk {
 
     let ledger: BulkLedger
     let policy: MigrationConflictPolicy
+    let superseded: SupersededValues
     private var migration: AnyBulkMigration { ledger.migration }
 
-    init(_ ledger: BulkLedger, policy: MigrationConflictPolicy) {
+    init(
+        _ ledger: BulkLedger, policy: MigrationConflictPolicy, superseded: SupersededValues = SupersededValues()
+    ) {
         self.ledger = ledger
         self.policy = policy
+        self.superseded = superseded
     }
 
     /// Moves the first of some names.
@@ -44,7 +48,7 @@ struct BulkChunk {
     ) throws -> Int {
         if let name = names.first, !migration.changesValues {
             let source = try ledger.source.key(name)
-            if try LargeMove.largeSize(of: source) != nil {
+            if try LargeMove.largeSize(of: source) != nil, try !mayStay(name) {
                 try page[migration.id]?.requireSamePack(as: migration)
                 let given = try source.sealedValue(source.layers).attributes()
                 try BulkLarge(ledger).move(
@@ -67,7 +71,9 @@ struct BulkChunk {
                 return count
             }
             try page[migration.id]?.requireSamePack(as: migration)
-            let commit = try ledger.commit(try record.encoded(), of: moves.count, progress, row, page)
+            let dropped = moves.count { $0.item.flags.contains(.isDropped) }
+            if dropped > 0 { progress.dropped = (progress.dropped ?? 0) + dropped }
+            let commit = try ledger.commit(try record.encoded(), of: moves.count - dropped, progress, row, page)
             let changes = try changes(moves, commit.number) + commit.changes
             guard try ledger.apply(changes, views: [destinations]) else {
                 most = max(1, count / 2)
@@ -82,6 +88,16 @@ struct BulkChunk {
             try verify(moves, &row, &page)
             try remove(moves, commit.number, sources, &record, &row, &page, &pending)
             return count
+        }
+    }
+
+    /// Whether the policy says what becomes of a value, or it is not brought any more: then it is looked at as a whole.
+    private func mayStay(_ name: String) throws -> Bool {
+        if superseded.knows(name) { return true }
+        guard policy == .dropSource else { return false }
+        let destination = try ledger.destination.key(migration.destinationName(of: name))
+        return try destination.open.repeating { () throws(StorageError) in
+            try destination.store.exists(destination.handle)
         }
     }
 
@@ -100,6 +116,20 @@ struct BulkChunk {
             count += 1
             guard let stored = try sources.read(source) else { continue }
             let newName = migration.destinationName(of: name)
+            let isSuperseded = superseded.holds(name, stored)
+            if policy == .dropSource || isSuperseded {
+                let destination = try ledger.destination.key(newName)
+                let isThere = try destinations.read(destination) != nil
+                if isThere ? policy == .dropSource : isSuperseded {
+                    if policy == .dropSource {
+                        moves.append(try drop(source, destination, stored, given, &record))
+                        bytes += stored.count
+                    } else {
+                        progress.kept += 1
+                    }
+                    continue
+                }
+            }
             let original = try source.opening(stored)
             let data = migration.changesValues ? try migration.convert(original, named: name) : original
             let isChanged = migration.changesValues && data != original
@@ -111,7 +141,7 @@ struct BulkChunk {
                 case .keepDestination:
                     progress.kept += 1
                     continue
-                case .takeSource: break
+                case .dropSource, .takeSource: break
                 case .fail:
                     throw MigrationError(
                         .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")
@@ -121,8 +151,8 @@ struct BulkChunk {
             var flags: BulkRecord.Flags = isChanged ? .isChanged : []
             if replaced != nil { flags.insert(.isReplaced) }
             let item = BulkRecord.Item(
-                suffix: String(decoding: name.utf8.dropFirst(migration.source.prefix.utf8.count), as: UTF8.self),
-                flags: flags, attributes: record.number(of: given), source: mark,
+                suffix: suffix(of: name), flags: flags,
+                attributes: record.number(of: given), source: mark,
                 destination: !isChanged && source.layers.isEmpty ? mark : StableHash.of(data))
             record.items.append(item)
             let replacedAttributes = try replaced.map { _ in
@@ -137,10 +167,28 @@ struct BulkChunk {
         return (moves, count)
     }
 
+    private func suffix(of name: String) -> String {
+        String(decoding: name.utf8.dropFirst(migration.source.prefix.utf8.count), as: UTF8.self)
+    }
+
+    /// A value that is removed and goes nowhere.
+    private func drop(
+        _ source: ResolvedKey, _ destination: ResolvedKey, _ stored: Data, _ given: ValueAttributes?,
+        _ record: inout BulkRecord
+    ) throws -> Move {
+        let item = BulkRecord.Item(
+            suffix: suffix(of: source.address.name), flags: [.isChanged, .isDropped],
+            attributes: record.number(of: given), source: StableHash.of(stored), destination: 0)
+        record.items.append(item)
+        return Move(
+            source: source, destination: destination, data: Data(), original: try source.opening(stored), replaced: nil,
+            replacedAttributes: nil, item: item, attributes: given)
+    }
+
     private func changes(_ moves: [Move], _ number: Int) throws -> [BatchChange] {
         var changes: [BatchChange] = []
         changes.reserveCapacity(moves.count + 2)
-        for (index, move) in moves.enumerated() {
+        for (index, move) in moves.enumerated() where !move.item.flags.contains(.isDropped) {
             if let replaced = move.replaced, ledger.grace > 0 {
                 let image = try ledger.image(
                     ofDestination: move.destination, number, index, move.replacedAttributes?.kept)
@@ -154,7 +202,7 @@ struct BulkChunk {
     /// Reads back what was written.
     private func verify(_ moves: [Move], _ row: inout LedgerRow, _ page: inout LedgerPage) throws {
         let view = try StoreView(ledger.destination.scope)
-        for move in moves {
+        for move in moves where !move.item.flags.contains(.isDropped) {
             let key = move.destination
             if let stored = try view.read(key), try key.opening(stored) == move.data { continue }
             throw try ledger.unverified(key.address, &row, &page)

@@ -85,6 +85,7 @@ struct BulkCleanup {
     }
 
     private func isInPlace(_ item: BulkRecord.Item) throws -> Bool {
+        if item.flags.contains(.isDropped) { return true }
         let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
         guard let stored = try key.readStored() else { return false }
         return StableHash.of(try key.opening(stored)) == item.destination

@@ -27,7 +27,7 @@ struct BulkLarge {
         }
         var progress = row.bulk ?? BulkProgress(migration)
         if isReplaced, policy != .takeSource {
-            guard policy == .keepDestination else {
+            guard policy != .fail else {
                 throw MigrationError(
                     .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")
             }

@@ -17,6 +17,8 @@ struct BulkProgress: Codable, Equatable, Sendable {
     var moved = 0
     /// How many values stayed, since their destination had one.
     var kept = 0
+    /// How many sources were removed whose destination had a value, which stayed.
+    var dropped: Int?
     /// How many sources stayed, since someone had changed them.
     var left = 0
 
@@ -24,7 +26,7 @@ struct BulkProgress: Codable, Equatable, Sendable {
     var isSound: Bool {
         let most = 1 << 48
         return firstRecord >= 0 && firstRecord <= chunks && chunks < most
-            && [moved, kept, left].allSatisfy { (0..<most).contains($0) }
+            && [moved, kept, dropped ?? 0, left].allSatisfy { (0..<most).contains($0) }
     }
 
     init(_ migration: AnyBulkMigration) {

@@ -4,7 +4,7 @@ internal import LocalDataAPI
 /// What one chunk of a bulk migration has moved: what it takes to remove the sources if the chunk was interrupted, and
 /// to put them back. It says no value; as its hashes are of opened bytes, it is sealed as the values are.
 ///
-/// A byte for the form (2); then, little-endian, four bytes with the size of a JSON list of attributes and the list;
+/// A byte for the form (2, or 3 if a source was dropped); then, little-endian, four bytes with the size of a JSON list of attributes and the list;
 /// then for each value two bytes with the size of its name and the name behind the prefix, a byte of flags, two with
 /// the number of its attributes, and twice eight with the hashes of the source as it was stored and of the
 /// destination's opened bytes. The last eight are the hash of all that. Form 1 has no such hash.
@@ -31,9 +31,12 @@ struct BulkRecord {
         static let isLeft = Flags(rawValue: 4)
         /// The value is large: it was copied after this was written, and its hash is not known.
         static let isLarge = Flags(rawValue: 8)
+        /// The destination's value stays, and the source, which has an image, is removed.
+        static let isDropped = Flags(rawValue: 16)
     }
 
     private static let form: UInt8 = 2
+    private static let formWithDropped: UInt8 = 3
     private static let formWithoutHash: UInt8 = 1
 
     private(set) var attributes: [ValueAttributes?] = []
@@ -57,7 +60,9 @@ struct BulkRecord {
     }
 
     func encoded() throws(StorageError) -> Data {
-        var writer = try Writer(attributes, capacity: items.count * 64)
+        let isPlain = !items.contains { $0.flags.contains(.isDropped) }
+        var writer = try Writer(
+            attributes, capacity: items.count * 64, form: isPlain ? Self.form : Self.formWithDropped)
         for item in items {
             var suffix = item.suffix
             suffix.withUTF8 {
@@ -79,10 +84,12 @@ struct BulkRecord {
             return data
         }
 
-        init(_ attributes: [ValueAttributes?], capacity: Int) throws(StorageError) {
+        init(
+            _ attributes: [ValueAttributes?], capacity: Int, form: UInt8 = BulkRecord.form
+        ) throws(StorageError) {
             let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
             bytes.reserveCapacity(list.count + 5 + capacity)
-            bytes.append(BulkRecord.form)
+            bytes.append(form)
             add(UInt32(list.count))
             bytes.append(contentsOf: list)
         }
@@ -110,7 +117,9 @@ struct BulkRecord {
         if bytes.first != Self.formWithoutHash {
             var hash = BulkRecordReader(Data(bytes.suffix(8)))
             bytes = Data(bytes.dropLast(8))
-            guard bytes.first == Self.form, hash.number(UInt64.self) == StableHash.of(bytes) else {
+            guard bytes.first == Self.form || bytes.first == Self.formWithDropped,
+                hash.number(UInt64.self) == StableHash.of(bytes)
+            else {
                 throw Self.damaged(id)
             }
         }

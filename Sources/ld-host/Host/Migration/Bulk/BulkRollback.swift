@@ -61,6 +61,7 @@ struct BulkRollback {
             if let stored = try source.readStored(), !item.flags.contains(.isLeft) {
                 guard try source.opening(stored) == former(item, number, index) else { throw changed(source) }
             }
+            if item.flags.contains(.isDropped) { continue }
             guard let stored = try destination.readStored(),
                 try StableHash.of(destination.opening(stored)) == item.destination
             else { throw changed(destination) }
@@ -101,7 +102,7 @@ struct BulkRollback {
     /// The changes that take a chunk's destinations away, with all that is kept of it.
     private func withdrawing(_ number: Int) throws -> [BatchChange] {
         var changes: [BatchChange] = []
-        for (index, item) in try record(number).items.enumerated() {
+        for (index, item) in try record(number).items.enumerated() where !item.flags.contains(.isDropped) {
             let destination = try keys(item).destination
             if item.flags.isSuperset(of: [.isLarge, .isReplaced]) { continue }
             guard item.flags.contains(.isReplaced) else {

@@ -18,6 +18,8 @@ struct BulkRun: Sendable {
         var progress: BulkProgress
         /// The ledger's row after the last chunk, if nothing of that is left to do.
         var closed: LedgerRow?
+        /// Values that are not brought any more.
+        var superseded = SupersededValues()
         /// Sources that stay where they are because others kept changing them or their destinations.
         var pending: [StorageAddress] = []
 
@@ -59,6 +61,7 @@ struct BulkRun: Sendable {
         let check = BulkCheck(ledger: ledger, policy: policy, others: others)
         let total = try await blocking { [isWatched = progress != nil] in try check.run(counting: isWatched) }
         var sweep = Sweep(migration)
+        sweep.superseded = try await blocking { try SupersededValues(ledger) }
         while !sweep.isOver {
             try Task.checkCancellation()
             sweep = try await alone { [sweep] in try step(sweep) }
@@ -126,7 +129,8 @@ struct BulkRun: Sendable {
         try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
         if sweep.next == sweep.names.count {
             var limit = Self.page
-            switch try PlainChunk(ledger)?.move(after: sweep.after, &row, &page, pending: &sweep.pending) {
+            let plain = sweep.superseded.isEmpty ? PlainChunk(ledger) : nil
+            switch try plain?.move(after: sweep.after, &row, &page, pending: &sweep.pending) {
             case .moved(let count, let last):
                 sweep.note(count, last, row, page)
                 return sweep
@@ -142,7 +146,7 @@ struct BulkRun: Sendable {
             sweep.isOver = true
             return sweep
         }
-        let count = try BulkChunk(ledger, policy: policy).move(
+        let count = try BulkChunk(ledger, policy: policy, superseded: sweep.superseded).move(
             sweep.names[sweep.next...], &row, &page, pending: &sweep.pending)
         sweep.next += count
         sweep.note(count, sweep.names[sweep.next - 1], row, page)
@@ -202,12 +206,17 @@ struct BulkRun: Sendable {
         let (before, after) = (sweep.before, sweep.progress)
         let moved = after.moved - before.moved
         let kept = after.kept - before.kept
+        let dropped = (after.dropped ?? 0) - (before.dropped ?? 0)
         let outcome: MigrationOutcome =
-            moved > 0 ? .migrated : sweep.before.isOpen ? .cleaned : kept > 0 ? .destinationKept : .nothingToDo
+            moved > 0
+            ? .migrated
+            : sweep.before.isOpen
+                ? .cleaned : dropped > 0 ? .sourceDropped : kept > 0 ? .destinationKept : .nothingToDo
         return MigrationResult(
             success: true, migratedCount: moved,
             metadata: [
-                "kept": AnyCodable(.int(Int64(kept))), "left": AnyCodable(.int(Int64(after.left - before.left))),
+                "kept": AnyCodable(.int(Int64(kept))), "dropped": AnyCodable(.int(Int64(dropped))),
+                "left": AnyCodable(.int(Int64(after.left - before.left))),
             ],
             duration: (ContinuousClock().now - start) / .seconds(1), outcome: outcome)
     }

@@ -19,13 +19,15 @@ struct MigrationStanding {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
             let place = row.pack.map { "in the pack '\($0)', which is not configured or has it no more" }
+            let isExpected = row.state == .rolledBack || row.state == .superseded || row.isFromFormerPlace
             let problem = "it has run, and is not known here; it was \(place ?? "an app's own")"
             all.append(
                 MigrationStatus(
                     migration: row.id, summary: "", pack: row.pack.map { "\($0)" }, destination: address, revision: nil,
                     recordedRevision: row.revision, state: row.status, committed: row.record.date,
                     keptUntil: row.keptUntil, left: row.left, unwiped: row.unwiped,
-                    problem: row.state == .rolledBack ? nil : problem))
+                    superseded: row.superseded?.map(\.address),
+                    problem: isExpected ? nil : problem))
         }
         return all
     }
@@ -56,7 +58,8 @@ struct MigrationStanding {
             migration: migration.id, summary: migration.summary,
             pack: migration.pack.map { "\($0)" }, destination: address,
             revision: migration.revision, recordedRevision: row?.revision, state: state, committed: row?.record.date,
-            keptUntil: row?.keptUntil, left: row?.left ?? [], unwiped: row?.unwiped, problem: problem)
+            keptUntil: row?.keptUntil, left: row?.left ?? [], unwiped: row?.unwiped,
+            superseded: row?.superseded?.map(\.address), problem: problem)
     }
 
     private func page(of address: String) -> LedgerSurvey.Page? {
@@ -78,6 +81,9 @@ extension LedgerRow {
         return expires.map { Date(timeIntervalSince1970: Double($0) / 1e9) }
     }
 
+    /// Whether it is a move of a key whose place was changed: it is known only as long as there is something to move.
+    fileprivate var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }
+
     /// Addresses that it was to remove, and someone had changed.
     var left: [String] { removed.filter { $0.isLeft == true }.map(\.address) }
 
@@ -88,6 +94,7 @@ extension LedgerRow {
         case .clean: .done
         case .unverified: .unverified
         case .rolledBack: .rolledBack
+        case .superseded: .superseded
         }
     }
 }

@@ -6,7 +6,8 @@ public import LocalDataAPI
 extension StorageRouter {
     /// How every migration stands that is known, or that the ledgers have.
     ///
-    /// - Returns: Also what keeps ledgers from being found, and packs from being used.
+    /// - Returns: Also what keeps ledgers from being found, and packs from being used. What is known here says what a
+    ///   run would do now, as ``migrationPlan(only:upTo:)`` finds it out.
     public func migrationStatus() async throws -> (migrations: [MigrationStatus], failures: [StorageError]) {
         let snapshot = try await snapshot()
         var failures: [StorageError] = []
@@ -16,7 +17,23 @@ extension StorageRouter {
         }
         let survey = await ledgers(snapshot)
         var standing = MigrationStanding(survey, snapshot.settings)
-        return (standing.all(migrationRegistry.known), failures + survey.allFailures)
+        let former = try await formerPlaceMigrations().migrations.map { KnownMigration.single($0) }
+        let plan = try? await migrationPlan()
+        let next = Dictionary(
+            (plan?.entries ?? []).map { ($0.migration, $0.decision) }, uniquingKeysWith: { first, _ in first })
+        var all = standing.all(migrationRegistry.known + former)
+        for index in all.indices where all[index].revision != nil { all[index].next = next[all[index].migration] }
+        return (all + conflicts(in: plan), failures + survey.allFailures)
+    }
+
+    /// Keys whose value may be at either of two places, which no migration is made for.
+    private func conflicts(in plan: MigrationPlan?) -> [MigrationStatus] {
+        let known = Set(migrationRegistry.known.map(\.id))
+        return (plan?.entries ?? []).filter { $0.decision == .refused && !known.contains($0.migration) }.map {
+            MigrationStatus(
+                migration: $0.migration, summary: $0.summary, pack: nil, destination: $0.destination, revision: nil,
+                recordedRevision: nil, state: .notRun, committed: nil, keptUntil: nil, left: [], problem: $0.why)
+        }
     }
 
     /// Everything that has been migrated, to whatever key and by whatever process, in the order of the runs.
@@ -56,8 +73,12 @@ extension StorageRouter {
             wanted = "\(StorageAddress(try snapshot.settings.place(of: key.domain), name: key.name))"
         }
         let survey = await ledgers(snapshot)
-        let found = survey.readable.filter { found in
+        var found = survey.readable.filter { found in
             found.page[id] != nil && wanted.map { $0.utf8.elementsEqual(found.place.address.utf8) } ?? true
+        }
+        // Where it has run counts before where it is not to.
+        if found.contains(where: { $0.page[id]?.state != .superseded }) {
+            found.removeAll { $0.page[id]?.state == .superseded }
         }
         guard let (only, page) = found.first else { throw Self.notRecorded(id, wanted, survey) }
         guard found.count == 1 else {

@@ -48,13 +48,13 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         let place = try key.place ?? snapshot.settings.place(of: descriptor.domain)
         let known = placeHistory.entries(of: descriptor.owner, descriptor.name, snapshot.settings.folders)
-        let isCatalogued = snapshot.catalog?.entries[StorageAddress(place, name: descriptor.name)] != nil
+        let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
         guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
         var sources: [AnyStorageKey] = []
         for entry in known where !entry.place.isSame(as: place) {
             if placeHistory.isCurrent(entry) { continue }
             let address = StorageAddress(entry.place, name: entry.name)
-            guard snapshot.catalog?.entries[address] == nil, isCatalogued || entry.type == descriptor.valueType,
+            guard !snapshot.isCatalogued(address), isCatalogued || entry.type == descriptor.valueType,
                 !sources.contains(where: { $0.place?.isSame(as: entry.place) == true })
             else { continue }
             let source = AnyStorageKey(entry)
@@ -69,6 +69,40 @@ extension StorageRouter {
                     + "remove all but one")
         }
         return AnyStorageMigration(FormerPlaceMigration(source: source, place: place, destination: key))
+    }
+}
+
+/// A key that a catalog has, and whose value may be at either of two former places.
+struct FormerPlaceConflict: Sendable {
+    let destination: String
+    let error: MigrationError
+
+    /// What stands for the id of the migration that there is not.
+    var id: String { "moved to \(destination)" }
+}
+
+extension StorageRouter {
+    /// The migrations that bring the values of keys that catalogs have from where they were before the keys' places were
+    /// changed, in the order of the keys' addresses.
+    func formerPlaceMigrations() async throws -> (migrations: [AnyStorageMigration], conflicts: [FormerPlaceConflict]) {
+        let snapshot = try await snapshot()
+        let keys = snapshot.described.entries.merging(snapshot.catalog?.entries ?? [:]) { $1 }
+        var (migrations, conflicts): ([AnyStorageMigration], [FormerPlaceConflict]) = ([], [])
+        for (address, key) in keys.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            do {
+                if let migration = try await migrationFromFormerPlace(of: key) { migrations.append(migration) }
+            } catch let error as MigrationError {
+                conflicts.append(FormerPlaceConflict(destination: "\(address)", error: error))
+            }
+        }
+        return (migrations, conflicts)
+    }
+}
+
+extension RouterSnapshot {
+    /// Whether a catalog has a key of this address: one that is registered, or that the configuration names.
+    fileprivate func isCatalogued(_ address: StorageAddress) -> Bool {
+        catalog?.entries[address] != nil || described.entries[address] != nil
     }
 }
 

@@ -13,9 +13,11 @@ extension MigrationPlanner {
         let counts = try await onIOThread { () throws(StorageError) in
             Result { try BulkCount(ledger: ledger, planned: planned).run(besides: others, after: after) }
         }.get()
-        let (moved, kept) = (counts.moved, counts.kept)
-        let rest = kept == 0 ? "" : "; \(kept) stay, as their destination has a value"
-        switch (moved, kept) {
+        let (moved, kept, dropped) = (counts.moved, counts.kept, counts.dropped)
+        let rest =
+            (dropped == 0 ? "" : "; \(dropped) removed, as their destination has a value")
+            + (kept == 0 ? "" : "; \(kept) stay, as their destination has a value, or was set or removed without them")
+        switch (moved + dropped, kept) {
         case (1..., _):
             try row?.requireSamePack(as: migration)
             return MigrationPlan.Entry(
@@ -29,7 +31,9 @@ extension MigrationPlanner {
         case (_, 1...):
             return MigrationPlan.Entry(
                 .bulk(migration), .destinationKept,
-                because: "each of \(kept) values has one at its destination, which stays, and so do the sources",
+                because:
+                    "each of \(kept) values has one at its destination, which stays, or that was set or removed without "
+                    + "it; so the sources stay",
                 count: 0)
         default:
             return MigrationPlan.Entry(
@@ -44,6 +48,8 @@ private struct BulkCount {
     let planned: PlannedChanges
     private(set) var moved = 0
     private(set) var kept = 0
+    private(set) var dropped = 0
+    private var superseded = SupersededValues()
 
     init(ledger: BulkLedger, planned: PlannedChanges) {
         self.ledger = ledger
@@ -57,6 +63,7 @@ private struct BulkCount {
         var failure: (any Error)?
         var changed = planned.changes(in: ledger.source.namespace, of: ledger.source.open)
         var count = self
+        count.superseded = try SupersededValues(ledger)
         try ledger.source.forEachName(after: after) { name in
             if changed.removeValue(forKey: name) == false { return true }
             do { try count.add(name, policy) } catch {
@@ -74,12 +81,22 @@ private struct BulkCount {
     }
 
     private mutating func add(_ name: String, _ policy: MigrationConflictPolicy) throws {
-        guard policy == .keepDestination else {
+        guard policy == .keepDestination || policy == .dropSource || superseded.knows(name) else {
             moved += 1
             return
         }
         let key = try ledger.destination.key(ledger.migration.destinationName(of: name))
         let isThere = if let change = planned.change(of: key) { change.isSet } else { try key.readStored() != nil }
-        if isThere { kept += 1 } else { moved += 1 }
+        let stays = try isThere ? policy == .keepDestination || policy == .dropSource : isSuperseded(name)
+        switch (stays, policy) {
+        case (false, _): moved += 1
+        case (true, .dropSource): dropped += 1
+        case (true, _): kept += 1
+        }
+    }
+
+    private func isSuperseded(_ name: String) throws(StorageError) -> Bool {
+        guard superseded.knows(name), let stored = try ledger.source.key(name).readStored() else { return false }
+        return superseded.holds(name, stored)
     }
 }

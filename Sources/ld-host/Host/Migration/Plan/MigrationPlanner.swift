@@ -44,10 +44,15 @@ struct MigrationPlanner: Sendable {
         try migration.validate()
         let ledger = try Ledger(router, snapshot.settings, of: destination)
         let page: LedgerPage = if let page = planned.page(of: destination) { page } else { try await ledger.page() }
-        if let row = page[migration.id], let entry = try await goOn(with: row, migration, destination, ledger) {
+        let isSuperseded =
+            planned.change(of: destination) == nil
+            ? try await router.isSuperseded(migration, at: destination, page) : false
+        if let row = page[migration.id], !isSuperseded,
+            let entry = try await goOn(with: row, migration, destination, ledger)
+        {
             return entry
         }
-        return try await attempt(migration, to: destination, page)
+        return try await attempt(migration, to: destination, page, isSuperseded)
     }
 
     /// The size of what a migration that brought its data still removes; `nil` if it is gone, or someone has changed
@@ -116,7 +121,7 @@ struct MigrationPlanner: Sendable {
     }
 
     private func attempt(
-        _ migration: AnyStorageMigration, to destination: ResolvedKey, _ page: LedgerPage
+        _ migration: AnyStorageMigration, to destination: ResolvedKey, _ page: LedgerPage, _ isSuperseded: Bool
     ) async throws -> MigrationPlan.Entry {
         let transaction = MigrationTransaction(router, over: planned)
         let context = try await router.migrationContext(for: migration, page, snapshot.settings, over: planned)
@@ -126,15 +131,23 @@ struct MigrationPlanner: Sendable {
                 reads: PlannedWork(transaction.close().entries).reads)
         }
         transaction.discardChanges()
-        if migration.effect == .brings, !migration.changesInPlace(at: destination.address, snapshot.settings),
+        var isDropping = false
+        if isSuperseded {
+            isDropping = migration.conflictPolicy == .dropSource
+            guard isDropping else {
+                return MigrationPlan.Entry(
+                    migration, .nothingToDo,
+                    because: "'\(destination.address)' was set or removed without its data, which stays where it is",
+                    reads: PlannedWork(transaction.close().entries).reads)
+            }
+        } else if migration.effect == .brings,
+            !migration.changesInPlace(at: destination.address, snapshot.settings),
             try await transaction.exists(migration.destinationKey)
         {
             switch migration.conflictPolicy {
             case .keepDestination:
-                return MigrationPlan.Entry(
-                    migration, .destinationKept,
-                    because: "'\(destination.address)' has a value, which stays, and so do the sources",
-                    reads: PlannedWork(transaction.close().entries).reads)
+                return kept(migration, destination, PlannedWork(transaction.close().entries).reads)
+            case .dropSource: isDropping = true
             case .takeSource: break
             case .fail: throw MigrationError.conflict(at: destination.address)
             }
@@ -143,10 +156,16 @@ struct MigrationPlanner: Sendable {
         guard result.success else { throw MigrationError.unsuccessful(result) }
         let entries = transaction.close().entries
         var work = PlannedWork(entries)
-        for entry in entries { try await work.add(entry, router) }
-        let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
-        try migration.requireEffect(hasDestination, at: destination.address)
+        for entry in entries
+        where !isDropping || entry.isRemoved && entry.resolved.address != destination.address {
+            try await work.add(entry, router)
+        }
+        if !isDropping {
+            let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
+            try migration.requireEffect(hasDestination, at: destination.address)
+        }
         guard !work.changes.isEmpty else {
+            guard !isDropping else { return kept(migration, destination, work.reads) }
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
         }
@@ -159,7 +178,16 @@ struct MigrationPlanner: Sendable {
             committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil,
             pack: migration.pack)
         planned.write(next, of: destination)
-        return MigrationPlan.Entry(migration, .run, because: work.reason(destination.address), work)
+        let stays = isDropping && !isSuperseded ? "'\(destination.address)' has a value, which stays; " : ""
+        return MigrationPlan.Entry(migration, .run, because: stays + work.reason(destination.address), work)
+    }
+
+    private func kept(
+        _ migration: AnyStorageMigration, _ destination: ResolvedKey, _ reads: [MigrationPlan.Value]
+    ) -> MigrationPlan.Entry {
+        MigrationPlan.Entry(
+            migration, .destinationKept,
+            because: "'\(destination.address)' has a value, which stays, and so do the sources", reads: reads)
     }
 }
 

@@ -3,8 +3,8 @@ public import LocalDataAPI
 
 extension StorageRouter {
     /// Tells what ``migrateAll(only:upTo:progress:)`` would do now: every migration that was registered, by itself,
-    /// with a catalog or from a pack, runs on a transaction that is never published, and sees what those before it
-    /// would leave.
+    /// with a catalog or from a pack, and that of every key in a catalog whose place was changed, runs on a transaction
+    /// that is never published, and sees what those before it would leave.
     ///
     /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is told of in the
     /// notes: a run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
@@ -18,13 +18,15 @@ extension StorageRouter {
     public func migrationPlan(only: String? = nil, upTo last: String? = nil) async throws -> MigrationPlan {
         let task = Task(executorPreference: IOExecutor.shared) {
             try await self.untouchedSnapshot { snapshot in
-                let selection = try MigrationSelection(
-                    try await self.knownMigrations(), only: only, upTo: last)
+                let (known, conflicts) = try await self.plannedMigrations()
+                let selection = try MigrationSelection(known, only: only, upTo: last)
                 let notes = try await MigrationNotes(snapshot).all()
                 let entries = await Self.$isMigrating.withValue(true) {
                     await MigrationPlanner(self, snapshot).entries(of: selection.migrations)
                 }
-                return MigrationPlan(entries: entries, notes: notes)
+                let isAll = only == nil && last == nil
+                return MigrationPlan(
+                    entries: entries + (isAll ? conflicts.map { MigrationPlan.Entry($0) } : []), notes: notes)
             }
         }
         return try await withTaskCancellationHandler {
@@ -34,8 +36,15 @@ extension StorageRouter {
         }
     }
 
-    /// Runs every migration that was registered, by itself, with a catalog or from a pack: each once and after those
-    /// that it depends on. What depends on one that fails is not run; all others are. May be run again after any
+    /// What is registered, and the moves of keys whose places were changed.
+    private func plannedMigrations() async throws -> (known: [KnownMigration], conflicts: [FormerPlaceConflict]) {
+        let known = try await knownMigrations()
+        let (former, conflicts) = try await formerPlaceMigrations()
+        return (known + former.map { .single($0) }, conflicts)
+    }
+
+    /// Runs every migration that was registered, by itself, with a catalog or from a pack, and that of every key in a
+    /// catalog whose place was changed: each once and after those that it depends on. What depends on one that fails is not run; all others are. May be run again after any
     /// interruption.
     ///
     /// - Parameters:
@@ -48,7 +57,8 @@ extension StorageRouter {
         only: String? = nil, upTo last: String? = nil, progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) async throws -> MigrationReport {
         let snapshot = try await snapshot()
-        let selection = try MigrationSelection(try await knownMigrations(), only: only, upTo: last)
+        let (known, conflicts) = try await plannedMigrations()
+        let selection = try MigrationSelection(known, only: only, upTo: last)
         let count = selection.migrations.count
         var dependants = MigrationDependants(migrationRegistry)
         var entries: [MigrationReport.Entry] = []
@@ -81,11 +91,26 @@ extension StorageRouter {
             entries.append(entry)
             tell(1, 1)
         }
+        if only == nil, last == nil { entries += try conflicts.map { try MigrationReport.Entry($0) } }
         return MigrationReport(entries)
     }
 }
 
+extension MigrationPlan.Entry {
+    fileprivate init(_ conflict: FormerPlaceConflict) {
+        self.init(
+            migration: conflict.id, revision: 1, destination: conflict.destination, decision: .refused,
+            why: conflict.error.message, error: conflict.error.code.rawValue)
+    }
+}
+
 extension MigrationReport.Entry {
+    fileprivate init(_ conflict: FormerPlaceConflict) throws(StorageError) {
+        self.init(
+            destination: try StorageKeyDescriptor(address: conflict.destination), migration: conflict.id,
+            outcome: .failed, error: MigrationError(of: conflict.id, conflict.error))
+    }
+
     /// A migration that failed.
     init(_ migration: KnownMigration, _ error: any Error) {
         self.init(

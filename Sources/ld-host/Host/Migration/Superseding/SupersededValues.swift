@@ -1,0 +1,48 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The values that a migration of many does not bring any more, as their keys were set or removed without them: see
+/// ``Supersession``. Calls may wait.
+struct SupersededValues: Sendable {
+    /// The hashes of the stored bytes, by the names in the source.
+    private var marks: [String: UInt64] = [:]
+
+    /// None.
+    init() {}
+
+    /// - Throws: `corrupt` if the ledger of one of the destinations cannot be read.
+    init(_ ledger: BulkLedger) throws(StorageError) {
+        let (open, settings) = (ledger.destination.open, ledger.snapshot.settings)
+        guard open.store.abilities.enumeration != nil else { return }
+        let prefix = "\(ledger.destination.address(ledger.destination.range.prefix))"
+        var names: [String] = []
+        try open.repeating { () throws(StorageError) in
+            names = []
+            try open.store.forEachName(in: LedgerPlace.namespace, prefix: LedgerPlace.pageNamePrefix(of: prefix)) {
+                names.append($0)
+                return true
+            }
+        }
+        for name in names {
+            let place = try LedgerPlace.page(named: name, in: open, settings)
+            guard let stored = try place.readStored() else { continue }
+            let bytes = try place.opening(stored)
+            guard let address = LedgerPage.address(in: bytes) else { continue }
+            for change in try LedgerPage(bytes, of: address)[ledger.migration.id]?.superseded ?? [] {
+                marks[try change.key.descriptor.name] = change.before
+            }
+        }
+    }
+
+    /// Whether there are none.
+    var isEmpty: Bool { marks.isEmpty }
+
+    /// Whether a value of this name had been superseded.
+    func knows(_ name: String) -> Bool { marks[name] != nil }
+
+    /// Whether these are the bytes that were.
+    func holds(_ name: String, _ stored: Data) -> Bool {
+        guard let mark = marks[name] else { return false }
+        return mark == StableHash.of(stored)
+    }
+}
