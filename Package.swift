@@ -84,6 +84,7 @@ let fuzzTargets: [Target] =
 let package = Package(
     name: "LocalData",
     products: [
+        .library(name: "LocalData", targets: ["LocalData"]),
         .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
@@ -108,6 +109,11 @@ let package = Package(
             name: "LocalDataHost",
             dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles"],
             path: "Sources/ld-host/Host",
+            swiftSettings: settings),
+        .target(
+            name: "LocalData",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Sources/ld-host/Umbrella",
             swiftSettings: settings),
         .target(
             name: "LocalDataTesting",

@@ -7,9 +7,6 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "SecureStorageSample",
-            dependencies: [
-                .product(name: "LocalDataAPI", package: "LocalData"),
-                .product(name: "LocalDataHost", package: "LocalData"),
-            ])
+            dependencies: [.product(name: "LocalData", package: "LocalData")])
     ]
 )

@@ -12,6 +12,7 @@ private struct ContextForm: Codable {
     struct System: Codable {
         let availableDiskSpace: UInt64
         let availableMemory: UInt64
+        let isLowPowerModeEnabled: Bool?
     }
 
     let appVersion: String?
@@ -34,10 +35,11 @@ extension MigrationContext {
             deviceInfo: DeviceInfo(
                 platform: DeviceInfo.Platform(rawValue: form.device.platform) ?? .unknown, role: form.device.role,
                 systemVersion: form.device.systemVersion, model: form.device.model),
-            systemInfo: SystemInfo(
-                availableDiskSpace: form.system.availableDiskSpace, availableMemory: form.system.availableMemory),
             migrationHistory: form.history.mapValues { Date(timeIntervalSince1970: $0) },
-            userPreferences: form.preferences)
+            userPreferences: form.preferences,
+            systemInfo: SystemInfo(
+                availableDiskSpace: form.system.availableDiskSpace, availableMemory: form.system.availableMemory,
+                isLowPowerModeEnabled: form.system.isLowPowerModeEnabled ?? false))
     }
 
     /// The context for the other side.
@@ -48,7 +50,8 @@ extension MigrationContext {
                 platform: deviceInfo.platform.rawValue, role: deviceInfo.role, systemVersion: deviceInfo.systemVersion,
                 model: deviceInfo.model),
             system: .init(
-                availableDiskSpace: systemInfo.availableDiskSpace, availableMemory: systemInfo.availableMemory),
+                availableDiskSpace: systemInfo.availableDiskSpace, availableMemory: systemInfo.availableMemory,
+                isLowPowerModeEnabled: systemInfo.isLowPowerModeEnabled),
             history: migrationHistory.mapValues(\.timeIntervalSince1970), preferences: userPreferences)
         do { return try JSONCoding.encode(form) } catch {
             throw StorageError(

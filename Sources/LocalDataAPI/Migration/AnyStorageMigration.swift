@@ -36,7 +36,10 @@ public struct AnyStorageMigration: Sendable {
         effect = migration.effect
         summary = migration.summary
         fingerprint = migration.fingerprint
-        condition = { try await migration.shouldMigrate(using: $0, context: $1) }
+        condition = {
+            guard try await migration.shouldMigrate(context: $1) else { return false }
+            return try await migration.shouldMigrate(using: $0, context: $1)
+        }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }
     }

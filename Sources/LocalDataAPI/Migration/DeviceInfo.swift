@@ -19,6 +19,9 @@ public struct DeviceInfo: Hashable, Sendable {
     /// The machine's hardware name, e.g. `x86_64`.
     public let model: String
 
+    /// `false`: no Linux device is a simulated one. For conditions that an app shares with other systems.
+    public var isSimulator: Bool { false }
+
     /// Describes a device; tests make their own.
     public init(platform: Platform, role: DeviceRole, systemVersion: String, model: String) {
         self.platform = platform
@@ -42,3 +45,6 @@ public struct DeviceInfo: Hashable, Sendable {
         withUnsafeBytes(of: &characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
+
+/// The operating system's family.
+public typealias Platform = DeviceInfo.Platform

@@ -10,16 +10,17 @@ public struct MigrationContext: Sendable {
     public let deviceInfo: DeviceInfo
     /// The system.
     public let systemInfo: SystemInfo
-    /// When which migration was committed, by its id.
+    /// When which migration was committed, by its id: those to this and all other destinations whose stores the app's
+    /// migrations use, by whatever process.
     public let migrationHistory: [String: Date]
-    /// Choices of the user that the app wants migrations to know.
+    /// Choices of the user: `migrations.preferences` of the configuration, and what the app says over it.
     public let userPreferences: [String: AnyCodable]
 
     /// Creates a context; tests make their own.
     public init(
         appVersion: String? = nil, dataVersion: String? = nil, deviceInfo: DeviceInfo = .current,
-        systemInfo: SystemInfo = .current, migrationHistory: [String: Date] = [:],
-        userPreferences: [String: AnyCodable] = [:]
+        migrationHistory: [String: Date] = [:], userPreferences: [String: AnyCodable] = [:],
+        systemInfo: SystemInfo = .current
     ) {
         self.appVersion = appVersion
         self.dataVersion = dataVersion

@@ -31,3 +31,41 @@ extension MigrationError {
     /// A migration pack of the configuration cannot be used, or has changed without saying so.
     public static let packUnavailable = MigrationError(.packUnavailable)
 }
+
+/// Errors of a code with a sentence, as a migration throws them.
+extension MigrationError {
+    /// A check before or after the migration failed.
+    public static func validationFailed(_ message: String) -> MigrationError {
+        MigrationError(.validationFailed, message)
+    }
+
+    /// The transformation failed.
+    public static func transformationFailed(_ message: String) -> MigrationError {
+        MigrationError(.transformationFailed, message)
+    }
+
+    /// A store failed.
+    public static func storageFailed(_ error: StorageError) -> MigrationError {
+        MigrationError(.storageFailed, underlying: error)
+    }
+
+    /// The condition could not be evaluated.
+    public static func conditionalMigrationFailed(_ message: String) -> MigrationError {
+        MigrationError(.conditionalMigrationFailed, message)
+    }
+
+    /// A source has no data.
+    public static func sourceDataNotFound(_ message: String) -> MigrationError {
+        MigrationError(.sourceDataNotFound, message)
+    }
+
+    /// Source and destination do not fit.
+    public static func incompatibleTypes(_ message: String) -> MigrationError {
+        MigrationError(.incompatibleTypes, message)
+    }
+
+    /// The aggregation failed.
+    public static func aggregationFailed(_ message: String) -> MigrationError {
+        MigrationError(.aggregationFailed, message)
+    }
+}

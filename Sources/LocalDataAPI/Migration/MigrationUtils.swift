@@ -1,8 +1,28 @@
+public import FoundationEssentials
+
 /// Checks for authors of migrations.
 public enum MigrationUtils {
     /// How many bytes a value takes, serialized as the key does it and before it is sealed.
     public static func estimatedSize<Value>(of value: Value, for key: StorageKey<Value>) throws(StorageError) -> Int {
         try key.serializer.encode(value).count
+    }
+
+    /// How many bytes serialized data takes, before it is sealed.
+    public static func estimatedSize(for data: Data) -> UInt64 { UInt64(data.count) }
+
+    /// Whether values of one type may become values of another without code of their own: they are of the same type, or
+    /// one of both is text.
+    public static func canTransform<Source, Destination>(
+        from source: Source.Type, to destination: Destination.Type
+    ) -> Bool {
+        Source.self == Destination.self || Source.self == String.self || Destination.self == String.self
+    }
+
+    /// Throws unless a value of one key may become one of another as it is; see ``validateCompatibility(from:to:)``.
+    public static func validateCompatibility(
+        source: StorageKeyDescriptor, destination: StorageKeyDescriptor
+    ) throws(MigrationError) {
+        try validateCompatibility(from: source, to: destination)
     }
 
     /// Throws unless a value of one key may become one of another as it is.

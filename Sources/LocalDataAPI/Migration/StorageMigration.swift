@@ -50,6 +50,10 @@ public protocol StorageMigration: Sendable {
     /// Whether there is something to do. There is no default, so that a misspelt condition does not compile.
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
 
+    /// Whether the context allows it, for kinds of migrations whose condition on the sources is given, such as
+    /// ``TransformingMigration``; `true` if not given. It is asked before the other one.
+    func shouldMigrate(context: MigrationContext) async throws -> Bool
+
     /// Does it.
     func migrate(using router: any StorageProviding, context: MigrationContext) async throws -> MigrationResult
 
@@ -75,6 +79,9 @@ extension StorageMigration {
     public var summary: String { "" }
     /// None: the pack's file and options stand for it.
     public var fingerprint: String? { nil }
+
+    /// It does.
+    public func shouldMigrate(context: MigrationContext) async throws -> Bool { true }
 
     /// Checks that no source is better protected than the destination.
     public func validate() throws(MigrationError) {

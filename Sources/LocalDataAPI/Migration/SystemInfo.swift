@@ -2,20 +2,41 @@ internal import Glibc
 
 /// What the system has to spare while a migration runs.
 public struct SystemInfo: Hashable, Sendable {
-    /// Bytes that this user may still write in the current folder's file system.
+    /// Bytes that this user may still write: in the file system of the host's data folder, or of another that is named.
     public let availableDiskSpace: UInt64
     /// Bytes of memory that can be had without swapping (`MemAvailable`), 0 if the system does not say.
     public let availableMemory: UInt64
+    /// Whether the firmware's power profile is `low-power` (`/sys/firmware/acpi/platform_profile`).
+    public let isLowPowerModeEnabled: Bool
 
     /// Describes a system; tests make their own.
-    public init(availableDiskSpace: UInt64, availableMemory: UInt64) {
+    public init(availableDiskSpace: UInt64, availableMemory: UInt64, isLowPowerModeEnabled: Bool = false) {
         self.availableDiskSpace = availableDiskSpace
         self.availableMemory = availableMemory
+        self.isLowPowerModeEnabled = isLowPowerModeEnabled
     }
 
-    /// The system now; read anew each time.
-    public static var current: SystemInfo {
-        SystemInfo(availableDiskSpace: freeSpace(at: "."), availableMemory: freeMemory())
+    /// The system now, with the current folder's file system; read again each time.
+    public static var current: SystemInfo { current(at: ".") }
+
+    /// The system now, with the file system that holds `path`, or would: of a path that does not exist yet, its nearest
+    /// folder counts.
+    public static func current(at path: String) -> SystemInfo {
+        var path = path
+        while access(path, F_OK) != 0, let end = path.lastIndex(of: "/"), end > path.startIndex {
+            path = String(path[..<end])
+        }
+        return SystemInfo(
+            availableDiskSpace: freeSpace(at: path), availableMemory: freeMemory(),
+            isLowPowerModeEnabled: firstLine(of: "/sys/firmware/acpi/platform_profile") == "low-power")
+    }
+
+    private static func firstLine(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+        return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Bytes that this user may still write in the file system that holds `path`; 0 if it cannot be asked.

@@ -24,13 +24,26 @@ public struct AnyCodable: Sendable, Hashable {
     /// Wraps a value.
     public init(_ content: Content) { self.content = content }
 
-    /// The value as plain Swift: `Bool`, `Int64`, `Double`, `String`, `[any Sendable]`, `[String: any Sendable]`, or
-    /// `nil`.
+    /// Wraps a truth value.
+    public init(_ value: Bool) { self.init(.bool(value)) }
+    /// Wraps a whole number.
+    public init(_ value: Int) { self.init(.int(Int64(value))) }
+    /// Wraps a number.
+    public init(_ value: Double) { self.init(.double(value)) }
+    /// Wraps a text.
+    public init(_ value: String) { self.init(.string(value)) }
+    /// Wraps a list.
+    public init(_ values: [AnyCodable]) { self.init(.array(values)) }
+    /// Wraps a dictionary.
+    public init(_ values: [String: AnyCodable]) { self.init(.dictionary(values)) }
+
+    /// The value as plain Swift: `Bool`, `Int` (`Int64` where an `Int` is smaller than the number), `Double`, `String`,
+    /// `[(any Sendable)?]`, `[String: (any Sendable)?]`, or `nil`.
     public var value: (any Sendable)? {
         switch content {
         case .null: nil
         case .bool(let value): value
-        case .int(let value): value
+        case .int(let value): if let whole = Int(exactly: value) { whole } else { value }
         case .double(let value): value
         case .string(let value): value
         case .array(let values): values.map { $0.value }

@@ -29,7 +29,7 @@ import Testing
         let members = try #require(value.value as? [String: any Sendable])
         #expect(members["flag"] as? Bool == true)
         let list = try #require(members["list"] as? [(any Sendable)?])
-        #expect(list.count == 3 && list[0] as? Int64 == 1 && list[1] as? String == "x" && list[2] == nil)
+        #expect(list.count == 3 && list[0] as? Int == 1 && list[1] as? String == "x" && list[2] == nil)
         #expect(AnyCodable(nilLiteral: ()).value == nil)
     }
 

@@ -37,6 +37,48 @@ import Testing
         #expect(try await router.get(key) == "brought")
     }
 
+    @Test("seed defect 2: the condition on the context of the kinds that look for their sources themselves is asked")
+    func contextAlone() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (source, place) = (old, StorageDomain.custom(name: "rows"))
+        let transforming: StorageKey<String> = MigrationHome.key("transformed", place) {
+            AnyStorageMigration(EarlyTransformation(destinationKey: $0, sourceKey: source))
+        }
+        let aggregating: StorageKey<String> = MigrationHome.key("aggregated", place) {
+            AnyStorageMigration(EarlyAggregation(destinationKey: $0, sourceKeys: [.key(source)]))
+        }
+        for key in [transforming, aggregating] {
+            try await home.router().set("old", for: old)
+            await #expect(throws: StorageError.notFound) { try await home.router(version: "2.0").get(key) }
+            #expect(try await home.router().get(old) == "old")
+            #expect(try await home.router(version: "1.0").get(key) == "OLD")
+        }
+    }
+
+    @Test("seed defect 10: a number that is aggregated is an Int, as the seeds ask for it")
+    func numbers() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let count: StorageKey<Int> = MigrationHome.key("count", .fileSystem())
+        let settings: StorageKey<[String: Int]> = MigrationHome.key("settings", .fileSystem())
+        let sum: StorageKey<Int> = MigrationHome.key("sum", .fileSystem()) {
+            AnyStorageMigration(
+                DefaultAggregatingMigration(destinationKey: $0, sourceKeys: [.key(count), .key(settings)]) { sources in
+                    var sum = 0
+                    for source in sources {
+                        if let number = source.value as? Int { sum += number }
+                        if let data = source.value as? [String: (any Sendable)?] { sum += data["count"] as? Int ?? 0 }
+                    }
+                    return sum
+                })
+        }
+        let router = try home.router()
+        try await router.set(40, for: count)
+        try await router.set(["count": 2], for: settings)
+        #expect(try await router.get(sum) == 42)
+    }
+
     @Test("seed defect 4: a value that is there stays, unless it is said otherwise by name")
     func conflict() async throws {
         let home = try MigrationHome()
@@ -194,5 +236,25 @@ import Testing
         #expect(error?.code == .newerRevision && error?.message.contains("revision 2") == true)
         #expect(try await router.get(old) == "again")
         #expect(try await router.get(key(3)) == "again")
+    }
+}
+
+/// Only before version 2 of the app, said with the seeds' short condition.
+private struct EarlyTransformation: TransformingMigration {
+    let destinationKey: StorageKey<String>
+    let sourceKey: StorageKey<String>
+
+    func shouldMigrate(context: MigrationContext) async throws -> Bool { context.appVersion == "1.0" }
+    func transform(_ source: String) async throws -> String { source.uppercased() }
+}
+
+/// The same for several sources.
+private struct EarlyAggregation: AggregatingMigration {
+    let destinationKey: StorageKey<String>
+    let sourceKeys: [AnyStorageKey]
+
+    func shouldMigrate(context: MigrationContext) async throws -> Bool { context.appVersion == "1.0" }
+    func aggregate(_ sources: MigrationSources) async throws -> String {
+        sources.compactMap { $0.value as? String }.joined().uppercased()
     }
 }

@@ -94,8 +94,8 @@ import Testing
         }
         let plain: StorageKey<Int> = MigrationHome.key("plain", .fileSystem())
         let report = try await router.registerCatalog(
-            Catalog(allKeys: keys + [.key(plain)]), migrateImmediately: true)
-        #expect(report.entries.map(\.destination.name).sorted() == ["a", "b", "c", "d", "plain"])
+            Catalog(allKeys: [keys[3], .key(plain)] + keys[..<3]), migrateImmediately: true)
+        #expect(report.entries.map(\.destination.name) == ["d", "plain", "a", "b", "c"])
         #expect(
             Dictionary(uniqueKeysWithValues: report.entries.map { ($0.destination.name, $0.outcome) })
                 == ["a": .migrated, "b": .failed, "c": .nothingToDo, "d": .migrated, "plain": .noMigration])
@@ -108,6 +108,50 @@ import Testing
         // What was taken in at registration counts for keys without a migration, too.
         let rest = try await router.migrate([keys[0], keys[3]])
         #expect(rest.entries.map(\.outcome) == [.nothingToDo, .nothingToDo])
+    }
+
+    @Test("the history of a context is that of all destinations, whoever migrated, also in the midst of a sweep")
+    func wholeHistory() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        func move(_ name: String, to domain: StorageDomain, _ seen: MutexBox<Set<String>>) -> ScriptedMigration {
+            let key: StorageKey<String> = MigrationHome.key(name, domain)
+            return ScriptedMigration(destinationKey: key, id: name) { router, context in
+                seen.withLock { $0 = Set(context.migrationHistory.keys) }
+                try await router.set(name, for: key)
+                return MigrationResult(success: true)
+            }
+        }
+        let seen = MutexBox<Set<String>>([])
+        let earlier = try home.router()
+        try await earlier.registerMigration(move("earlier", to: .custom(name: "rows"), seen))
+        #expect(try await earlier.migrateAll().failures.isEmpty)
+        let router = try home.router()
+        // One that is known brings data to the store of the earlier one.
+        try await router.registerMigration(move("first", to: .custom(name: "rows"), seen))
+        try await router.registerMigration(move("second", to: .fileSystem(), seen))
+        try await router.registerMigration(move("third", to: .fileSystem(), seen))
+        #expect(try await router.migrateAll().entries.map(\.outcome) == [.migrated, .migrated, .migrated])
+        #expect(seen.withLock { $0 } == ["earlier", "first", "second"])
+    }
+
+    @Test("what the configuration says of the user reaches migrations, and what the app says counts before it")
+    func preferences() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let seen = MutexBox<[String: AnyCodable]>([:])
+        let router = try home.router("migrations: { preferences: { fresh: true, theme: \"dark\", sizes: [1, 2] } }")
+        await router.updateMigrationPreferences(["theme": "light"])
+        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem()) { (key: StorageKey<String>) in
+            AnyStorageMigration(
+                ScriptedMigration(destinationKey: key) { router, context in
+                    seen.withLock { $0 = context.userPreferences }
+                    try await router.set("x", for: key)
+                    return MigrationResult(success: true)
+                })
+        }
+        #expect(try await router.get(key) == "x")
+        #expect(seen.withLock { $0 } == ["fresh": true, "theme": "light", "sizes": [1, 2]])
     }
 
     @Test("migrations run after those that they depend on, and a circle is refused when it is closed")

@@ -1,6 +1,5 @@
 import FoundationEssentials
-import LocalDataAPI
-import LocalDataHost
+import LocalData
 
 /// Shows four kinds of migrations: legacy, conditional, transforming, aggregating.
 ///

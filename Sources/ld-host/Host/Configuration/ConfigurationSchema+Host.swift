@@ -88,6 +88,8 @@ extension ConfigurationSchema {
         ConfigurationRule(
             "migrations.grace", .integer(0...3650), default: .integer(7),
             "days for which what a migration replaced or removed is kept, to roll it back"),
+        ConfigurationRule(
+            "migrations.preferences", .freeObject, "what the user chose, for migrations that depend on it"),
         ConfigurationRule("migrations.packs", .object, "the migration packs, by a name of your choice"),
         ConfigurationRule("migrations.packs.<pack>", .object, "one pack: a component with its options"),
         ConfigurationRule(

@@ -29,6 +29,7 @@ extension HostConfiguration {
             subDirectory: try layered.string(at: ["files", "subDirectory"]), folders: folders,
             appVersion: try layered.string(at: ["app", "version"]),
             dataVersion: try layered.string(at: ["migrations", "dataVersion"]),
+            migrationPreferences: try preferences(),
             migrationGrace: try layered.integer(at: ["migrations", "grace"]).map { Int(clamping: $0) } ?? 7,
             role: try layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
             logLevel: try logLevel(), packs: try packs())
@@ -46,6 +47,15 @@ extension HostConfiguration {
         return HostSettings.Folders(
             data: try folder("data"), cache: try folder("cache"), state: try folder("state"),
             config: try folder("config"))
+    }
+
+    private func preferences() throws(StorageError) -> [String: AnyCodable] {
+        var preferences: [String: AnyCodable] = [:]
+        let path = ["migrations", "preferences"]
+        for name in try layered.keys(at: path) {
+            preferences[name] = layered.value(at: path + [name])?.value.anyCodable
+        }
+        return preferences
     }
 
     private func logLevel() throws(StorageError) -> StorageLogLevel? {

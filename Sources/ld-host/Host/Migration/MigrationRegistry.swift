@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
@@ -12,6 +13,8 @@ final class MigrationRegistry: Sendable {
         var packsOwner: UInt?
         var running: [String: Task<MigrationResult, any Error>] = [:]
         var preferences: [String: AnyCodable] = [:]
+        /// When what was migrated into which store, as far as it has been read.
+        var history: [String: [String: Date]] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,6 +24,19 @@ final class MigrationRegistry: Sendable {
         get { state.withLock { $0.preferences } }
         set { state.withLock { $0.preferences = newValue } }
     }
+
+    /// When migrations into a store were committed, as it was last read, and those of this router since; `nil` if it has
+    /// not been read.
+    func history(of store: String) -> [String: Date]? { state.withLock { $0.history[store] } }
+
+    /// Remembers what a store says.
+    func setHistory(_ history: [String: Date], of store: String) { state.withLock { $0.history[store] = history } }
+
+    /// Remembers a migration that was committed now.
+    func note(_ id: String, in store: String) { state.withLock { $0.history[store]?[id] = Date() } }
+
+    /// Has stores be read again.
+    func forgetHistory() { state.withLock { $0.history = [:] } }
 
     /// All, in the order of their registration.
     var known: [KnownMigration] { state.withLock { $0.known } }

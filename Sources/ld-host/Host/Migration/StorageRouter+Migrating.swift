@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// How the router runs migrations.
@@ -69,7 +70,7 @@ extension StorageRouter {
             if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
             let destination = try await resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
-            return try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
+            let result = try await migrationRegistry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
                 try await Self.$isMigrating.withValue(true) {
                     let run = try MigrationRun(migration, to: destination, policy: policy, self, snapshot)
                     return try await MigrationTurns.shared.alone(in: destination.open, snapshot.settings) {
@@ -77,6 +78,8 @@ extension StorageRouter {
                     }
                 }
             }
+            if result.outcome == .migrated { migrationRegistry.note(migration.id, in: destination.open.name) }
+            return result
         } catch {
             throw MigrationError(of: migration.id, error)
         }
@@ -125,13 +128,40 @@ extension StorageRouter {
             case nil: continue
             }
         }
+        let destination = try settings.routes[settings.place(of: migration.destinationDescriptor.domain).domain]
         return MigrationContext(
             appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
             deviceInfo: DeviceInfo(role: settings.role),
-            migrationHistory: Dictionary(
-                rows.filter { $0.state != .rolledBack && $0.state != .superseded }.map { ($0.id, $0.record.date) },
-                uniquingKeysWith: max),
-            userPreferences: migrationRegistry.preferences)
+            migrationHistory: await migrationDates(with: destination?.store.name).merging(rows.dates) { $1 },
+            userPreferences: settings.migrationPreferences.merging(migrationRegistry.preferences) { $1 },
+            systemInfo: .current(at: settings.folders.data))
+    }
+
+    /// When what was migrated, by whatever process, into the stores that known migrations bring data to: but for those
+    /// that would have to be unlocked for it, unless it is the one that is named. Each store is read once, and again by
+    /// a sweep.
+    private func migrationDates(with own: String?) async -> [String: Date] {
+        guard let snapshot = try? await snapshot() else { return [:] }
+        let domains = Set(
+            migrationRegistry.known.compactMap {
+                try? snapshot.settings.place(of: $0.destinationDescriptor.domain).domain
+            })
+        let stores = Set(domains.compactMap { snapshot.settings.routes[$0]?.store.name } + (own.map { [$0] } ?? []))
+        var dates: [String: Date] = [:]
+        for store in stores {
+            var known = migrationRegistry.history(of: store)
+            if known == nil, let slot = snapshot.slot(ofStore: store),
+                let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
+                store == own || !open.isKeychain
+            {
+                let others = Set(snapshot.stores.map(\.settings.name)).subtracting([store])
+                let rows = await ledgers(snapshot, besides: others).readable.flatMap(\.page.rows)
+                migrationRegistry.setHistory(rows.dates, of: store)
+                known = rows.dates
+            }
+            dates.merge(known ?? [:], uniquingKeysWith: max)
+        }
+        return dates
     }
 
     /// Whether a migration that is done has data that it has not brought.
@@ -178,6 +208,15 @@ extension StorageRouter {
             earliest = version
         }
         return earliest
+    }
+}
+
+extension [LedgerRow] {
+    /// When each was committed last, but for what was undone or has not run.
+    fileprivate var dates: [String: Date] {
+        Dictionary(
+            filter { $0.state != .rolledBack && $0.state != .superseded }.map { ($0.id, $0.record.date) },
+            uniquingKeysWith: Swift.max)
     }
 }
 

@@ -75,23 +75,25 @@ extension StorageRouter {
     }
 
     /// Runs the migrations of keys, each after those that it depends on, also if some fail.
+    ///
+    /// - Returns: What became of each, in the order of the keys.
     public func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
         let snapshot = try await snapshot()
-        var found: [AnyStorageMigration] = []
-        var entries: [MigrationReport.Entry] = []
-        for key in keys {
-            let migrations = try await migrations(for: key)
-            found += migrations
-            guard migrations.isEmpty else { continue }
-            entries.append(
-                MigrationReport.Entry(destination: key.descriptor, migration: nil, outcome: .noMigration))
-        }
-        for migration in try MigrationOrder(found).sorted() {
+        migrationRegistry.forgetHistory()
+        var migrations: [[AnyStorageMigration]] = []
+        for key in keys { migrations.append(try await self.migrations(for: key)) }
+        var entries: [String: MigrationReport.Entry] = [:]
+        for migration in try MigrationOrder(migrations.flatMap { $0 }).sorted() {
             let entry = await entry(of: migration)
             if let error = entry.error { snapshot.log(.error, "migration", error.message) }
-            entries.append(entry)
+            entries[migration.id] = entry
         }
-        return MigrationReport(entries)
+        return MigrationReport(
+            zip(keys, migrations).flatMap { key, migrations in
+                migrations.isEmpty
+                    ? [MigrationReport.Entry(destination: key.descriptor, migration: nil, outcome: .noMigration)]
+                    : migrations.compactMap { entries[$0.id] }
+            })
     }
 
     /// Runs a migration, and says what became of it.
@@ -154,5 +156,13 @@ extension StorageRouter {
             }
             try await body(ledger, id)
         }
+    }
+}
+
+extension AnyStorageKey {
+    /// Runs the key's migration now: see ``StorageRouter/forceMigration(for:onConflict:)``.
+    @discardableResult
+    public func migrate(on router: StorageRouter) async throws -> MigrationResult {
+        try await router.forceMigration(for: self)
     }
 }

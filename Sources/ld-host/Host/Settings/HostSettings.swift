@@ -84,6 +84,8 @@ package struct HostSettings: Sendable {
     package var appVersion: String?
     /// The version of the app that wrote data which does not say it.
     package var dataVersion: String?
+    /// What migrations are told of the user's choices.
+    package var migrationPreferences: [String: AnyCodable]
     /// How many days what a migration replaced or removed is kept.
     package var migrationGrace: Int
     package var role: DeviceRole

@@ -119,6 +119,6 @@ final class PackUnderTest: Sendable {
     private static let context = MigrationContext(
         appVersion: "2.0.0", dataVersion: "1.0.0",
         deviceInfo: DeviceInfo(platform: .linux, role: .all, systemVersion: "6.1", model: "x86_64"),
-        systemInfo: SystemInfo(availableDiskSpace: 1 << 40, availableMemory: 1 << 32),
-        userPreferences: ["theme": "dark"])
+        userPreferences: ["theme": "dark"],
+        systemInfo: SystemInfo(availableDiskSpace: 1 << 40, availableMemory: 1 << 32))
 }

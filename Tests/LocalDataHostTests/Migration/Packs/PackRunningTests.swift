@@ -45,7 +45,7 @@ import Testing
             pack: "component: \"linked-pack\", options: { mark: \"ü\" }")
         await router.updateMigrationPreferences(["theme": "dark"])
         let result = try await router.forceMigration(for: LinkedPack.key("telling"))
-        #expect(result.migratedCount == 3 && result.metadata["told"]?.value as? Int64 == 6)
+        #expect(result.migratedCount == 3 && result.metadata["told"]?.value as? Int == 6)
         #expect(result.outcome == .migrated && result.duration > 0)
         #expect(try await router.get(LinkedPack.key("telling")) == "ü 3.1.0 ? watch dark true")
     }

@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 // What version 1 of the app stored. Keys and migrations name each other, so each says its type.
 

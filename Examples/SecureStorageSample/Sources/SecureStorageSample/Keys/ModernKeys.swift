@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 extension StorageKey where Value == String {
     static let token: StorageKey<String> = StorageKey(

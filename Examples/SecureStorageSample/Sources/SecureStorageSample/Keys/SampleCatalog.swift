@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 /// The keys of today. Those that data comes from need be in no catalog.
 struct SampleCatalog: StorageKeyCatalog {

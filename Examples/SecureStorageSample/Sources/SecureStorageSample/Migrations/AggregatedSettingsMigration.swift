@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 /// Makes one value of three settings. One that was never set has its default.
 struct AggregatedSettingsMigration: AggregatingMigration {

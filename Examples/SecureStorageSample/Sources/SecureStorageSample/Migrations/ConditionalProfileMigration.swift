@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 /// Brings a profile that a version before 2.0 wrote: the version that wrote it counts, not the one that runs.
 struct ConditionalProfileMigration: ConditionalMigration {

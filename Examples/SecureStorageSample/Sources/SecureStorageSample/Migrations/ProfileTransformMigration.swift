@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalData
 
 /// Makes a profile of today of one of version 1.
 struct ProfileTransformMigration: TransformingMigration {

@@ -698,7 +698,7 @@ typedef struct LD_SENDABLE ld_migration_pack_r1 {
      *     appVersion   the version of the running app; left out if nobody said it
      *     dataVersion  the version of the app that wrote the data; left out if it is not known
      *     device       {"platform", "role", "systemVersion", "model"}
-     *     system       {"availableDiskSpace", "availableMemory"}, in bytes
+     *     system       {"availableDiskSpace", "availableMemory", "isLowPowerModeEnabled"}: bytes, bytes and a truth
      *     history      when which migration was committed: {id: seconds since 1970 UTC}
      *     preferences  {name: any value}
      */

@@ -38,6 +38,7 @@ extension StorageRouter {
 
     /// What is registered, and the moves of keys whose places were changed.
     private func plannedMigrations() async throws -> (known: [KnownMigration], conflicts: [FormerPlaceConflict]) {
+        migrationRegistry.forgetHistory()
         let known = try await knownMigrations()
         let (former, conflicts) = try await formerPlaceMigrations()
         return (known + former.map { .single($0) }, conflicts)

@@ -1,0 +1,17 @@
+public import FoundationEssentials
+
+/// `localizedDescription` is the message, for code that shows errors of any kind.
+extension StorageError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The hint; `nil` if there is none.
+    public var recoverySuggestion: String? { hint.isEmpty ? nil : hint }
+}
+
+/// `localizedDescription` is the message, for code that shows errors of any kind.
+extension MigrationError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The hint of the storage error behind it; `nil` if there is none.
+    public var recoverySuggestion: String? { underlying.flatMap(\.recoverySuggestion) }
+}
