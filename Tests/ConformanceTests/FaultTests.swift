@@ -21,6 +21,40 @@ struct FaultTests {
         #expect(try await !first.exists(Self.key()))
     }
 
+    @Test("a router in memory serves keys of every security in every domain")
+    func everyKey() async throws {
+        let router = try await StorageRouter.inMemory()
+        let policies: [SecurityPolicy] = [
+            .none, .recommended, .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: nil))),
+            .encrypted(.chacha20Poly1305(keyDerivation: .hkdf())),
+            .encrypted(.external(source: KeyMaterialSource(id: "nobody"), keyDerivation: .hkdf())),
+            .keychain(accessibility: .afterFirstUnlock),
+            .keychain(accessibility: .whenUnlocked, accessControl: .biometryAny),
+        ]
+        let domains: [StorageDomain] = [
+            .userDefaults(), .fileSystem(), .encryptedFileSystem(), .keychain(service: "tests"),
+            .appGroupUserDefaults(identifier: "group.tests"),
+        ]
+        for (index, security) in policies.enumerated() {
+            for domain in domains {
+                let key = StorageKey<String>(
+                    name: "key \(index)", domain: domain, security: security, owner: "Tests",
+                    description: "A key of these tests.")
+                // A mistake in the key itself is still one.
+                if case .keychain = domain, security == .none {
+                    await #expect(throws: StorageError.securityApplicationFailed) { try await router.set("x", for: key) }
+                    continue
+                }
+                try await router.set("first", for: key)
+                #expect(try await router.get(key) == "first", "\(key)")
+                try await router.batch { try $0.set("second", for: key) }
+                #expect(try await router.get(key) == "second", "\(key)")
+                try await router.batch { $0.remove(key) }
+                #expect(try await !router.exists(key), "\(key)")
+            }
+        }
+    }
+
     @Test("a router in memory migrates without a home to write in")
     func migrationInMemory() async throws {
         let home = "/nonexistent/.local"

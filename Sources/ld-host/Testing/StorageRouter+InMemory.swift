@@ -6,7 +6,9 @@ extension StorageRouter {
     /// A router for tests of an app: every domain is served by one new store in memory; no plugin, no configuration
     /// file and no variable counts. Locks and the journal are in a temporary folder, which goes away with the process.
     ///
-    /// Keys whose security needs a crypto provider or a keychain are refused as elsewhere where there is none.
+    /// Every key can be used: as nothing leaves the process's memory, no value is encrypted, and neither a crypto
+    /// provider nor a keychain is needed. Whether a configuration can apply a key's policy is what `ld-host audit` and
+    /// `doctor` report.
     public static func inMemory() async throws -> StorageRouter { try await serving(InMemoryStore()) }
 
     /// A router that serves every domain by a store that the test holds, such as a ``FailingStore``.

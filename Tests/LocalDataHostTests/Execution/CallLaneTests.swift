@@ -1,4 +1,3 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
@@ -54,24 +53,10 @@ import Testing
         }
     }
 
-    /// The way of callers that are not async, as the documentation of `IOExecutor` has it, with a limit.
+    /// What code that is not async calls, from a task that holds its thread.
     private func blocking<Value: Sendable>(
         _ call: @escaping @Sendable () async throws -> Value
-    ) throws -> Value {
-        let end = Mutex<Result<Value, any Error>>(.failure(CancellationError()))
-        let isDone = DispatchSemaphore(value: 0)
-        Task.detached(executorPreference: IOExecutor.shared) {
-            do {
-                let value = try await call()
-                end.withLock { $0 = .success(value) }
-            } catch {
-                end.withLock { $0 = .failure(error) }
-            }
-            isDone.signal()
-        }
-        guard isDone.wait(timeout: .now() + .seconds(20)) == .success else { throw StorageError.timedOut }
-        return try end.withLock { $0 }.get()
-    }
+    ) throws -> Value { try IOExecutor.blocking(call) }
 
     @Test("64 callers that block the threads of Swift's pool all get their value")
     func synchronousCallers() async throws {
@@ -83,6 +68,19 @@ import Testing
             return try await group.reduce(0) { $0 + ($1 == "x" ? 1 : 0) }
         }
         #expect(count == 64)
+        #expect(throws: StorageError.notFound) { try blocking { try await router.get(textKey("absent")) } }
+    }
+
+    @Test("the executor's own threads are not blocked")
+    func ownThread() async throws {
+        let router = try await sleepyRouter("milliseconds: 0", "timeout: 60")
+        let error = await Task(executorPreference: IOExecutor.shared) { () -> StorageError? in
+            do {
+                _ = try blocking { try await router.exists(textKey("k")) }
+                return nil
+            } catch { return error as? StorageError }
+        }.value
+        #expect(error?.code == .unsupported && error?.hint == "await the call there")
     }
 
     @Test("calls to a slow C store run beside each other")

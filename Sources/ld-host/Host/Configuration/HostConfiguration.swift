@@ -23,6 +23,8 @@ public struct HostConfiguration: Sendable {
     package let locations: ConfigurationLocations
     /// Whether plugin files are looked for; without, only what is linked into the program serves.
     package var looksForPlugins = true
+    /// Whether the policies of keys are applied to what is only in this process's memory.
+    package var sealsMemory = true
 
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered

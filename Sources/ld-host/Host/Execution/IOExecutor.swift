@@ -11,32 +11,7 @@ internal import Synchronization
 /// Task(executorPreference: IOExecutor.shared) { for (name, value) in many { try await router.set(value, for: ...) } }
 /// ```
 ///
-/// ## Calling from code that is not async
-///
-/// A thread that blocks until a task has ended holds that thread. If it is one of Swift's pool, which has as many as
-/// the machine has cores, a few such callers leave none for their own tasks, and all of them wait for ever. A task that
-/// prefers this executor needs no thread of that pool, so any number of callers may block, on all threads but this
-/// executor's own. The deadlines of network stores are kept by Swift's pool; they pass late while it is held.
-///
-/// ```swift
-/// func blocking<Value: Sendable>(_ call: @escaping @Sendable () async throws -> Value) throws -> Value {
-///     let end = Mutex<Result<Value, any Error>>(.failure(CancellationError()))
-///     let isDone = DispatchSemaphore(value: 0)
-///     Task.detached(executorPreference: IOExecutor.shared) {
-///         do {
-///             let value = try await call()
-///             end.withLock { $0 = .success(value) }
-///         } catch {
-///             end.withLock { $0 = .failure(error) }
-///         }
-///         isDone.signal()
-///     }
-///     isDone.wait()
-///     return try end.withLock { $0 }.get()
-/// }
-///
-/// let token = try blocking { try await StorageRouter.shared.get(.token) }
-/// ```
+/// Code that is not async calls ``blocking(_:)``.
 public final class IOExecutor: TaskExecutor, Sendable {
     /// The pool of this process.
     public static let shared = IOExecutor()

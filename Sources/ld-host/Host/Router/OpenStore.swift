@@ -29,12 +29,15 @@ final class OpenStore: Sendable {
 
     /// A place for rings to remember; `nil` if what is in it is gone with the process.
     func sealedPlace(_ place: StorageNamespace) -> SealedPlace? {
-        guard store.properties.isDurable || store.properties.isShared else { return nil }
+        guard !isGoneWithProcess else { return nil }
         return SealedPlace(store: name, identity: identity, namespace: place)
     }
 
     /// Whether it protects what it keeps: the host seals it, or it is a keychain by itself.
     var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
+
+    /// Whether what it keeps is in this process's memory alone.
+    var isGoneWithProcess: Bool { !store.properties.isDurable && !store.properties.isShared }
 
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }

@@ -20,6 +20,10 @@ extension RouterSnapshot {
     func protection(of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore) -> Protection {
         let own = open.sealing.map { [$0.layer(for: address)] } ?? []
         do throws(StorageError) {
+            if !settings.sealsMemory, open.isGoneWithProcess {
+                try refusePlain(security, at: address)
+                return Protection(outcome: .layers(own), advisory: "values are in this process's memory alone")
+            }
             let advisory = try self.advisory(security, at: address, in: open)
             guard let policy = encryption(for: security, in: address.place.domain) else {
                 return Protection(outcome: .layers(own), advisory: advisory)
@@ -46,12 +50,7 @@ extension RouterSnapshot {
         _ security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
     ) throws(StorageError) -> String? {
         let domain = address.place.domain
-        if security == .none, domain == "keychain" {
-            throw StorageError(
-                .securityApplicationFailed,
-                "'\(address)' has security none in 'keychain', which never keeps plain values",
-                hint: "give the key another policy, or another domain")
-        }
+        try refusePlain(security, at: address)
         guard case .keychain(let accessibility, let control) = security else { return nil }
         let properties = open.store.properties
         guard domain == "keychain" ? open.isKeychain : domain == "encryptedFileSystem" else {
@@ -84,6 +83,15 @@ extension RouterSnapshot {
             advisory.append("values can be read whenever this user's programs run")
         }
         return advisory.isEmpty ? nil : advisory.joined(separator: "; ")
+    }
+
+    /// - Throws: `securityApplicationFailed` for a key without a policy in the keychain.
+    private func refusePlain(_ security: SecurityPolicy, at address: StorageAddress) throws(StorageError) {
+        guard security == .none, address.place.domain == "keychain" else { return }
+        throw StorageError(
+            .securityApplicationFailed,
+            "'\(address)' has security none in 'keychain', which never keeps plain values",
+            hint: "give the key another policy, or another domain")
     }
 
     private func layer(

@@ -74,6 +74,9 @@ package struct HostSettings: Sendable {
     package var catalogs: [String]
     package var encryption: Encryption
     package var keychainService: String?
+    /// Whether the policies of keys are applied to what is only in this process's memory; not by a router for tests of
+    /// an app.
+    package var sealsMemory: Bool
     /// Whether keys whose accessibility or access control cannot be enforced are served all the same.
     package var isAccessibilityAdvisory: Bool
     package var isAccessControlAdvisory: Bool
