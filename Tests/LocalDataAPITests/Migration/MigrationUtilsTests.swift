@@ -73,10 +73,32 @@ import Testing
         #expect(MigrationError.pathNotFound == MigrationError(.pathNotFound, "other words"))
     }
 
+    @Test("seed defect 43: what the seeds call Utils or Manager is called so, and nothing else is")
+    func names() throws {
+        let root =
+            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path() + "Sources"
+        let declaration = try Regex(#"(?:struct|class|enum|protocol|actor) (\w*(?:Utils|Manager)\w*)"#)
+        var found: Set<String> = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: root) where path.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+            for match in text.matches(of: declaration) {
+                found.insert(match.output[1].substring.map { String($0) } ?? "")
+            }
+        }
+        #expect(found == ["MigrationUtils"])
+    }
+
     @Test("seed defect 17: this is Linux, and the role is as it is given")
-    func device() {
+    func device() throws {
         #expect(DeviceInfo.current.platform == .linux && DeviceInfo(role: .watch).role == .watch)
-        #expect(!DeviceInfo.current.systemVersion.isEmpty)
+        let release = try String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+        #expect(DeviceInfo.current.systemVersion + "\n" == release)
+        #if arch(x86_64)
+            #expect(DeviceInfo.current.model == "x86_64")
+        #elseif arch(arm64)
+            #expect(DeviceInfo.current.model == "aarch64")
+        #endif
     }
 
     @Test("seed defect 18: the memory to spare is less than all there is")

@@ -93,6 +93,41 @@ import Testing
         #expect(await MigrationError.of { try await router.get(key) }?.code == .migrationInProgress)
     }
 
+    @Test("seed defect 14: of two keys that name each other, the one that is asked for takes the other's value")
+    func mutual() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        for (held, asked) in [(MutualKeys.first, MutualKeys.second), (MutualKeys.second, MutualKeys.first)] {
+            let plain: StorageKey<String> = MigrationHome.key(held.name, .fileSystem())
+            try await router.set("value of \(held.name)", for: plain)
+            #expect(try await router.get(asked) == "value of \(held.name)")
+            #expect(try await !router.exists(plain))
+            try await router.remove(asked)
+            await #expect(throws: StorageError.notFound) { try await router.get(held) }
+        }
+        // Neither has a value: both look for the other's, and neither for ever.
+        for key in [MutualKeys.first, MutualKeys.second] {
+            await #expect(throws: StorageError.notFound) { try await router.get(key) }
+        }
+    }
+
+    @Test("seed defect 7: a source is read with its own serializer, and the destination written with its own")
+    func serializers() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let old: StorageKey<[String: Int]> = MigrationHome.key("old", .fileSystem(), as: .plist)
+        let new: StorageKey<[String: Int]> = MigrationHome.key("new", .fileSystem()) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old)))
+        }
+        try await router.set(["a": 1], for: old)
+        #expect(try await router.data(for: .key(old))?.starts(with: Data("{".utf8)) == false)
+        #expect(try await router.get(new) == ["a": 1])
+        #expect(try await router.data(for: .key(new)) == Data(#"{"a":1}"#.utf8))
+        #expect(try await router.attributes(of: .key(new))?.serializer == "json")
+    }
+
     @Test("seed defect 10: one source that cannot be read fails the migration by name, and all of them stay")
     func aggregation() async throws {
         let home = try MigrationHome()
@@ -207,5 +242,15 @@ import Testing
         }
         #expect(try await router.get(key) == "second")
         #expect(try await !router.exists(old))
+    }
+}
+
+/// Two keys of which each takes what the other has.
+private enum MutualKeys {
+    static let first: StorageKey<String> = MigrationHome.key("first", .fileSystem()) {
+        AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(second)))
+    }
+    static let second: StorageKey<String> = MigrationHome.key("second", .fileSystem()) {
+        AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(first)))
     }
 }

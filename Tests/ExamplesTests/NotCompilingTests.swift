@@ -1,0 +1,65 @@
+import FoundationEssentials
+import LocalDataHost
+import Testing
+
+/// Code that an app must not get past the compiler.
+@Suite("code that does not compile", .timeLimit(.minutes(3))) struct NotCompilingTests {
+    /// What the compiler says of a file that uses the API; empty if nothing.
+    private func complaints(_ code: String) throws -> String {
+        let folder = "/tmp/localdata-code-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "import LocalDataAPI\n\(code)\n".write(
+            to: URL(filePath: "\(folder)/code.swift"), atomically: false, encoding: .utf8)
+        let modules = ["CLocalData", "CLinux", "CChecksum"].flatMap {
+            [
+                "-Xcc", "-fmodule-map-file=\(BuiltExample.binaries)/\($0).build/module.modulemap",
+                "-Xcc", "-I\(Repository.root)/Sources/LocalDataAPI/\($0)/include",
+            ]
+        }
+        let end = try ChildProcess(
+            "/usr/bin/env",
+            arguments: [
+                "swiftc", "-typecheck", "-swift-version", "6", "-module-cache-path", folder,
+                "-I", "\(BuiltExample.binaries)/Modules",
+            ] + modules + ["\(folder)/code.swift"], environment: ProcessInfo.processInfo.environment
+        ).run(deadline: .seconds(120))
+        let text = String(decoding: end.output, as: UTF8.self) + end.errorText
+        #expect((end.outcome == .exited(code: 0)) == text.isEmpty, "\(text)")
+        return text
+    }
+
+    private func migration(_ condition: String) -> String {
+        """
+        struct Migration: ConditionalMigration {
+            let destinationKey: StorageKey<String>
+            \(condition) async throws -> Bool { true }
+            func migrate(using router: any StorageProviding, context: MigrationContext) async throws -> MigrationResult {
+                MigrationResult(success: true)
+            }
+        }
+        """
+    }
+
+    @Test("seed defect 2: a migration without the condition that is asked")
+    func condition() throws {
+        let whole = "func shouldMigrate(using router: any StorageProviding, context: MigrationContext)"
+        #expect(try complaints(migration(whole)) == "")
+        for other in [
+            "func shouldMigrate(context: MigrationContext)", "func shouldMigrate(using router: any StorageProviding)",
+            "func shouldMigrates(using router: any StorageProviding, context: MigrationContext)",
+        ] {
+            let text = try complaints(migration(other))
+            #expect(text.contains("does not conform") && text.contains("shouldMigrate(using:context:)"), "\(text)")
+        }
+    }
+
+    @Test("a call that blocks, in code that can await it")
+    func blocking() throws {
+        let code = { (keyword: String) in
+            "import LocalDataHost\nfunc f() \(keyword) throws -> Int { try IOExecutor.blocking { 1 } }"
+        }
+        #expect(try complaints(code("")) == "")
+        #expect(try complaints(code("async")).contains("await the call"))
+    }
+}
