@@ -20,7 +20,7 @@ final class Connection: @unchecked Sendable {
     let path: String
     /// The prepared statements, by the number of their query; not an array, which would be counted at each use.
     private let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
-    private let checkpointing = Checkpointing()
+    let checkpointing = Checkpointing()
     /// When it was opened, for ``Readers``.
     var era = 0
     /// The folder that the database is opened in, if others may write to it.
@@ -136,18 +136,6 @@ final class Connection: @unchecked Sendable {
 
     /// Bytes of a page: that of ``Schema/withEmptyDatabase(_:)``.
     static let pageSize = 4096
-
-    /// Brings all of the log into the database, and gives back its room on the disk.
-    ///
-    /// - Returns: Whether all of it could be, which needs that nobody reads at the moment.
-    func emptyLog(waiting milliseconds: Int32) throws -> Bool {
-        sqlite3_busy_timeout(handle, milliseconds)
-        defer { sqlite3_busy_handler(handle, waitForOthers, nil) }
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        if code & 0xff == SQLITE_BUSY { return false }
-        guard code == SQLITE_OK else { throw failure() }
-        return true
-    }
 
     /// Writes every page of the database again with what is stored alone, and empties the log. Between the values of a
     /// page, too, there may be what was once there, whatever `secure_delete` says: SQLite moves values when a page

@@ -73,6 +73,9 @@ final class Database: Sendable {
                 guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
                 result = try writeOnce(count, body)
             }
+            if let writer, writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
+                _ = reserve.keep(adding: 0)
+            }
             // For the next removal.
             if count == nil, !reserve.keep(adding: 0), let writer, (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
@@ -196,9 +199,19 @@ final class Database: Sendable {
         try check(version: connection.number(of: "user_version"))
         if durability == .full { try DatabaseFile(path).synchronizeNames() }
         DatabaseFile(path).removeAbandonedSpools()
+        cutLongLog(connection)
         writer = connection
+        ProgramEnd.add(self)
         return connection
     }
+
+    /// Cuts the log off if it is long, and keeps room for a removal behind what is left.
+    private func cutLongLog(_ connection: Connection) {
+        if connection.cutLongLog() { _ = reserve.keep(adding: 0) }
+    }
+
+    /// Leaves a short log to the next process, unless a thread is in the middle of a change.
+    func cutLogAtEnd() { turns.takeIfFree { if let writer { cutLongLog(writer) } } }
 
     private func openReader(waits: Bool) throws -> Connection? {
         guard try inspect() else { return nil }

@@ -23,6 +23,17 @@ final class Turns: Sendable {
         return try body()
     }
 
+    /// Runs `body` if it is nobody's turn.
+    func takeIfFree(_ body: () -> Void) {
+        let isFree = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
+        }
+        guard isFree else { return }
+        defer { pass() }
+        body()
+    }
+
     private func wait() {
         let waiter: Waiter? = state.withLock { state in
             guard state.isTaken else {
