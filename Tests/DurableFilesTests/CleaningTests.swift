@@ -51,6 +51,42 @@ struct CleaningTests {
         #expect(try folder.entries("other") == ["file"])
     }
 
+    @Test("a large batch leaves no large folder behind, and who has it open writes on")
+    func largeBatch() throws {
+        let fixture = try BatchFixture(folder)
+        let other = try DurableDirectory(root: fixture.inside.path)
+        try fixture.inside.replace("first", "one")
+        try other.replace("second", "one")
+        try fixture.batches.apply((0..<1500).map { fixture.change("n\($0)", "value") })
+        // It is not there until it is needed.
+        #expect(!FileManager.default.fileExists(atPath: "\(fixture.inside.path)/.tmp"))
+        try other.replace("second", "two")
+        try fixture.inside.replace("first", "two")
+        try fixture.batches.apply([fixture.change("first", "three"), fixture.change("n0", nil)])
+        #expect(try other.text("first") == "three" && other.text("n0") == nil && other.text("second") == "two")
+        #expect(try fixture.inside.text("n1499") == "value")
+    }
+
+    @Test("the first read of a process removes a large empty folder, and not one that somebody uses")
+    func largeFolder() throws {
+        let names = (0..<1500).map { temporary + "/\($0)" + String(repeating: "x", count: 200) }
+        func fill() throws {
+            for name in names { try Data().write(to: URL(filePath: name)) }
+            for name in names { #expect(unlink(name) == 0) }
+        }
+        try fill()
+        let owner = open(temporary + "/alive", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        defer { close(owner) }
+        #expect(flock(owner, LOCK_EX | LOCK_NB) == 0)
+        #expect(try DurableDirectory(root: folder.path).text("a") == nil)
+        #expect(try folder.entries(".tmp") == ["alive"])
+        #expect(flock(owner, LOCK_UN) == 0)
+        #expect(try DurableDirectory(root: folder.path).text("a") == nil)
+        var status = stat()
+        // Some file systems make a folder smaller by themselves.
+        #expect(stat(temporary, &status) != 0 || status.st_size <= 64 << 10)
+    }
+
     @Test("never takes a file from a writer that lives")
     func cleanersAndWriters() throws {
         let path = folder.path

@@ -5,12 +5,8 @@ extension FileStore: EnumerableBackend {
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         try StorageError.translating {
-            var page = NamePage(prefix: prefix, after: after, limit: limit)
-            _ = try ValueListing(directory: directory(of: place)).forEachName {
-                page.insert($0)
-                return true
-            }
-            for name in page.sorted() where !body(name) { break }
+            let names = try listed.names(in: directory(of: place), prefix: prefix, after: after, limit: limit)
+            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
         }
     }
 

@@ -28,6 +28,7 @@ package final class FileStore: StorageBackend {
 
     let root: DurableDirectory
     let batches: BatchFolder
+    let listed = ListedNames()
     private let places: PlaceTable
     private let log: any StorageLogHandler
 

@@ -3,6 +3,8 @@ import DurableFiles
 /// Goes through the folders of a store. What has no canonical spelling is not the store's and is left out.
 struct ValueListing {
     let directory: DurableDirectory
+    /// Called with the path of each folder before its names are listed.
+    var begins: ((RelativePath?) throws -> Void)?
 
     /// Hands out the names of the values below a folder, in no order, until `body` returns `false`, and then is
     /// `false`.
@@ -31,7 +33,9 @@ struct ValueListing {
         in place: [[UInt8]], folders: [[UInt8]], _ body: (String) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
-        try directory.forEachEntry(in: path(place + folders.map(marked))) { entry, kind in
+        let path = path(place + folders.map(marked))
+        try begins?(path)
+        try directory.forEachEntry(in: path) { entry, kind in
             if kind == .directory, let piece = unmarked(entry, after: folders) {
                 goesOn = try forEachName(in: place, folders: folders + [piece], body)
             } else if kind == .regular, let name = FileName.name(folders: folders, file: entry) {

@@ -25,6 +25,24 @@ extension DurableDirectory {
         }
     }
 
+    /// The status of this folder, or of one below it, if it tells of every change of what stands in the folder; `nil` if
+    /// there is none, if it changed so short a time ago that a next change may leave the same status, or on a file
+    /// system that is not known to keep such times.
+    package func tellingStatus(of path: RelativePath? = nil) throws -> FileStatus? {
+        guard let folder = try descriptorForReading() else { return nil }
+        _ = try reopenIfReplaced(folder)
+        guard FileSystemKind(of: folder) != .other else { return nil }
+        let name = path?.text ?? Self.itself
+        var found = stat()
+        guard fstatat(folder, name.start, &found, AT_SYMLINK_NOFOLLOW) == 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw failure(code, "inspect", name)
+        }
+        let status = FileStatus(found)
+        return status.isRecent ? nil : status
+    }
+
     /// Removes temporary files whose owners are dead, and makes that durable.
     ///
     /// - Throws: `SystemCallError`.
@@ -44,7 +62,10 @@ extension DurableDirectory {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
         guard let opened = Descriptor(Descriptor.open(TemporaryFile.folder.start, in: folder, flags)) else { return }
         let number = opened.number
+        var status = stat()
+        let isLarge = fstat(number, &status) == 0 && status.st_size > Self.largeFolder
         guard let entries = EntryList(opened, hidden: true) else { return }
+        defer { if isLarge { removeEmptyTemporaryFolder(in: folder) } }
         var isDead: [ArraySlice<UInt8>: Bool] = [:]
         for _ in 0..<1000 {
             guard let entry = try? entries.next({ SystemCallError($0, "list", path: path) }) else { return }
@@ -59,6 +80,17 @@ extension DurableDirectory {
             }
         }
     }
+
+    /// Removes the folder of temporary files, if it is empty: after a large batch it would stay as large as it was (on
+    /// ext4), and whoever lists it would read all of that. The next change makes it again; one that has it open finds
+    /// out when it makes a file there.
+    func removeEmptyTemporaryFolder(in folder: Int32) {
+        guard staging == .inFolder, unlinkat(folder, TemporaryFile.folder.start, AT_REMOVEDIR) == 0 else { return }
+        forgetTemporaryFolder()
+    }
+
+    /// Bytes of a folder that takes longer to list than an empty one.
+    private static let largeFolder = 64 << 10
 
     private static let itself = CString(".".utf8)
 }

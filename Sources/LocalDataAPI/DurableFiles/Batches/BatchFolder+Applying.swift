@@ -78,11 +78,13 @@ extension BatchFolder {
         try failing(.unchanged) { try rename(name) }
         (isCommitted, isOver) = (true, false)
         let synchronization = Result { try directory.synchronizeSelf(directory.folderForWriting().descriptor) }
-        try failing(.incomplete) { try BatchSteps(plan.steps, authority).takeDurably() }
+        let steps = BatchSteps(plan.steps, authority)
+        try failing(.incomplete) { try steps.takeDurably() }
         try failing(.durabilityUnknown) {
             try synchronization.get()
             try removeJournal(isDurable: plan.removes)
         }
+        steps.removeLargeTemporaryFolders()
         isOver = true
         return true
     }

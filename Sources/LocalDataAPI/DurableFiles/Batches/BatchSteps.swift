@@ -31,6 +31,16 @@ struct BatchSteps {
         for (_, steps) in places { for step in steps { step.tidy() } }
     }
 
+    /// Removes the folders of temporary files that the batch has made large.
+    func removeLargeTemporaryFolders() {
+        for (place, steps) in places where steps.count >= Self.many {
+            if let folder = try? place.descriptorForReading() { place.removeEmptyTemporaryFolder(in: folder) }
+        }
+    }
+
+    /// Some 64 KiB of names.
+    private static let many = 1000
+
     private func take() throws {
         for (place, steps) in places {
             guard let folder = try place.folderIfThere() else { continue }

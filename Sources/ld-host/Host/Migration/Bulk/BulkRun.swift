@@ -37,8 +37,9 @@ struct BulkRun: Sendable {
         }
     }
 
-    /// How many names are in memory at once. Stores of files list a folder anew for each page.
-    private static let page = 8192
+    /// How many names are in memory at once. Stores of files list the folder again for each page, since values were
+    /// removed from it.
+    private static let page = 65_536
     /// How many pending values an error names.
     private static let named = 20
 

@@ -1,0 +1,100 @@
+import DurableFiles
+import Synchronization
+
+/// Lists names in order, page after page, without listing the folder again for each page: what a page's listing found
+/// beyond the page is kept for the next, as long as nothing in the folders that were listed has changed. It belongs to
+/// the place that was listed last.
+final class ListedNames: Sendable {
+    /// How many names are kept: a pass over more lists the folder once for each so many.
+    private static let most = 65_536
+    /// How many folders are asked whether they have changed. Only long names have folders of their own.
+    private static let mostFolders = 64
+
+    private struct Kept {
+        let path: [UInt8]
+        let prefix: String
+        /// The first name is the first after this one.
+        let after: [UInt8]
+        let names: [[UInt8]]
+        /// Whether there are none beyond the last.
+        let isComplete: Bool
+        let folders: [(path: RelativePath?, status: FileStatus)]
+
+        /// Whether what has a path and a prefix is listed here from some name on.
+        func covers(_ path: [UInt8], _ prefix: String, _ after: [UInt8]) -> Bool {
+            self.path == path && self.prefix.utf8.elementsEqual(prefix.utf8)
+                && !after.lexicographicallyPrecedes(self.after)
+        }
+
+        /// The names after one, as many as are asked for if there are as many; `nil` if some may be missing.
+        func page(after: [UInt8], limit: Int) -> ArraySlice<[UInt8]>? {
+            var (start, end) = (0, names.count)
+            while start < end {
+                let middle = (start + end) / 2
+                if after.lexicographicallyPrecedes(names[middle]) { end = middle } else { start = middle + 1 }
+            }
+            let page = names[start...].prefix(limit)
+            return isComplete || page.count == limit ? page : nil
+        }
+    }
+
+    private let kept = Mutex<Kept?>(nil)
+
+    /// The names of the values below a folder, ascending.
+    ///
+    /// - Throws: What the listing throws.
+    func names(
+        in directory: DurableDirectory, prefix: String, after: String?, limit: Int?
+    ) throws -> ArraySlice<[UInt8]> {
+        let path = Array(directory.path.utf8)
+        // Who asks for a first page may want no other.
+        guard let limit, limit > 0, let after else {
+            return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory).names[...]
+        }
+        let first = Array(after.utf8)
+        // Taken out for that long: two threads that list at once are not in each other's way.
+        if let kept = kept.withLock({ $0.take() }), kept.covers(path, prefix, first),
+            let page = kept.page(after: first, limit: limit), try isUnchanged(kept.folders, in: directory)
+        {
+            // A page that is not full ends the pass.
+            if page.count == limit { self.kept.withLock { $0 = kept } }
+            return page
+        }
+        let found = try page(
+            NamePage(prefix: prefix, after: after, limit: limit, ahead: Self.most), in: directory)
+        if let folders = found.folders, found.names.count > limit {
+            let new = Kept(
+                path: path, prefix: prefix, after: first, names: found.names, isComplete: found.isComplete,
+                folders: folders)
+            kept.withLock { $0 = new }
+        }
+        return found.names.prefix(limit)
+    }
+
+    /// - Returns: The folders that were listed, as they were before; `nil` if changes of theirs might go unnoticed.
+    private func page(
+        _ asked: NamePage, in directory: DurableDirectory
+    ) throws -> (names: [[UInt8]], isComplete: Bool, folders: [(path: RelativePath?, status: FileStatus)]?) {
+        var page = asked
+        var folders: [(path: RelativePath?, status: FileStatus)]? = []
+        let listing = ValueListing(directory: directory) { path in
+            guard let count = folders?.count, count < Self.mostFolders,
+                let status = try directory.tellingStatus(of: path)
+            else { return folders = nil }
+            folders?.append((path, status))
+        }
+        _ = try listing.forEachName {
+            page.insert($0)
+            return true
+        }
+        return (page.sorted(), page.isComplete, folders)
+    }
+
+    private func isUnchanged(
+        _ folders: [(path: RelativePath?, status: FileStatus)], in directory: DurableDirectory
+    ) throws -> Bool {
+        try folders.allSatisfy { path, status in
+            try directory.tellingStatus(of: path)?.isUnchanged(since: status) == true
+        }
+    }
+}
