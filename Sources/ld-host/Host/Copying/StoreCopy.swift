@@ -47,9 +47,9 @@ struct StoreCopy: Sendable {
 
     /// Compares the two values at an address.
     func compare(_ address: StorageAddress) throws(StorageError) -> Comparison {
-        let from = try value(at: address, in: source)
         let target = try value(at: address, in: destination)
         guard try target.store.exists(target.handle) else { return .missing }
+        let from = try value(at: address, in: source)
         if try from.isEqual(to: target) { return .equal }
         // A ring that has every key of the other has gone on since it was copied.
         if try isHostKey(address), (try? keys(in: from).isSubset(of: keys(in: target))) == true { return .equal }
@@ -154,7 +154,7 @@ struct StoreCopy: Sendable {
         return .copied(copied)
     }
 
-    private func unequal(_ address: StorageAddress) -> StorageError {
+    func unequal(_ address: StorageAddress) -> StorageError {
         StorageError(
             .corrupt,
             "'\(address)' reads back from store '\(destination.name)' as something else than was copied: another process "
@@ -204,14 +204,16 @@ struct StoreCopy: Sendable {
     private func alone<Result>(
         _ address: StorageAddress, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        func inSource() throws(StorageError) -> Result {
-            guard let ring = source.sealing?.ring else { return try body() }
-            return try ring.whileAlone { (_) throws(StorageError) in try body() }
-        }
-        guard try isHostKey(address) else { return try inSource() }
+        guard try isHostKey(address) else { return try whileSourceStands(body) }
         return try snapshot.rings.ring(named: snapshot.rings.current).whileAlone { (_) throws(StorageError) in
-            try inSource()
+            try whileSourceStands(body)
         }
+    }
+
+    /// Keeps others from changing what the source seals.
+    func whileSourceStands<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        guard let ring = source.sealing?.ring else { return try body() }
+        return try ring.whileAlone { (_) throws(StorageError) in try body() }
     }
 
     /// Whether one of the host's own keys is at an address of either store, or an entry of the list of those.
@@ -223,7 +225,7 @@ struct StoreCopy: Sendable {
     /// Whether the host's own keys have to stay in the source, since what they seal is opened with them from there.
     var sourceServesKeychain: Bool { snapshot.settings.routes["keychain"]?.store.name == source.name }
 
-    private func value(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> SealedValue {
+    func value(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> SealedValue {
         try SealedValue(at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
     }
 }

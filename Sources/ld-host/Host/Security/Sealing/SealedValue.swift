@@ -40,12 +40,21 @@ struct SealedValue: Sendable {
     /// Seals a value and stores it.
     func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
         try layers.whileSealing(in: place) { (keys) throws(StorageError) in
-            var data = value
-            for (layer, key) in zip(layers, keys) {
-                data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
-            }
-            try store.set(handle, to: data, attributes: attributes)
+            try store.set(handle, to: sealed(value, under: keys, attributes: attributes), attributes: attributes)
         }
+    }
+
+    /// A value in the bytes that the store is to keep.
+    ///
+    /// - Parameter keys: Those that the layers lend.
+    func sealed(
+        _ value: Data, under keys: [EnvelopeKey], attributes: ValueAttributes?
+    ) throws(StorageError) -> Data {
+        var data = value
+        for (layer, key) in zip(layers, keys) {
+            data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
+        }
+        return data
     }
 
     /// Seals a value and stores it if what a view has read is still so; the view is used up.
@@ -53,10 +62,7 @@ struct SealedValue: Sendable {
     /// - Returns: Whether it was; if not, nothing has changed.
     func set(_ value: Data, attributes: ValueAttributes?, in view: StoreView) throws(StorageError) -> Bool {
         try layers.whileSealing(in: place) { (keys) throws(StorageError) in
-            var data = value
-            for (layer, key) in zip(layers, keys) {
-                data = try layer.envelope.seal(data, under: key, as: layer.style, attributes: attributes)
-            }
+            let data = try sealed(value, under: keys, attributes: attributes)
             return try view.apply([StorageChange(key: handle, value: data, attributes: attributes)])
         }
     }

@@ -1,0 +1,166 @@
+internal import LocalDataAPI
+
+/// One run over all values.
+struct CopyRun {
+    let copy: StoreCopy
+    var report: StoreCopyReport
+    let moves: Bool
+    let progress: @Sendable (Int, Int) -> Void
+    private(set) var missing: [StorageAddress] = []
+    private var different: [StorageAddress] = []
+    private var present: [StorageAddress] = []
+    /// What a run that moves has put at the destination: the hash of each value's opened bytes.
+    private var copied: [StorageAddress: UInt64] = [:]
+
+    init(
+        copy: StoreCopy, moving: Bool, report: StoreCopyReport, progress: @escaping @Sendable (Int, Int) -> Void
+    ) {
+        self.copy = copy
+        self.report = report
+        moves = moving
+        self.progress = progress
+    }
+
+    /// An address of the host's own keys of which the destination has others.
+    func differentKey() throws(StorageError) -> StorageAddress? {
+        for address in different where try copy.isHostKey(address) { return address }
+        return nil
+    }
+
+    mutating func look() throws(StorageError) {
+        for address in try copy.addresses() {
+            report.total += 1
+            do throws(StorageError) {
+                switch try copy.compare(address) {
+                case .missing: missing.append(address)
+                case .equal: present.append(address)
+                case .different: different.append(address)
+                }
+            } catch {
+                guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+                report.failures["\(address)"] = error.message
+            }
+        }
+        report.equal = present.count
+        report.conflicts = different.map { "\($0)" }
+    }
+
+    mutating func copy(overwriting: Bool) throws(StorageError) {
+        let some = missing.map { ($0, false) } + (overwriting ? different.map { ($0, true) } : [])
+        // No ring is in the destination before its list says that it is one.
+        let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
+        var done = 0
+        while done < all.count {
+            for outcome in try copyChunk(all[done...]) {
+                let (address, replaces) = all[done]
+                switch outcome {
+                case .success(let digest): note(address, digest)
+                case .failure(let error): report.failures["\(address)"] = error.message
+                case nil: try copy(address, replacing: replaces ? .anything : .nothing)
+                }
+                done += 1
+                progress(done, all.count)
+            }
+        }
+    }
+
+    /// Copies as many values as go together, from the first on.
+    ///
+    /// - Returns: As ``StoreCopy/copyChunk(_:)``; at least one.
+    private func copyChunk(
+        _ values: ArraySlice<(StorageAddress, Bool)>
+    ) throws(StorageError) -> [Result<UInt64, StorageError>?] {
+        guard copy.copiesChunks, let place = values.first?.0.place else { return [nil] }
+        var addresses: [StorageAddress] = []
+        for (address, replaces) in values.prefix(StoreCopy.mostValues) {
+            guard address.place == place, !replaces, try !copy.isHostKey(address) else { break }
+            addresses.append(address)
+        }
+        return addresses.count > 1 ? try copy.copyChunk(addresses) : [nil]
+    }
+
+    private mutating func note(_ address: StorageAddress, _ digest: UInt64) {
+        report.copied += 1
+        present.append(address)
+        if moves { copied[address] = digest }
+    }
+
+    private mutating func copy(
+        _ address: StorageAddress, replacing expected: StoreCopy.Expected
+    ) throws(StorageError) {
+        do throws(StorageError) {
+            switch try copy.copy(address, replacing: expected) {
+            case .copied(let digest): note(address, digest)
+            // Removed by its owner meanwhile.
+            case .gone: break
+            case .changed: report.changed.append("\(address)")
+            }
+        } catch {
+            guard error.code == .cannotOpen || error.code == .corrupt else { throw error }
+            report.failures["\(address)"] = error.message
+        }
+    }
+
+    /// Removes the host's keys last: whatever happens before, what they seal can be opened. As long as the source
+    /// serves the keychain they stay.
+    mutating func remove() throws(StorageError) {
+        let (values, keys) = try parted(present)
+        for address in values + (keepsKeys ? [] : keys) {
+            if try remove(address) { report.removed += 1 }
+        }
+        if keepsKeys { report.kept = keys.map { "\($0)" } }
+    }
+
+    /// What ``remove()`` would do.
+    mutating func planRemoval(overwriting: Bool) throws(StorageError) {
+        let (values, keys) = try parted(present + missing + (overwriting ? different : []))
+        report.removed = values.count + (keepsKeys ? 0 : keys.count)
+        if keepsKeys { report.kept = keys.map { "\($0)" } }
+    }
+
+    private var keepsKeys: Bool { copy.sourceServesKeychain }
+
+    private func parted(
+        _ addresses: [StorageAddress]
+    ) throws(StorageError) -> (values: [StorageAddress], keys: [StorageAddress]) {
+        var (values, keys): ([StorageAddress], [StorageAddress]) = ([], [])
+        for address in addresses {
+            if try copy.isHostKey(address) { keys.append(address) } else { values.append(address) }
+        }
+        return (values, keys)
+    }
+
+    /// Removes a value from the source; one that was changed since this run copied it is copied again before.
+    private mutating func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
+        for attempt in 1...Self.attempts {
+            switch try copy.remove(address) {
+            case .copied: return true
+            case .gone:
+                // Its owner has removed it: what this run has copied is not to come back in its place.
+                if let digest = copied[address] { try copy.withdraw(address, digest) }
+                return false
+            case .changed: break
+            }
+            guard attempt < Self.attempts, let digest = copied[address],
+                case .copied(let newer) = try copy.copy(address, replacing: .value(digest))
+            else { break }
+            copied[address] = newer
+        }
+        if let digest = copied[address] { try copy.withdraw(address, digest) }
+        report.changed.append("\(address)")
+        return false
+    }
+
+    /// Clears the source's files of what has come to a better protected store.
+    mutating func wipe() {
+        guard report.removed > 0, copy.destination.isKeychain, !copy.source.isKeychain else { return }
+        for place in Set(present.map(\.place)) {
+            do throws(StorageError) { try copy.source.store.wipe(place) } catch {
+                report.failures["what was removed from '\(place)', in the files of store '\(report.from)',"] =
+                    error.message
+            }
+        }
+    }
+
+    private static let attempts = 4
+}
