@@ -176,7 +176,7 @@ class LocalDataKeyring(backend.KeyringBackend):
 
     def set_password(self, service, username, password):
         try:
-            self._call("set", _place(service, username), password.encode())
+            self._call("set", {**_place(service, username), "form": "text"}, password.encode())
         except HostError as error:
             raise _failure(error, errors.PasswordSetError) from error
 

@@ -36,7 +36,7 @@ import Testing
             (#"{"id":"a","rename":{"from":7,"to":"rows/a"}}"#, "step 'a', rename.from: expected a key such as"),
             (
                 #"{"id":"a","rename":{"from":{"address":"rows/a","serializer":"yaml"},"to":"rows/b"}}"#,
-                "step 'a', rename.from.serializer: expected one of json, plist, data, custom, found 'yaml'"
+                "step 'a', rename.from.serializer: expected one of json, plist, text, data, custom, found 'yaml'"
             ),
             (
                 #"{"id":"a","rename":{"from":{"address":"rows/a","security":"all"},"to":"rows/b"}}"#,

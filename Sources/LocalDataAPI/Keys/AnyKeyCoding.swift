@@ -24,6 +24,7 @@ struct AnyKeyCoding: Sendable {
             switch format {
             case .json: return try Serializer<AnyCodable>.json.decode(data)
             case .plist: return try Serializer<AnyCodable>.plist.decode(data)
+            case .text: return AnyCodable(.string(try Serializer<String>.text.decode(data)))
             case .data, .custom: throw Self.unknown(format)
             }
         }
@@ -34,12 +35,18 @@ struct AnyKeyCoding: Sendable {
             switch format {
             case .json: return try Serializer<Value>.json.decode(data)
             case .plist: return try Serializer<Value>.plist.decode(data)
+            case .text: return try cast(try Serializer<String>.text.decode(data), to: type)
             case .data, .custom:
                 if format == .data, let bytes = data as? Value { return bytes }
                 throw Self.unknown(format)
             }
         }
-        let decoded = try decode(data)
+        return try cast(try decode(data), to: type)
+    }
+
+    private func cast<Value: Sendable>(
+        _ decoded: any Sendable, to type: Value.Type
+    ) throws(StorageError) -> Value {
         guard let value = decoded as? Value else {
             throw StorageError(
                 .unsupported, "its values are of another type, expected \(Value.self)",
@@ -53,7 +60,7 @@ struct AnyKeyCoding: Sendable {
     func check(_ data: Data) throws(StorageError) {
         if let decode {
             _ = try decode(data)
-        } else if format == .json || format == .plist {
+        } else if ![.data, .custom].contains(format) {
             _ = try decodeAny(data)
         }
     }

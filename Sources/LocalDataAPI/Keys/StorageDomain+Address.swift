@@ -42,7 +42,11 @@ extension StorageKeyDescriptor {
                 .invalidAddress, "'\(text)' has no name",
                 hint: "write domain[:scope]/name, for example userDefaults/theme")
         }
-        let domain = try StorageDomain(name: parts.domain, scope: parts.scope)
+        self.init(name: name, domain: try StorageDomain(name: parts.domain, scope: parts.scope))
+    }
+
+    /// The same for a name in a domain.
+    package init(name: String, domain: StorageDomain) {
         self.init(
             name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
             description: "described by no catalog")

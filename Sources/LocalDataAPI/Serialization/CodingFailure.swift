@@ -1,3 +1,6 @@
+/// Bytes that should be UTF-8 and are not.
+struct TextFault: Error {}
+
 /// Says where and why coding failed without quoting the value, which may be a secret.
 struct CodingFailure: CustomStringConvertible {
     let description: String
@@ -14,6 +17,7 @@ struct CodingFailure: CustomStringConvertible {
             case EncodingError.invalidValue(let value, let context):
                 "a \(type(of: value)) at \(Self.path(context.codingPath)) has no form in it"
             case let fault as PropertyListFault: "it \(fault.message)"
+            case is TextFault: "they are not UTF-8"
             default: "\(type(of: error))"
             }
     }

@@ -48,6 +48,18 @@ extension Serializer where Value == Data {
     public static var data: Serializer { Serializer(.data, encode: { $0 }, decode: { $0 }) }
 }
 
+extension Serializer where Value == String {
+    /// The text itself in UTF-8, for keys that other programs read or write: `secret-tool`, git, a shell.
+    public static var text: Serializer {
+        Serializer(
+            .text, encode: { Data($0.utf8) },
+            decode: {
+                guard let text = String(validating: $0, as: UTF8.self) else { throw TextFault() }
+                return text
+            })
+    }
+}
+
 extension Serializer {
     /// The bytes for a value.
     ///
@@ -72,6 +84,6 @@ extension Serializer {
         StorageError(
             .deserializationFailed,
             "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
-            hint: "the stored bytes are untouched; read them with another type, or write the key anew")
+            hint: "the stored bytes are untouched; read them with another type, or write the key again")
     }
 }

@@ -4,6 +4,8 @@ public enum SerializerFormat: String, Codable, CaseIterable, Hashable, Sendable,
     case json
     /// A binary property list.
     case plist
+    /// Text in UTF-8, as other programs write it.
+    case text
     /// Bytes as they are.
     case data
     /// Functions of the app's own.
@@ -17,6 +19,7 @@ public enum SerializerFormat: String, Codable, CaseIterable, Hashable, Sendable,
         switch self {
         case .json: "application/json"
         case .plist: "application/x-plist"
+        case .text: "text/plain"
         case .data, .custom: "application/octet-stream"
         }
     }

@@ -7,7 +7,7 @@ enum BatchDocument {
     struct Change {
         let address: String
         /// `nil` to remove.
-        let value: Data?
+        let value: ValueDocument.Entry?
     }
 
     /// - Throws: `deserializationFailed`, naming file and line, before anything is done.
@@ -35,8 +35,7 @@ enum BatchDocument {
 
     private static func change(_ members: [String: JSONValue], _ place: String) throws(StorageError) -> Change? {
         if case .string(let address)? = members["set"], let value = members["value"], members.count == 2 {
-            do throws(StorageError) { return Change(address: address, value: try ValueDocument.bytes(of: value)) } catch
-            {
+            do throws(StorageError) { return Change(address: address, value: try ValueDocument.read(value)) } catch {
                 throw StorageError(
                     error.code, "\(place): the value \(error.message); nothing was done", hint: error.hint)
             }

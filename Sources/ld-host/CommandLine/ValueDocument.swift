@@ -2,18 +2,48 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Values as entries of a JSON document, and back, to the same bytes.
+/// Values as entries of a JSON document, and back, to the same bytes and the same format.
 enum ValueDocument {
+    /// What an entry stands for.
+    struct Entry {
+        fileprivate let data: Data
+        fileprivate let form: ValueForm
+        /// What the bytes are recorded as, whatever the key says.
+        fileprivate var format: SerializerFormat?
+
+        /// What is stored for a key, and the key with the format that is recorded beside it.
+        ///
+        /// - Throws: `serializationFailed` if it is no value of the key's.
+        func stored(for key: AnyStorageKey) throws(StorageError) -> (key: AnyStorageKey, data: Data) {
+            if let format { return (key.recording(format), data) }
+            let given = GivenValue(for: key, as: form)
+            return (given.key, try given.bytes(data))
+        }
+    }
+
+    /// The members of an object that stands for bytes.
+    private static let (json, text, base64, format) = ("$json", "$text", "$base64", "$format")
+
     /// The entry for a value: the JSON that it is, if writing that again gives the same bytes; its text or base64
     /// otherwise.
-    static func entry(for data: Data) -> JSONValue {
-        if let value = try? JSONDecoder().decode(JSONValue.self, from: data), (try? bytes(of: value)) == data,
-            !isMarked(value)
-        {
-            return value
+    ///
+    /// - Parameter recorded: The format that is recorded beside the value. What the form of the entry does not say is a
+    ///   member.
+    static func entry(for data: Data, recorded: SerializerFormat?) -> JSONValue {
+        let value = (try? JSONDecoder().decode(JSONValue.self, from: data)).flatMap {
+            (try? serialized($0)) == data ? $0 : nil
         }
-        if let text = String(validating: data, as: UTF8.self) { return .object(["$text": .string(text)]) }
-        return .object(["$base64": .string(data.base64EncodedString())])
+        let string = String(validating: data, as: UTF8.self).map { JSONValue.string($0) }
+        let bytes = JSONValue.string(data.base64EncodedString())
+        switch (recorded, value, string) {
+        case (nil, let value?, _) where !isMarked(value): return value
+        case (.json, let value?, _): return isMarked(value) ? .object([json: value]) : value
+        case (nil, _, let string?), (.text, _, let string?): return .object([text: string])
+        case (nil, _, nil), (.data, _, nil): return .object([base64: bytes])
+        case (let recorded?, _, _):
+            let member = value.map { (json, $0) } ?? string.map { (text, $0) } ?? (base64, bytes)
+            return .object([member.0: member.1, format: .string(recorded.rawValue)])
+        }
     }
 
     /// The names, with `prefix` in front, and values in a document.
@@ -21,7 +51,7 @@ enum ValueDocument {
     /// - Throws: `invalidAddress` or `deserializationFailed`, naming the file and the entry, before anything is stored.
     static func entries(
         in data: Data, from file: String, each path: String?, name field: String?, prefix: String = ""
-    ) throws(StorageError) -> [(name: String, value: Data)] {
+    ) throws(StorageError) -> [(name: String, value: Entry)] {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw StorageError(
                 .deserializationFailed, "'\(file)' is not UTF-8, as JSON is",
@@ -40,7 +70,7 @@ enum ValueDocument {
             entries = try members(of: data, from: file)
         }
         var names: Set<[UInt8]> = []
-        var result: [(name: String, value: Data)] = []
+        var result: [(name: String, value: Entry)] = []
         for entry in entries {
             let name = prefix + entry.name
             guard !entry.name.isEmpty, name.utf8.count <= StorageAddress.longestName, !name.utf8.contains(0) else {
@@ -54,7 +84,7 @@ enum ValueDocument {
                     .invalidAddress, "'\(file)': two entries are named '\(entry.name)'; nothing was imported",
                     hint: "name entries by a member that differs in each")
             }
-            do { result.append((name, try bytes(of: entry.value))) } catch {
+            do { result.append((name, try read(entry.value))) } catch {
                 throw StorageError(
                     error.code, "'\(file)': the entry '\(entry.name)' \(error.message); nothing was imported",
                     hint: error.hint)
@@ -115,21 +145,39 @@ enum ValueDocument {
     }
 
     private static func isMarked(_ value: JSONValue) -> Bool {
-        guard case .object(let members) = value, members.count == 1 else { return false }
-        return members["$text"] != nil || members["$base64"] != nil
+        guard case .object(let members) = value else { return false }
+        let isAlone = members.count == 1 || members.count == 2 && members[format] != nil
+        return isAlone && [json, text, base64].contains { members[$0] != nil }
     }
 
-    /// The bytes that an entry stands for.
-    static func bytes(of value: JSONValue) throws(StorageError) -> Data {
-        if case .object(let members) = value, members.count == 1 {
-            if case .string(let text)? = members["$text"] { return Data(text.utf8) }
-            if case .string(let text)? = members["$base64"] {
-                guard let data = Data(base64Encoded: text) else {
-                    throw StorageError(.deserializationFailed, "is marked $base64 and its text is not base64")
-                }
-                return data
-            }
+    /// What an entry stands for.
+    static func read(_ value: JSONValue) throws(StorageError) -> Entry {
+        guard case .object(let members) = value, isMarked(value) else {
+            return Entry(data: try serialized(value), form: .json)
         }
+        var named: SerializerFormat?
+        if let name = members[format] {
+            guard case .string(let name) = name, let known = SerializerFormat(rawValue: name) else {
+                throw StorageError(
+                    .deserializationFailed, "has a $format that is unknown",
+                    hint: "use one of \(SerializerFormat.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            named = known
+        }
+        if let value = members[json] { return Entry(data: try serialized(value), form: .json, format: named) }
+        if case .string(let string)? = members[text] {
+            return Entry(data: Data(string.utf8), form: .text, format: named)
+        }
+        if case .string(let string)? = members[base64] {
+            guard let data = Data(base64Encoded: string) else {
+                throw StorageError(.deserializationFailed, "is marked $base64 and its text is not base64")
+            }
+            return Entry(data: data, form: .data, format: named)
+        }
+        return Entry(data: try serialized(value), form: .json)
+    }
+
+    private static func serialized(_ value: JSONValue) throws(StorageError) -> Data {
         guard value.isExact else {
             throw StorageError(
                 .deserializationFailed, "has a whole number beyond 2^53, which would not be kept exactly",

@@ -25,6 +25,10 @@ import Testing
         #expect(throws: StorageError.deserializationFailed) { try untyped(.json).value(Point.self, from: plist) }
         let bytes = Data([0, 255, 10])
         #expect(try untyped(.data).value(Data.self, from: bytes) == bytes)
+        #expect(try untyped(.text).value(String.self, from: Data("x".utf8)) == "x")
+        #expect(try untyped(.text).anyValue(from: Data("x".utf8)) == "x")
+        #expect(throws: StorageError.unsupported) { try untyped(.text).value(Int.self, from: Data("5".utf8)) }
+        #expect(throws: StorageError.deserializationFailed) { try untyped(.text).check(Data([0xFF])) }
         #expect(throws: StorageError.unsupported) { try untyped(.data).value(Point.self, from: bytes) }
         #expect(throws: StorageError.unsupported) { try untyped(.custom).anyValue(from: bytes) }
     }

@@ -41,6 +41,18 @@ import Testing
         #expect(Serializer.data.format == .data)
     }
 
+    @Test(
+        "text is its UTF-8, and bytes that are none are refused",
+        arguments: ["", "dark", "\"quoted\"", "e\u{301} \u{0}"])
+    func text(_ value: String) throws {
+        let serializer = Serializer<String>.text
+        #expect(try serializer.encode(value) == Data(value.utf8))
+        #expect(try serializer.decode(Data(value.utf8)).utf8.elementsEqual(value.utf8))
+        #expect(serializer.format == .text && serializer.format.contentType == "text/plain")
+        let error = try #require(throws: StorageError.self) { try serializer.decode(Data([0xFF])) }
+        #expect(error.message == "1 stored bytes are not a String in text: they are not UTF-8")
+    }
+
     @Test("an app's own functions are used, and what they throw becomes a storage error without the value")
     func custom() throws {
         struct Quotes: Error, CustomStringConvertible { let description: String }

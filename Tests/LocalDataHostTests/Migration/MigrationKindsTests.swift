@@ -16,6 +16,27 @@ import Testing
         return plain.contains(source.name) || !plain.contains(destination.name)
     }
 
+    @Test("a value that someone stored as text is migrated as one", arguments: pairs)
+    func text(_ source: StorageDomain, _ destination: StorageDomain) async throws {
+        guard fits(source, destination) else { return }
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let old: StorageKey<String> = MigrationHome.key("old", source)
+        try await router.setData(Data("dark".utf8), for: AnyStorageKey(old).recording(.text))
+        #expect(try await router.get(old) == "dark")
+        let new: StorageKey<String> = MigrationHome.key("new", destination) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old)))
+        }
+        let changed: StorageKey<String> = MigrationHome.key("changed", destination) {
+            AnyStorageMigration(DefaultTransformingMigration(destinationKey: $0, sourceKey: new) { $0 + "er" })
+        }
+        #expect(try await router.get(new) == "dark")
+        #expect(try await router.attributes(of: .key(new))?.serializer == "json")
+        try await router.setData(Data("light".utf8), for: AnyStorageKey(new).recording(.text))
+        #expect(try await router.get(changed) == "lighter")
+    }
+
     @Test(
         "seed defect 3: each kind brings its data, removes the sources, and writes nothing when it is run again",
         arguments: pairs)

@@ -7,7 +7,7 @@ extension Command {
         name: "batch", operands: "[FILE]", count: 0...1, summary: "store and remove many values, all of them or none",
         details: """
             FILE (standard input without it, or with -) has one change a line, a JSON object: {"set": "ADDRESS", "value":
-            ...} or {"remove": "ADDRESS"}. Values are as import takes them; removing what is not there is fine. A later
+            ...} or {"remove": "ADDRESS"}. Values are as import takes them, also for keys of a catalog; removing what is not there is fine. A later
             change of an address wins. Everything is checked before the first change, and what is interrupted, by a kill
             or a power loss, has happened as a whole or not at all.
             """,
@@ -21,7 +21,8 @@ extension Command {
         for change in changes {
             let key = try await Address.key(change.address, router)
             if let value = change.value {
-                batch.setData(value, for: key)
+                let stored = try value.stored(for: key)
+                batch.setData(stored.data, for: stored.key)
                 if !domains.contains(key.descriptor.domain) { domains.append(key.descriptor.domain) }
             } else {
                 batch.remove(key)

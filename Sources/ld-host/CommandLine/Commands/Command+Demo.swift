@@ -22,7 +22,8 @@ extension Command {
         for component in ["sqlite", "file", "memory"] {
             try await router.configure("domains.userDefaults", AnyCodable(.string(component)))
             let bar = ProgressBar("importing", total: entries.count)
-            try await router.setData(entries.map { (key(languages, $0.name), $0.value) }, progress: { bar.advance() })
+            let values = try entries.map { try $0.value.stored(for: key(languages, $0.name)) }
+            try await router.setData(values, progress: { bar.advance() })
             bar.finish()
             let names = try await router.names(in: languages)
             let finnish = try await router.data(for: key(languages, "fin")) ?? Data()

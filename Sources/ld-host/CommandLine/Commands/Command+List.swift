@@ -85,9 +85,6 @@ extension Command {
 
     /// A key of which only the place and the name are known.
     static func key(_ domain: StorageDomain, _ name: String) -> AnyStorageKey {
-        AnyStorageKey(
-            StorageKeyDescriptor(
-                name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
-                description: "described by no catalog"))
+        AnyStorageKey(StorageKeyDescriptor(name: name, domain: domain))
     }
 }

@@ -2,19 +2,29 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
-internal import Synchronization
 
 extension Command {
+    /// The most bytes of a value that is not only passed on.
+    private static let longestEncoded = 64 << 20
+
     static let set = Command(
         name: "set", operands: "ADDRESS [VALUE]", count: 1...2, summary: "store a value",
         details: """
-            The value's bytes are stored as they are. Without VALUE it is asked for at the terminal; secrets, which is
-            what keychain and encryptedFileSystem keep, never come from the command line, where others can see them.
-            Put -- before a VALUE that starts with a dash.
+            VALUE is text, and so is what is typed: without VALUE it is asked for at the
+            terminal. If a catalog of the configuration describes the key, the text is
+            encoded by the key's type and serializer, or refused. Otherwise it is stored
+            and recorded as text, which a key of the type String reads. Bytes from --stdin
+            and --file are stored as they are, and checked if a catalog describes the key.
+            --text, --json and --data say what is given. Secrets, which is what keychain
+            and encryptedFileSystem keep, never come from the command line, where others
+            can see them. Put -- before a VALUE that starts with a dash.
             """,
         options: [
             Option(name: "--stdin", help: "take the value from standard input, to its end"),
             Option(name: "--file", value: "FILE", help: "take the value from FILE"),
+            Option(name: "--text", help: "the value is text"),
+            Option(name: "--json", help: "the value is JSON, which is checked"),
+            Option(name: "--data", help: "the value is bytes, to be stored unchecked"),
         ]
     ) { arguments, session in
         let router = try session.router()
@@ -29,34 +39,48 @@ extension Command {
             arguments.operands.count == 2, arguments.has("--stdin"), arguments.value("--file") != nil,
         ].filter { $0 }
         guard sources.count <= 1 else { throw UsageError("the value is given more than once") }
+        let forms = ValueForm.allCases.filter { arguments.has("--\($0)") }
+        guard forms.count <= 1 else {
+            throw UsageError(
+                "\(forms.map { "--\($0)" }.joined(separator: " and ")) exclude each other",
+                hint: "run: ld-host help set")
+        }
         if arguments.operands.count == 2 {
-            try await router.setData(Data(arguments.operands[1].utf8), for: key)
+            let given = GivenValue(for: key, as: forms.first ?? .text)
+            try await router.setData(try given.bytes(Data(arguments.operands[1].utf8)), for: given.key)
         } else if arguments.has("--stdin") {
-            try await router.writeData(for: key) { try Input.read(STDIN_FILENO, into: $0) }
+            try await store(GivenValue(for: key, as: forms.first), from: STDIN_FILENO, "standard input", router)
         } else if let path = arguments.value("--file") {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 throw StorageError(.fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            try await router.writeData(for: key) { try Input.read(descriptor, named: "'\(path)'", into: $0) }
+            try await store(GivenValue(for: key, as: forms.first), from: descriptor, "'\(path)'", router)
         } else {
             try await router.checkUsable(key)
             guard let value = try typed(for: arguments.operands[0]) else {
                 throw UsageError(
                     "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")
             }
-            // In pieces, whose memory is cleared.
-            let given = Atomic(0)
-            try await router.writeData(for: key) { buffer in
-                let rest = value.bytes[given.load(ordering: .relaxed)...].prefix(buffer.count)
-                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
-                given.wrappingAdd(rest.count, ordering: .relaxed)
-                return rest.count
-            }
+            let given = GivenValue(for: key, as: forms.first ?? .text)
+            let buffer = SecretBuffer()
+            value.withBytes { buffer.append($0) }
+            try await router.setSecret(try given.bytes(buffer.slice), for: given.key)
         }
         try await warnIfLost(key.descriptor.domain, router)
         return .done
+    }
+
+    /// Stores what a descriptor gives, in pieces if nobody has to look at it.
+    private static func store(
+        _ given: GivenValue, from descriptor: Int32, _ name: String, _ router: StorageRouter
+    ) async throws {
+        guard !given.isUnseen else {
+            return try await router.writeData(for: given.key) { try Input.read(descriptor, named: name, into: $0) }
+        }
+        let value = try Input.secret(from: descriptor, named: name, limit: longestEncoded)
+        try await router.setSecret(try given.bytes(value.slice), for: given.key)
     }
 
     private static func typed(for address: String) throws -> SecretBytes? {

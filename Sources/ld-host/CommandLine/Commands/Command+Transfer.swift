@@ -8,7 +8,9 @@ extension Command {
         details: """
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
             with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space;
-            {"$text": "..."} and {"$base64": "..."} stand for bytes that are no such JSON, as export writes them.
+            {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; with {"$format": "..."} beside
+            them, as export writes it, they are recorded as that. If a catalog describes a key, its type and serializer
+            count, as with set.
             Everything is checked before the first value is stored, and all values are stored or none.
             """,
         options: [
@@ -26,7 +28,10 @@ extension Command {
             name: arguments.value("--name"), prefix: prefix)
         let router = try session.router()
         var batch = StorageBatch()
-        for entry in entries { batch.setData(entry.value, for: key(domain, entry.name)) }
+        for entry in entries {
+            let stored = try entry.value.stored(for: try await router.key(named: entry.name, in: domain))
+            batch.setData(stored.data, for: stored.key)
+        }
         let bar = ProgressBar("importing", total: entries.count)
         try await router.apply(batch) { bar.advance() }
         bar.finish()
@@ -42,7 +47,7 @@ extension Command {
     static let exportValues = Command(
         name: "export", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1, summary: "print what is stored as JSON",
         details: """
-            Prints a JSON object, one entry a line, that import takes back, to the same bytes. A value that is corrupt, or
+            Prints a JSON object, one entry a line, that import takes back, to the same bytes recorded alike. A value that is corrupt, or
             cannot be opened, is left out and reported, and the status is 2.
             """,
         options: []
@@ -53,7 +58,11 @@ extension Command {
         // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
         for name in try await router.names(in: domain, prefix: prefix) {
             let stored: Data?
-            do { stored = try await router.data(for: key(domain, name)) } catch let error as StorageError
+            let recorded: SerializerFormat?
+            do {
+                stored = try await router.data(for: key(domain, name))
+                recorded = try await router.attributes(of: key(domain, name))?.format
+            } catch let error as StorageError
                 where [.corrupt, .cannotOpen].contains(error.code)
             {
                 Output.complain(error.message, hint: error.hint)
@@ -61,7 +70,7 @@ extension Command {
                 continue
             }
             guard let data = stored else { continue }
-            let value = try ValueDocument.entry(for: data).serialized()
+            let value = try ValueDocument.entry(for: data, recorded: recorded).serialized()
             let line = "\(separator)  \(try JSONValue.string(name).serialized()): \(value)"
             Output.write(PrintableText.escaped(json: Data(line.utf8)))
             separator = ",\n"

@@ -64,15 +64,20 @@ enum Input {
         }
     }
 
-    /// The whole of standard input, in memory that is cleared.
+    /// The whole of standard input, or of another descriptor, in memory that is cleared.
     ///
     /// - Throws: `valueTooLarge` if it has more than `limit` bytes.
-    static func secret(limit: Int) throws(StorageError) -> SecretBuffer {
+    static func secret(
+        from descriptor: Int32 = STDIN_FILENO, named name: String = "standard input", limit: Int
+    ) throws(StorageError) -> SecretBuffer {
         let buffer = SecretBuffer()
-        while try buffer.append(upTo: 16 << 10, from: standard) > 0 {
+        let source: SecretBuffer.Source = { (memory) throws(StorageError) in
+            try read(descriptor, named: name, into: memory)
+        }
+        while try buffer.append(upTo: 16 << 10, from: source) > 0 {
             guard buffer.count <= limit else {
                 throw StorageError(
-                    .valueTooLarge, "standard input has more than \(limit) bytes, which is the most that is read")
+                    .valueTooLarge, "\(name) has more than \(limit) bytes, which is the most that is read")
             }
         }
         return buffer

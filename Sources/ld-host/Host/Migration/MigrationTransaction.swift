@@ -102,7 +102,8 @@ final class MigrationTransaction: MovingTransaction {
         case nil:
             let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
-            return try await router.opened(stored, of: entry.resolved)
+            let data = try await router.opened(stored, of: entry.resolved)
+            return try await router.asJSON(data, of: entry.resolved, for: key)
         }
     }
 

@@ -18,4 +18,5 @@ struct PipeRequest: Decodable {
     let prefix: String?
     let after: String?
     let limit: Int?
+    let form: ValueForm?
 }

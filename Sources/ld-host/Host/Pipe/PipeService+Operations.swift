@@ -26,7 +26,8 @@ extension PipeService {
                     .valueTooLarge, "the value has \(value.count) bytes; at most \(PipeFrame.longestValue) are possible"
                 )
             }
-            try await router.setSecret(value, for: key(request))
+            let given = GivenValue(for: try await key(request), as: request.form)
+            try await router.setSecret(given.bytes(value), for: given.key)
         case .remove: response.removed = try await router.removeIfStored(key(request))
         case .exists: response.exists = try await router.exists(key(request))
         case .attributes:

@@ -6,13 +6,20 @@ extension StorageRouter {
     /// The stored value, or else what the key's migration brings, or else the registered default: see
     /// ``registerDefault(_:for:)``.
     ///
+    /// A value that a person or another program stored as text (`text/plain`) is read by a key with the serializer `json`
+    /// too, if the text is a value of its type.
+    ///
     /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
     ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may
     ///   be older data, and it could not be brought here.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        if let data = try readAtOnce(key.slot) { return try decode(data, as: key.serializer, key.slot) }
+        if let data = try readAtOnce(key.slot) {
+            do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
+        }
         let resolved = try await resolve(key)
-        if let data = try await broughtData(of: resolved, key) { return try decode(data, as: key.serializer, key.slot) }
+        if let data = try await broughtData(of: resolved, key) {
+            do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
+        }
         if let value = registeredDefault(of: key, resolved) { return value }
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
@@ -60,7 +67,7 @@ extension StorageRouter {
     /// - Throws: What ``get(_:)`` throws, but `notFound`.
     func stored<Value>(_ key: StorageKey<Value>) async throws -> Value? {
         guard let data = try await broughtData(of: resolve(key), key) else { return nil }
-        return try decode(data, as: key.serializer, key.slot)
+        do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
     }
 
     /// The stored bytes, or else what the key's migration brings.
@@ -89,13 +96,28 @@ extension StorageRouter {
         }
     }
 
-    private func decode<Value>(_ data: Data, as serializer: Serializer<Value>, _ slot: KeyResolutionSlot) throws
-        -> Value
-    {
-        do { return try serializer.decode(data) } catch {
-            guard let address = known(slot)?.takeUnretainedValue().address else { throw error }
-            throw StorageError(error.code, "'\(address)': \(error.message)", hint: error.hint)
+    /// The value that stored bytes are as text, if they are recorded as such.
+    ///
+    /// - Parameter error: Why they are no such value as they are.
+    /// - Throws: `error`, with the address and what the bytes are recorded as.
+    private func textValue<Value>(
+        in data: Data, of key: StorageKey<Value>, _ error: StorageError
+    ) async throws -> Value {
+        let resolved = try await resolve(key)
+        let recorded = try? await attributes(of: resolved)
+        if key.serializer.format == .json, recorded?.isText == true, let string = JSONText.string(data),
+            let value = try? key.serializer.decode(string)
+        {
+            return value
         }
+        // What was looked at is perhaps another value's.
+        if let now = try await self.data(of: resolved), now != data { return try await get(key) }
+        let format = key.serializer.format
+        let other = recorded?.contentType.flatMap { $0.isEmpty || $0 == format.contentType ? nil : $0 }
+        throw StorageError(
+            error.code,
+            "'\(resolved.address)': \(error.message)" + (other.map { "; they are recorded as '\($0)'" } ?? ""),
+            hint: error.hint)
     }
 }
 

@@ -8,7 +8,15 @@ extension StorageRouter {
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public func key(at address: String) async throws -> AnyStorageKey {
-        let descriptor = try StorageKeyDescriptor(address: address)
+        try await key(as: try StorageKeyDescriptor(address: address))
+    }
+
+    /// The same for a name in a domain.
+    package func key(named name: String, in domain: StorageDomain) async throws -> AnyStorageKey {
+        try await key(as: StorageKeyDescriptor(name: name, domain: domain))
+    }
+
+    private func key(as descriptor: StorageKeyDescriptor) async throws -> AnyStorageKey {
         let snapshot = try await snapshot()
         let place = try snapshot.settings.place(of: descriptor.domain)
         let full = StorageAddress(place, name: descriptor.name)

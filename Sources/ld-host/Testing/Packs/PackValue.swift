@@ -12,7 +12,7 @@ enum PackValue {
         // Each of its own, so that one that comes to the wrong place is seen.
         let text = "\(text) \(key.name)"
         return switch key.serializer {
-        case .data, .custom: Data(text.utf8)
+        case .text, .data, .custom: Data(text.utf8)
         case .json: encoded(text, key.valueType, Sample.json) ?? Data("{}".utf8)
         case .plist: encoded(text, key.valueType, Sample.plist) ?? Data()
         }

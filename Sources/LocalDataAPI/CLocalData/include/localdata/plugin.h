@@ -246,7 +246,7 @@ typedef struct ld_address_r1 {
 typedef struct ld_attributes_r1 {
     uint32_t size;
     ld_bytes content_type; /* "application/json" */
-    ld_bytes serializer;   /* "json", "plist", "data", "custom" */
+    ld_bytes serializer;   /* "json", "plist", "text", "data", "custom" */
     ld_bytes version_tag;  /* of the value's type */
     ld_bytes app_version;  /* of the app that wrote it */
     ld_bytes owner;
@@ -620,7 +620,7 @@ typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
 typedef struct ld_migration_key_r1 {
     uint32_t size;
     ld_bytes address;    /* "keychain:com.example/token": domain[:scope]/name, where a scope has %2F for / and %25 for % */
-    ld_bytes serializer; /* "json", "plist", "data" or "custom"; empty: "data" */
+    ld_bytes serializer; /* "json", "plist", "text", "data" or "custom"; empty: "data" */
     /* How the value is protected, as JSON: "none" (with its quotes), {"cipher":"AES-256-GCM"},
      * {"cipher":"ChaCha20-Poly1305"} or {"accessibility":"whenUnlocked"}; empty: the domain's own way. */
     ld_bytes security;

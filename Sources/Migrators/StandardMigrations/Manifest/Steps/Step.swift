@@ -41,6 +41,7 @@ struct Step: Sendable {
         switch action.destination.serializer {
         case .json: return AnyStorageMigration(typed(action, .json as Serializer<AnyCodable>))
         case .plist: return AnyStorageMigration(typed(action, .plist as Serializer<AnyCodable>))
+        case .text: return AnyStorageMigration(typed(action, .text))
         case .custom: return AnyStorageMigration(typed(action, .custom(encode: { $0 }, decode: { $0 })))
         case .data, nil: return AnyStorageMigration(typed(action, .data))
         }

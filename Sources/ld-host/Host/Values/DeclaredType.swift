@@ -1,0 +1,132 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The type that a catalog declares for a key's values, by its name.
+struct DeclaredType {
+    /// As the catalog has it: `Int`, `Optional<Date>`, `Settings`.
+    let name: String
+    /// The type itself, if it is one of the standard library's, or an array, a dictionary or an optional of such.
+    private let type: (any (Codable & Sendable).Type)?
+
+    init(_ name: String) {
+        self.name = name
+        type = Self.type(named: name)
+    }
+
+    /// Whether a value of it can be told from others.
+    var isKnown: Bool { type != nil }
+
+    /// What a person can give for it, in words.
+    var accepted: String {
+        switch type {
+        case is String.Type, is String?.Type: "text"
+        case is Bool.Type, is Bool?.Type: "true or false"
+        case is any BinaryInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is Date.Type, is Date?.Type: "a time such as 2030-12-31T23:59:59Z"
+        case is Data.Type, is Data?.Type: "bytes in base64"
+        case is URL.Type, is URL?.Type: "a URL"
+        case is UUID.Type, is UUID?.Type: "a UUID"
+        case nil: "JSON, in which a text has quotes"
+        default: "JSON of that type"
+        }
+    }
+
+    /// The bytes of a value that is given as text; `nil` if it is none of this type.
+    func bytes(ofText text: Data, as format: SerializerFormat) -> Data? {
+        guard let type else { return format == .json ? json(text) : nil }
+        func encode<Value: Codable & Sendable>(_ type: Value.Type) -> Data? {
+            guard let value = Self.value(type, ofText: text) else { return nil }
+            return try? (format == .plist ? Serializer<Value>.plist : .json).encode(value)
+        }
+        return encode(type)
+    }
+
+    /// The bytes of a value that is given as JSON; `nil` if it is none of this type.
+    func bytes(ofJSON text: Data, as format: SerializerFormat) -> Data? {
+        guard let type else { return format == .json ? json(text) : nil }
+        func encode<Value: Codable & Sendable>(_ type: Value.Type) -> Data? {
+            guard let value = Self.value(type, ofJSON: text) else { return nil }
+            return format == .plist ? try? Serializer<Value>.plist.encode(value) : text
+        }
+        return encode(type)
+    }
+
+    /// Whether serialized bytes are a value of this type, as far as the type is known.
+    func reads(_ data: Data, as format: SerializerFormat) -> Bool {
+        switch format {
+        case .data, .custom: return true
+        case .text: return String(validating: data, as: UTF8.self) != nil
+        case .json: return bytes(ofJSON: data, as: .json) != nil
+        case .plist:
+            func decodes<Value: Codable & Sendable>(_ type: Value.Type) -> Bool {
+                (try? Serializer<Value>.plist.decode(data)) != nil
+            }
+            let type: any (Codable & Sendable).Type = type ?? Anything.self
+            return decodes(type)
+        }
+    }
+
+    private func json(_ text: Data) -> Data? { Self.isJSON(text) ? text : nil }
+
+    /// Whether bytes are JSON that can be read.
+    static func isJSON(_ data: Data) -> Bool { value(AnyCodable.self, ofJSON: data) != nil }
+
+    /// The text that a JSON string has; `nil` for anything else.
+    static func text(ofJSON data: Data) -> String? { value(String.self, ofJSON: data) }
+}
+
+extension DeclaredType {
+    private struct Anything: Codable {
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) {}
+    }
+
+    private static func value<Value: Codable & Sendable>(_ type: Value.Type, ofText text: Data) -> Value? {
+        // A time is a number in JSON, which nobody types.
+        if Value.self == Date.self || Value.self == Date?.self {
+            return (try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)) as? Value
+        }
+        let string = JSONText.string(text).flatMap { value(type, ofJSON: $0) }
+        if Value.self == String.self || Value.self == String?.self { return string }
+        return value(type, ofJSON: text) ?? string
+    }
+
+    private static func value<Value: Codable & Sendable>(_ type: Value.Type, ofJSON text: Data) -> Value? {
+        // As the only element of an array: the toolchain's decoder reads past the end of a bare number.
+        let array = Data("[".utf8) + text + Data("]".utf8)
+        guard let values = try? JSONDecoder().decode([Value].self, from: array), values.count == 1 else { return nil }
+        return values[0]
+    }
+
+    private static func type(named name: String) -> (any (Codable & Sendable).Type)? {
+        if let type = simple[name] { return type }
+        if name.hasSuffix("?") { return type(named: String(name.dropLast())).map { optional($0) } }
+        guard let open = name.firstIndex(of: "<"), name.hasSuffix(">") else { return nil }
+        let inner = name[name.index(after: open)...].dropLast()
+        switch name[..<open] {
+        case "Optional": return type(named: String(inner)).map { optional($0) }
+        case "Array": return type(named: String(inner)).map { array($0) }
+        case "Dictionary" where inner.hasPrefix("String, "):
+            return type(named: String(inner.dropFirst("String, ".count))).map { dictionary($0) }
+        default: return nil
+        }
+    }
+
+    private static let simple: [String: any (Codable & Sendable).Type] = Dictionary(
+        uniqueKeysWithValues: [
+            String.self, Bool.self, Double.self, Float.self, Date.self, Data.self, URL.self, UUID.self, Int.self,
+            Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self,
+            AnyCodable.self,
+        ].map { (type: any (Codable & Sendable).Type) in (String(describing: type), type) })
+
+    private static func optional<Value: Codable & Sendable>(_: Value.Type) -> any (Codable & Sendable).Type {
+        Value?.self
+    }
+    private static func array<Value: Codable & Sendable>(_: Value.Type) -> any (Codable & Sendable).Type {
+        [Value].self
+    }
+    private static func dictionary<Value: Codable & Sendable>(_: Value.Type) -> any (Codable & Sendable).Type {
+        [String: Value].self
+    }
+}

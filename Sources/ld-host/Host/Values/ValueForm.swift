@@ -1,0 +1,119 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// How someone who has no Swift type gives a value.
+package enum ValueForm: String, CaseIterable, Codable, Sendable {
+    /// Text in UTF-8, as a person types it.
+    case text
+    /// JSON (RFC 8259).
+    case json
+    /// Bytes that are stored as they are.
+    case data
+}
+
+/// A value that comes from a person or another program, and how it is stored so that an app reads it.
+///
+/// | given as | a key that no catalog describes | a key that one does |
+/// |---|---|---|
+/// | `text` | stored and recorded as text | encoded by the type and the serializer |
+/// | `json` | stored and recorded as JSON | checked, or encoded, by the type and the serializer |
+/// | `data` | stored and recorded as bytes | the same |
+/// | nothing said | as `data` | taken for serialized bytes, which are checked |
+package struct GivenValue: Sendable {
+    /// The key, with the format that is recorded beside the value.
+    package let key: AnyStorageKey
+    private let form: ValueForm?
+    /// The type, if a catalog describes the key.
+    private let type: DeclaredType?
+
+    /// - Parameter form: `nil` for the bytes that an app would have stored.
+    package init(for key: AnyStorageKey, as form: ValueForm?) {
+        let descriptor = key.descriptor
+        let isDescribed = descriptor.catalog != nil
+        type = isDescribed ? DeclaredType(descriptor.valueType) : nil
+        self.form = form
+        switch form {
+        case .data: self.key = [.data, .custom].contains(descriptor.serializer) ? key : key.recording(.data)
+        case .text where !isDescribed: self.key = key.recording(.text)
+        case .json where !isDescribed: self.key = key.recording(.json)
+        default: self.key = key
+        }
+    }
+
+    /// Whether its bytes are stored as they are, unseen, so that they need not be in memory.
+    package var isUnseen: Bool {
+        form == .data || form == nil && (type == nil || [.data, .custom].contains(key.descriptor.serializer))
+    }
+
+    /// The bytes to store, in memory that is cleared. Those of what has to be encoded are elsewhere meanwhile.
+    ///
+    /// - Throws: What ``bytes(_:)-(Data)`` throws.
+    package func bytes(_ given: SecretSlice) throws(StorageError) -> SecretSlice {
+        let staysText = form == .text && type == nil || key.descriptor.serializer == .text && form != .json
+        if isUnseen || staysText && given.isUTF8 { return given }
+        var data = Data(given)
+        defer { data.resetBytes(in: 0..<data.count) }
+        var bytes = try bytes(data)
+        defer { bytes.resetBytes(in: 0..<bytes.count) }
+        let buffer = SecretBuffer()
+        buffer.append(contentsOf: bytes)
+        return buffer.slice
+    }
+
+    /// The bytes to store.
+    ///
+    /// - Throws: `serializationFailed` if it is no value of the key's, with what would be one; never the value.
+    package func bytes(_ given: Data) throws(StorageError) -> Data {
+        if isUnseen { return given }
+        let format = key.descriptor.serializer
+        switch (form, format) {
+        case (.text, .custom), (.json, .custom):
+            throw refusal("cannot be encoded: only the app has the key's serializer", "give its own bytes with --data")
+        case (.text, .data), (.text, .text), (nil, .text):
+            if String(validating: given, as: UTF8.self) != nil { return given }
+            throw refusal("is not UTF-8, as text is", "give other bytes with --data")
+        case (.json, .text):
+            if let text = DeclaredType.text(ofJSON: given) { return Data(text.utf8) }
+            throw refusal("is no text in JSON", "the key keeps text: give it with --text")
+        case (.json, .data): return try json(given)
+        default: break
+        }
+        guard let type else { return try json(given) }
+        let bytes =
+            switch form {
+            case .text: type.bytes(ofText: given, as: format)
+            case .json: type.bytes(ofJSON: given, as: format)
+            default: type.reads(given, as: format) ? given : nil
+            }
+        if let bytes { return bytes }
+        let article = form == nil ? "is no \(format) of the type" : "is not of the type"
+        let hint =
+            format == .plist && !type.isKnown
+            ? "give the property list itself with --file or --stdin"
+            : "give \(type.accepted)\(form == nil ? " with --text" : "")"
+        throw refusal("\(article) '\(type.name)', which the catalog '\(key.descriptor.catalog ?? "")' declares", hint)
+    }
+
+    private func json(_ given: Data) throws(StorageError) -> Data {
+        if DeclaredType.isJSON(given) { return given }
+        throw refusal("is not JSON that can be read", "a text stands in quotes; without them it is given with --text")
+    }
+
+    private func refusal(_ what: String, _ hint: String) -> StorageError {
+        StorageError(
+            .serializationFailed, "the value for '\(key.descriptor.domain)/\(key.descriptor.name)' \(what)", hint: hint)
+    }
+}
+
+extension AnyStorageKey {
+    /// The key for values in another format than its own.
+    package func recording(_ format: SerializerFormat) -> AnyStorageKey {
+        let known = descriptor
+        guard format != known.serializer else { return self }
+        return AnyStorageKey(
+            StorageKeyDescriptor(
+                name: known.name, domain: known.domain, security: known.security, serializer: format,
+                valueType: known.valueType, owner: known.owner, description: known.description,
+                availability: known.availability, syncPolicy: known.syncPolicy, catalog: known.catalog))
+    }
+}
