@@ -65,6 +65,9 @@ extension MigrationError: Equatable {
 }
 
 extension MigrationError: CustomStringConvertible {
-    /// The message.
-    public var description: String { message }
+    /// The message, and the hint of the storage error behind it if there is one.
+    public var description: String {
+        guard let hint = underlying?.hint, !hint.isEmpty else { return message }
+        return "\(message) (\(hint))"
+    }
 }

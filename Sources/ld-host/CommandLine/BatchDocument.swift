@@ -15,7 +15,7 @@ enum BatchDocument {
         var changes: [Change] = []
         for (index, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             guard !line.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) else { continue }
-            let place = "'\(file)', line \(index + 1)"
+            let place = "\(file), line \(index + 1)"
             guard String(validating: line, as: UTF8.self) != nil,
                 // In an array: the decoder reads past the end of a bare number.
                 let decoded = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + line + Data("]".utf8)),

@@ -12,12 +12,12 @@ struct Invocation {
         var rest = ArraySlice(words)
         while let word = rest.first, word.hasPrefix("-"), word != "--" {
             leading.append(rest.removeFirst())
-            if word == "--version" { rest = ["version"] }
+            if ["--version", "-V"].contains(word) { rest = ["version"] }
             if ["--config", "-c"].contains(word), let value = rest.popFirst() { leading.append(value) }
         }
-        leading.removeAll { $0 == "--version" }
+        leading.removeAll { ["--version", "-V"].contains($0) }
         guard let first = rest.popFirst() else {
-            guard leading.contains(where: { ["--help", "-h"].contains($0) }) else {
+            guard try Arguments(leading, options: Command.common).has("--help") else {
                 throw UsageError("no command was given")
             }
             self.command = .help
@@ -33,7 +33,16 @@ struct Invocation {
             rest.removeFirst(index + 1)
             break
         }
-        guard let command = found else { throw Self.unknown(first, rest.first) }
+        guard let command = found else {
+            let words = [first] + rest.prefix { !$0.hasPrefix("-") }
+            let group = (1...words.count).reversed().map { words[..<$0].joined(separator: " ") }
+                .first { name in Command.all.contains { $0.name.hasPrefix("\(name) ") } }
+            let asksForHelp = (leading + rest.prefix { $0 != "--" }).contains { ["--help", "-h"].contains($0) }
+            guard let group, asksForHelp else { throw Self.unknown(words, in: group) }
+            self.command = .help
+            arguments = try Arguments(group.split(separator: " ").map(String.init), options: [])
+            return
+        }
         let arguments = try Arguments(leading + rest, options: command.options + Command.common)
         if arguments.has("--help") {
             self.command = .help
@@ -53,15 +62,17 @@ struct Invocation {
         self.arguments = arguments
     }
 
-    private static func unknown(_ first: String, _ second: String?) -> UsageError {
-        let group = Command.all.filter { $0.name.hasPrefix("\(first) ") }.map(\.name)
-        if !group.isEmpty {
+    /// - Parameter group: The most of the words that several commands begin with.
+    private static func unknown(_ words: [String], in group: String?) -> UsageError {
+        if let group {
+            let members = Command.all.map(\.name).filter { $0.hasPrefix("\(group) ") }
+            let known = group.split(separator: " ").count
             return UsageError(
-                second.map { "'\(first)' has no command '\($0)'" } ?? "'\(first)' needs a command",
-                hint: "there are: \(group.joined(separator: ", "))")
+                words.count > known ? "'\(group)' has no command '\(words[known])'" : "'\(group)' needs a command",
+                hint: "there are: \(members.joined(separator: ", "))")
         }
-        let near = EditDistance.nearest(to: first, in: Command.all.map(\.name), within: 2)
+        let near = EditDistance.nearest(to: words[0], in: Command.all.map(\.name), within: 2)
         return UsageError(
-            "there is no command '\(first)'", hint: near.map { "did you mean '\($0)'?" } ?? "run: ld-host help")
+            "there is no command '\(words[0])'", hint: near.map { "did you mean '\($0)'?" } ?? "run: ld-host help")
     }
 }

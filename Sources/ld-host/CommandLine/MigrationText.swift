@@ -8,9 +8,9 @@ enum MigrationText {
         for note in plan.notes { Output.remark("ld-host: note: \(Printable(note))") }
         for entry in plan.entries {
             Output.line("\(name(of: entry.decision))  \(Printable(entry.migration))")
-            if !entry.summary.isEmpty { Output.line("  \(Printable(entry.summary))") }
+            if !entry.summary.isEmpty { Output.sentence("  \(Printable(entry.summary))", indent: 4) }
             if let pack = entry.pack { Output.line("  of the pack \(Printable(pack))") }
-            Output.line("  why: \(Printable(entry.why))")
+            Output.sentence("  why: \(Printable(entry.why))", indent: 4)
             if let count = entry.count, count > 0 { Output.line("  moves \(count) value\(count == 1 ? "" : "s")") }
             show("reads", entry.reads)
             show("writes", entry.writes)
@@ -52,7 +52,7 @@ enum MigrationText {
         for status in migrations {
             let revision = (status.recordedRevision ?? status.revision).map { $0 == 1 ? "" : " (revision \($0))" } ?? ""
             Output.line("\(Printable(status.migration))\(revision): \(name(of: status.state))")
-            if !status.summary.isEmpty { Output.line("  \(Printable(status.summary))") }
+            if !status.summary.isEmpty { Output.sentence("  \(Printable(status.summary))", indent: 4) }
             Output.line("  destination: \(Printable(status.destination))")
             if let pack = status.pack { Output.line("  pack: \(Printable(pack))") }
             if let date = status.committed { Output.line("  run: \(UTCTime.text(date))") }
@@ -72,7 +72,7 @@ enum MigrationText {
                 case .nothingToDo, .destinationKept, .skipped: break
                 }
             }
-            if let problem = status.problem { Output.line("  problem: \(Printable(problem))") }
+            if let problem = status.problem { Output.sentence("  problem: \(Printable(problem))", indent: 4) }
         }
         if migrations.isEmpty { remarkOnNone() }
     }

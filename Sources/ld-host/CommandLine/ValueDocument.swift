@@ -54,17 +54,24 @@ enum ValueDocument {
     ) throws(StorageError) -> [(name: String, value: Entry)] {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw StorageError(
-                .deserializationFailed, "'\(file)' is not UTF-8, as JSON is",
+                .deserializationFailed, "\(file) is not UTF-8, as JSON is",
                 hint: "write bytes that are no text as {\"$base64\": \"...\"}")
         }
-        let document = try decoded(JSONValue.self, data, from: file)
+        let document: JSONValue
+        do { document = try JSONDecoder().decode(JSONValue.self, from: data) } catch {
+            let failure = failure(error, from: file)
+            let isObject = data.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) } == UInt8(ascii: "{")
+            // The entry's own error names it.
+            if path == nil, isObject, !Self.isMalformed(error) { _ = try members(of: data, from: file) }
+            throw failure
+        }
         let entries: [(name: String, value: JSONValue)]
         if let path, let field {
             entries = try elements(of: document, at: path, named: field, in: file)
         } else {
             guard case .object = document else {
                 throw StorageError(
-                    .deserializationFailed, "'\(file)' holds \(document.kind); expected an object",
+                    .deserializationFailed, "\(file) holds \(document.kind); expected an object",
                     hint: "for an array use --each PATH --name FIELD")
             }
             entries = try members(of: data, from: file)
@@ -76,17 +83,17 @@ enum ValueDocument {
             guard !entry.name.isEmpty, name.utf8.count <= StorageAddress.longestName, !name.utf8.contains(0) else {
                 throw StorageError(
                     .invalidAddress,
-                    "'\(file)': the name '\(name.prefix(80))' is empty, too long or has a NUL; nothing was imported",
+                    "\(file): the name '\(name.prefix(80))' is empty, too long or has a NUL; nothing was imported",
                     hint: "names have 1 to \(StorageAddress.longestName) bytes")
             }
             guard names.insert(Array(entry.name.utf8)).inserted else {
                 throw StorageError(
-                    .invalidAddress, "'\(file)': two entries are named '\(entry.name)'; nothing was imported",
+                    .invalidAddress, "\(file): two entries are named '\(entry.name)'; nothing was imported",
                     hint: "name entries by a member that differs in each")
             }
             do { result.append((name, try read(entry.value))) } catch {
                 throw StorageError(
-                    error.code, "'\(file)': the entry '\(entry.name)' \(error.message); nothing was imported",
+                    error.code, "\(file): the entry '\(entry.name)' \(error.message); nothing was imported",
                     hint: error.hint)
             }
         }
@@ -99,27 +106,36 @@ enum ValueDocument {
     ) throws(StorageError) -> [(name: String, value: JSONValue)] {
         var members: [(name: String, value: JSONValue)] = []
         for member in JSONMembers(object: data).members {
-            members.append(
-                (
-                    try decoded(String.self, member.name, from: file),
-                    try decoded(JSONValue.self, member.value, from: file)
-                ))
+            let name = try decoded(String.self, member.name, from: file)
+            members.append((name, try decoded(JSONValue.self, member.value, from: file, entry: name)))
         }
         return members
     }
 
     private static func decoded<Value: Decodable>(
-        _ type: Value.Type, _ data: Data, from file: String
+        _ type: Value.Type, _ data: Data, from file: String, entry: String? = nil
     ) throws(StorageError) -> Value {
-        do { return try JSONDecoder().decode(type, from: data) } catch DecodingError.dataCorrupted {
-            throw StorageError(
-                .deserializationFailed, "'\(file)' is not valid JSON", hint: "run: python3 -m json.tool FILE")
-        } catch {
-            // JSON itself sets numbers no limit; a text may have half of a character in an escape.
-            throw StorageError(
-                .deserializationFailed, "'\(file)' has a number that is too large, or a text that is not Unicode",
-                hint: "write such values as text or base64: {\"$base64\": \"...\"}")
+        do { return try JSONDecoder().decode(type, from: data) } catch {
+            throw failure(error, from: file, entry: entry)
         }
+    }
+
+    /// Whether a text is no JSON at all.
+    private static func isMalformed(_ error: any Error) -> Bool {
+        if case DecodingError.dataCorrupted = error { true } else { false }
+    }
+
+    private static func failure(_ error: any Error, from file: String, entry: String? = nil) -> StorageError {
+        guard !isMalformed(error) else {
+            return StorageError(
+                .deserializationFailed, "\(file) is not valid JSON", hint: "run: python3 -m json.tool FILE")
+        }
+        // JSON itself sets numbers no limit; a text may have half of a character in an escape.
+        let place = entry.map { "\(file): the entry '\($0)'" } ?? file
+        return StorageError(
+            .deserializationFailed,
+            "\(place) has a number that is too large, or a text that is not Unicode; nothing was imported",
+            hint: "write such values as text or base64: {\"$base64\": \"...\"}")
     }
 
     private static func elements(
@@ -128,7 +144,7 @@ enum ValueDocument {
         let segments = path.isEmpty || path == "." ? [] : try ConfigurationPath(path).segments
         guard let value = document[segments], case .array(let elements) = value else {
             throw StorageError(
-                .deserializationFailed, "'\(file)' has no array at '\(path)'",
+                .deserializationFailed, "\(file) has no array at '\(path)'",
                 hint: "PATH names members from the top, separated by dots; . is the document itself")
         }
         var entries: [(name: String, value: JSONValue)] = []
@@ -136,7 +152,7 @@ enum ValueDocument {
             guard case .object(let members) = element, let name = members[field]?.nameText else {
                 throw StorageError(
                     .deserializationFailed,
-                    "'\(file)': element \(index) of '\(path)' has no text or number in a member '\(field)'; "
+                    "\(file): element \(index) of '\(path)' has no text or number in a member '\(field)'; "
                         + "nothing was imported")
             }
             entries.append((name, element))

@@ -14,7 +14,7 @@ extension Command {
         options: [json]
     ) { arguments, session in
         let file = arguments.operands.first ?? "-"
-        let changes = try BatchDocument.changes(in: try Input.contents(of: file), from: file)
+        let changes = try BatchDocument.changes(in: try Input.contents(of: file), from: Input.name(of: file))
         let router = try session.router()
         var batch = StorageBatch()
         var domains: [StorageDomain] = []
@@ -34,7 +34,7 @@ extension Command {
         if session.json {
             try Output.json(["set": sets, "removed": changes.count - sets])
         } else {
-            Output.line("made \(changes.count) changes")
+            Output.line("made \(changes.count) change\(changes.count == 1 ? "" : "s")")
         }
         return .done
     }

@@ -59,7 +59,8 @@ extension Command {
         details: """
             VALUE is JSON, or text if it is no JSON. The file that LOCALDATA_CONFIG or --config names is changed, or
             else the user's; its comments and its order stay. A change that makes the configuration invalid is refused.
-            For example: ld-host config set domains.userDefaults memory
+            For example:
+              ld-host config set domains.userDefaults memory
             """
     ) { arguments, session in
         let (key, text) = (arguments.operands[0], arguments.operands[1])
@@ -98,7 +99,7 @@ extension Command {
             let configuration = try session.uncheckedConfiguration()
             problems = configuration.problems() + Diagnosis.exposure(of: configuration, flags: session.flags)
         }
-        for problem in problems { Output.line("\(Printable("\(problem)"))") }
+        for problem in problems { Output.sentence("\(Printable("\(problem)"))", indent: 4) }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }
         return problems.isEmpty ? .done : .failure
     }

@@ -14,7 +14,7 @@ extension Command {
     ) { arguments, _ in
         let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"
         let entries = try ValueDocument.entries(
-            in: try Input.contents(of: file), from: file, each: "639-3", name: "alpha_3")
+            in: try Input.contents(of: file), from: Input.name(of: file), each: "639-3", name: "alpha_3")
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))

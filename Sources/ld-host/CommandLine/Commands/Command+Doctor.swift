@@ -28,8 +28,8 @@ extension Command {
             try Output.json(findings)
         } else {
             for finding in findings {
-                Output.line("\(finding.isProblem ? "!!" : "ok")  \(Printable(finding.text))")
-                if !finding.hint.isEmpty { Output.line("      \(Printable(finding.hint))") }
+                Output.sentence("\(finding.isProblem ? "!!" : "ok")  \(Printable(finding.text))", indent: 4)
+                if !finding.hint.isEmpty { Output.sentence("      \(Printable(finding.hint))", indent: 6) }
             }
         }
         return findings.contains { $0.isProblem } ? .failure : .done

@@ -17,9 +17,13 @@ extension Command {
             Output.line("usage: ld-host COMMAND [ARGUMENTS]\n")
             var table = Table()
             for command in Command.all { table.add("  \(command.name) \(command.operands)", command.summary) }
-            table.print()
-            Output.line("\nAn ADDRESS is domain[:scope]/name: userDefaults/theme, keychain:com.example/token,")
-            Output.line("fileSystem:documents/profile. Exit status: 0 done, 1 not stored, 2 failed, 64 misused.")
+            table.print(width: Wrapping.help)
+            Output.line("")
+            paragraph(
+                """
+                An ADDRESS is domain[:scope]/name: userDefaults/theme, keychain:com.example/token, \
+                fileSystem:documents/profile. Exit status: 0 done, 1 not stored, 2 failed, 64 misused.
+                """)
             Output.line("\nOptions of every command:")
             print(Command.common)
             return .done
@@ -31,12 +35,31 @@ extension Command {
             if index > 0 { Output.line("") }
             let operands = command.operands.isEmpty ? "" : " \(command.operands)"
             Output.line("usage: ld-host \(command.name)\(command.options.isEmpty ? "" : " [OPTIONS]")\(operands)\n")
-            Output.line("\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).")
-            if !command.details.isEmpty { Output.line(command.details) }
+            paragraph("\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).")
+            paragraphs(command.details)
             if !command.options.isEmpty { Output.line("") }
             print(command.options)
         }
         return .done
+    }
+
+    private static func paragraph(_ text: String) {
+        for line in Wrapping.lines(text, width: Wrapping.help) { Output.line(line) }
+    }
+
+    /// Lines that belong together are wrapped as one paragraph; one that is indented stands by itself.
+    private static func paragraphs(_ text: String) {
+        var open: [Substring] = []
+        for line in text.split(separator: "\n") {
+            if line.first == " " {
+                if !open.isEmpty { paragraph(open.joined(separator: " ")) }
+                open = []
+                Output.line(String(line))
+            } else {
+                open.append(line)
+            }
+        }
+        if !open.isEmpty { paragraph(open.joined(separator: " ")) }
     }
 
     private static func print(_ options: [Option]) {
@@ -45,6 +68,6 @@ extension Command {
             let names = [option.short, option.name].compactMap { $0 }.joined(separator: ", ")
             table.add("  \(names)\(option.value.map { " \($0)" } ?? "")", option.help)
         }
-        table.print()
+        table.print(width: Wrapping.help)
     }
 }

@@ -66,7 +66,7 @@ extension Command {
                     row.size.map(String.init) ?? "-", row.modified.map(UTCTime.text) ?? "-",
                     "\(Printable(row.address))")
             }
-            table.print()
+            table.print(width: nil)
         }
         return status
     }

@@ -24,7 +24,7 @@ extension Command {
         }
         let file = arguments.operands[1]
         let entries = try ValueDocument.entries(
-            in: try Input.contents(of: file), from: file, each: arguments.value("--each"),
+            in: try Input.contents(of: file), from: Input.name(of: file), each: arguments.value("--each"),
             name: arguments.value("--name"), prefix: prefix)
         let router = try session.router()
         var batch = StorageBatch()
@@ -39,7 +39,7 @@ extension Command {
         if session.json {
             try Output.json(["imported": entries.count])
         } else {
-            Output.line("imported \(entries.count) values into \(domain)")
+            Output.line("imported \(entries.count) value\(entries.count == 1 ? "" : "s") into \(domain)")
         }
         return .done
     }

@@ -18,6 +18,9 @@ enum Input {
         }
     }
 
+    /// What a file is called in messages.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : "'\(path)'" }
+
     /// The whole content of a file, or of standard input for `-`.
     ///
     /// - Throws: `fileError` if it cannot be read, or has more than `limit` bytes.
@@ -58,7 +61,7 @@ enum Input {
             clear(buffer)
             buffer.deallocate()
         }
-        let name = path == "-" ? "standard input" : "'\(path)'"
+        let name = name(of: path)
         while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
             try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), name)
         }

@@ -22,6 +22,9 @@ enum Output {
     /// Writes a line of a result.
     static func line(_ text: String) { write(Data("\(text)\n".utf8)) }
 
+    /// Writes a sentence of a result: on a terminal in as many lines as it takes, indented from the second on.
+    static func sentence(_ text: String, indent: Int) { line(wrapped(text, STDOUT_FILENO, indent)) }
+
     /// Writes a value as JSON: members in order, one line for each.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
@@ -31,12 +34,19 @@ enum Output {
     }
 
     /// Writes a remark for people.
-    static func remark(_ text: String) { note("\(Printable(text))\n") }
+    static func remark(_ text: String) { say(text) }
 
     /// Says why the program fails, and what to do.
     static func complain(_ message: String, hint: String) {
-        note("ld-host: error: \(Printable(message))\n")
-        if !hint.isEmpty { note("ld-host: hint: \(Printable(hint))\n") }
+        say("ld-host: error: \(message)")
+        if !hint.isEmpty { say("ld-host: hint: \(hint)") }
+    }
+
+    private static func say(_ text: String) { note(wrapped("\(Printable(text))", STDERR_FILENO, 4) + "\n") }
+
+    private static func wrapped(_ text: String, _ descriptor: Int32, _ indent: Int) -> String {
+        guard let width = Wrapping.width(of: descriptor) else { return text }
+        return Wrapping.lines(text, width: width, indent: indent).joined(separator: "\n")
     }
 
     /// Whether results go to a terminal.

@@ -1,10 +1,16 @@
+internal import Glibc
+
 /// Columns of text, each as wide as its widest cell.
 struct Table {
     private var rows: [[String]] = []
 
     mutating func add(_ cells: String...) { rows.append(cells.map { "\(Printable($0))" }) }
 
-    func print() {
+    /// Prints it.
+    ///
+    /// - Parameter width: What lines should not exceed: the last column is wrapped between words, or has lines of its
+    ///   own where there is no room beside the others. `nil` for a line for each row.
+    func print(width: Int? = Wrapping.width(of: STDOUT_FILENO)) {
         var widths: [Int] = []
         for row in rows {
             for (column, cell) in row.enumerated() {
@@ -16,10 +22,26 @@ struct Table {
             while row.last?.isEmpty == true { row.removeLast() }
             var line = ""
             for (column, cell) in row.enumerated() {
-                line += cell
+                if column > 0, column == row.count - 1, let width, line.count + cell.count > width {
+                    line = wrapped(cell, behind: line, width)
+                } else {
+                    line += cell
+                }
                 if column < row.count - 1 { line += String(repeating: " ", count: widths[column] - cell.count + 2) }
             }
             Output.line(line)
         }
+    }
+
+    private func wrapped(_ cell: String, behind line: String, _ width: Int) -> String {
+        let (least, indent) = (24, 6)
+        if width - line.count >= least, cell.split(separator: " ").allSatisfy({ $0.count <= width - line.count }) {
+            let lines = Wrapping.lines(cell, width: width - line.count)
+            return line + lines.joined(separator: "\n" + String(repeating: " ", count: line.count))
+        }
+        var start = line
+        while start.last == " " { start.removeLast() }
+        let lines = Wrapping.lines(cell, width: width - indent)
+        return ([start] + lines.map { String(repeating: " ", count: indent) + $0 }).joined(separator: "\n")
     }
 }

@@ -42,7 +42,7 @@ extension StorageRouter {
                     return migrations
                 }
             } catch {
-                throw MigrationError(.packUnavailable, error.description, underlying: error)
+                throw MigrationError(.packUnavailable, error.message, underlying: error)
             }
         }
         try migrationRegistry.setPacks(migrations, of: snapshot.id)

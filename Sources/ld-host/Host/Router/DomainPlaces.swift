@@ -23,7 +23,7 @@ extension HostSettings {
             guard let service = service ?? keychainService, !service.isEmpty else {
                 throw StorageError(
                     .keychainError, "the keychain key names no service and there is no default one",
-                    hint: "name the service in the key, or set keychain.service in the configuration")
+                    hint: "name the service, as in keychain:SERVICE/NAME, or set keychain.service in the configuration")
             }
             place = StorageNamespace(domain: domain.name, scope: service)
         case .fileSystem(let directory), .encryptedFileSystem(let directory):

@@ -29,7 +29,7 @@ struct MigrationPlanner: Sendable {
                 dependants.fail(migration.id)
                 let error = MigrationError(of: migration.id, error)
                 entry = MigrationPlan.Entry(
-                    migration, .refused, because: error.message, error: error.code.rawValue)
+                    migration, .refused, because: "\(error)", error: error.code.rawValue)
             }
             entries.append(entry)
         }

@@ -1,0 +1,56 @@
+import Testing
+
+@Suite("The width of what ld-host writes")
+struct WidthTests {
+    private let home: Home
+
+    init() throws { home = try Home() }
+
+    @Test("help fits a terminal of 80 columns, and a narrower one as far as a word does")
+    func help() throws {
+        let whole = try home.done("help").text
+        let names = Set(
+            whole.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.dropFirst(2).first?.isLetter == true }
+                .compactMap { $0.split(separator: " ").first.map(String.init) })
+        #expect(names.count > 20)
+        for name in names.sorted() {
+            let text = try home.done("help", name).text
+            #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+        }
+        #expect(whole.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(whole)")
+        let narrow = try home.run(BuiltProducts.program, ["help", "doctor"], adding: ["COLUMNS": "50"]).text
+        #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 50 }, "\(narrow)")
+        func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
+        #expect(try words(narrow) == words(home.done("help", "doctor").text))
+    }
+
+    @Test("on a terminal messages are wrapped between words; elsewhere each is one line")
+    func messages() throws {
+        let message = try home.run("ls", "keychain").errors
+        #expect(message.split(separator: "\n").count == 2)
+        #expect(message.split(separator: "\n").contains { $0.count > 80 })
+        for (columns, width) in [([:], 80), (["COLUMNS": "40"], 40)] {
+            let terminal = try PseudoTerminal(home, "ls", "keychain", adding: columns)
+            #expect(terminal.end() == 2)
+            let lines = terminal.text.split(separator: "\r\n")
+            #expect(lines.count > 2 && lines.allSatisfy { $0.count <= width }, "\(terminal.text)")
+            #expect(lines.joined(separator: " ").split(separator: " ") == message.split { $0.isWhitespace })
+        }
+    }
+
+    @Test("on a terminal doctor's findings are wrapped, and a value of the configuration has its place below")
+    func results() throws {
+        let doctor = try PseudoTerminal(home, "doctor")
+        #expect(doctor.end() == 0)
+        let lines = doctor.text.split(separator: "\r\n")
+        #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").contains { $0.count > 60 } })
+        #expect(lines.contains { $0.hasPrefix("    ") && !$0.hasPrefix("      ") })
+        let show = try PseudoTerminal(home, "config", "show", "--origin")
+        #expect(show.end() == 0)
+        #expect(show.text.contains("device.role = \"all\""))
+        let long = try PseudoTerminal(
+            home, "-c", "app.version=\(String(repeating: "1", count: 70))", "config", "show", "--origin")
+        #expect(long.end() == 0)
+        #expect(long.text.contains("\r\n      flag -c\r\n      app.version="))
+    }
+}
