@@ -103,7 +103,7 @@ struct MigrateCommandTests {
         #expect(try home.run("exists", "userDefaults/theme").status == 1)
         #expect(try home.shell("ld-host \(command) fileSystem/notes.1").text.contains("first"))
         #expect(try home.shell("ld-host \(command) fileSystem/none").status == 1)
-        try home.done("config", "set", "migrations.packs.app.component", "nobody")
+        _ = try home.shell("sed -i 's/\"standard\"/\"nobody\"/' config/localdata/config.json")
         #expect(try home.shell("ld-host \(command) fileSystem/theme").text.contains("dark"))
         let missing = try home.shell("ld-host \(command) fileSystem/none")
         #expect(missing.status == 2 && missing.errors.contains("the migration pack 'app'"))
@@ -169,7 +169,7 @@ struct MigrateCommandTests {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         try home.done("migrate", "run")
-        try home.done("config", "set", "migrations.packs.app.component", "gone")
+        _ = try home.shell("sed -i 's/\"standard\"/\"gone\"/' config/localdata/config.json")
         for words in [["plan"], ["run"]] {
             let ending = try home.run(BuiltProducts.program, ["migrate"] + words)
             #expect(ending.status == 2 && ending.errors.contains("'app'") && ending.errors.contains("gone"), "\(words)")

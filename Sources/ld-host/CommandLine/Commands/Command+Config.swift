@@ -97,7 +97,9 @@ extension Command {
             problems = try HostConfiguration.problems(inFile: file) + Diagnosis.exposure(of: [file])
         } else {
             let configuration = try session.uncheckedConfiguration()
-            problems = configuration.problems() + Diagnosis.exposure(of: configuration, flags: session.flags)
+            problems =
+                configuration.problems() + configuration.componentProblems()
+                + Diagnosis.exposure(of: configuration, flags: session.flags)
         }
         for problem in problems { Output.sentence("\(Printable("\(problem)"))", indent: 4) }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }

@@ -15,8 +15,11 @@ extension Command {
             json, repair,
         ]
     ) { arguments, session in
-        var findings = await Diagnosis.run(repairing: arguments.has("--repair")) { () in try session.router() }
-        if let configuration = try? session.uncheckedConfiguration() {
+        let configuration = try? session.uncheckedConfiguration()
+        var findings = await Diagnosis.run(repairing: arguments.has("--repair"), of: configuration) { () in
+            try session.router()
+        }
+        if let configuration {
             findings += Diagnosis.exposure(of: configuration, flags: session.flags).map { Finding($0) }
         }
         if arguments.has("--scrub") {

@@ -26,11 +26,9 @@ extension Command {
             }
         }
         table.print()
-        for record in records {
-            if let refusal = record.refusal {
-                Output.line("refused  \(Printable(refusal.message))")
-                if !refusal.hint.isEmpty { Output.line("         \(Printable(refusal.hint))") }
-            }
+        for refusal in records.refusals {
+            Output.sentence("refused  \(Printable(refusal.message))", indent: 9)
+            if !refusal.hint.isEmpty { Output.sentence("         \(Printable(refusal.hint))", indent: 9) }
         }
         if records.isEmpty { Output.remark("ld-host: no plugin is on the search path; see: ld-host doctor") }
         return .done

@@ -55,6 +55,14 @@ extension ConfigurationDocument {
         return try edited(edits)
     }
 
+    /// Whether there is nothing at all in the object at a path, not even a comment.
+    func isEmptyObject(at path: some Collection<String>) -> Bool {
+        guard let object = root?.member(at: path)?.value, object.kind == .object, object.members.isEmpty else {
+            return false
+        }
+        return !bytes[object.range].contains(UInt8(ascii: "/"))
+    }
+
     /// The white space in front of an offset, if nothing else stands before it on its line.
     func indentation(before offset: Int) -> String? {
         let lead = bytes[lines.lineStart(of: offset)..<offset]

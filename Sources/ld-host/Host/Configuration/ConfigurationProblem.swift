@@ -1,7 +1,7 @@
 package import LocalDataAPI
 
 /// One thing that is wrong with a configuration, and where.
-package struct ConfigurationProblem: Sendable, Equatable {
+package struct ConfigurationProblem: Error, Equatable {
     /// The key path.
     package let path: [String]
     /// Where the value comes from: a file with line and column, a flag, code.
@@ -14,9 +14,12 @@ package struct ConfigurationProblem: Sendable, Equatable {
     /// All problems as one error of the code `invalidConfiguration`, a line for each; nil if there are none.
     package static func error(for problems: [ConfigurationProblem]) -> StorageError? {
         guard let first = problems.first else { return nil }
-        if problems.count == 1 { return StorageError(.invalidConfiguration, first.text, hint: first.hint) }
+        if problems.count == 1 { return first.error }
         return StorageError(.invalidConfiguration, problems.map(\.description).joined(separator: "\n"))
     }
+
+    /// As an error of the code `invalidConfiguration`.
+    var error: StorageError { StorageError(.invalidConfiguration, text, hint: hint) }
 
     private var text: String {
         let place = path.isEmpty ? "" : "\(ConfigurationPath(path)): "

@@ -32,6 +32,7 @@ extension HostConfiguration {
         }
         let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
         return HostConfiguration(layered: layered, locations: .current).problems()
+            + componentProblems(inFile: document)
     }
 
     /// All values, merged.

@@ -5,6 +5,25 @@ extension HostConfiguration {
     ///
     /// - Throws: `invalidConfiguration` if what the source needs is missing, or what it does not take is there.
     func sealing(ofStore name: String, _ folders: HostSettings.Folders) throws(StorageError) -> HostSettings.Sealing? {
+        do { return try checkedSealing(ofStore: name, folders) } catch {
+            throw (error as? StorageError) ?? (error as? ConfigurationProblem)?.error
+                ?? StorageError(.invalidConfiguration, "\(error)")
+        }
+    }
+
+    /// What the schema cannot say: what a source of keys takes depends on the source.
+    func sealingProblems() -> [ConfigurationProblem] {
+        let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
+        return ((try? layered.keys(at: ["stores"])) ?? []).compactMap { name in
+            do { _ = try checkedSealing(ofStore: name, anywhere) } catch { return error as? ConfigurationProblem }
+            return nil
+        }
+    }
+
+    /// - Throws: `ConfigurationProblem`, or `StorageError` for what the schema refuses.
+    private func checkedSealing(
+        ofStore name: String, _ folders: HostSettings.Folders
+    ) throws -> HostSettings.Sealing? {
         let path = ["stores", name, "sealing"]
         guard let (value, origin) = layered.value(at: path), value != .null else { return nil }
         func text(_ member: String) throws(StorageError) -> String? {
@@ -15,8 +34,10 @@ extension HostConfiguration {
             guard case .object = value else { return nil }
             return try layered.integer(at: path + [member])
         }
-        func invalid(_ what: String, _ hint: String) -> StorageError {
-            StorageError(.invalidConfiguration, "\(origin): stores.\(name).sealing: \(what)", hint: hint)
+        func invalid(_ what: String, _ hint: String, at member: String? = nil) -> ConfigurationProblem {
+            let place = path + (member.map { [$0] } ?? [])
+            return ConfigurationProblem(
+                path: place, origin: layered.value(at: place)?.origin ?? origin, message: what, hint: hint)
         }
         let word: String
         if case .string(let source) = value { word = source } else { word = try text("source") ?? "" }
@@ -30,7 +51,7 @@ extension HostConfiguration {
                 guard takers.isEmpty || takers.contains(word) else {
                     throw invalid(
                         "'\(member)' has no meaning for the source '\(word)'",
-                        "it belongs to \(takers.joined(separator: " and "))")
+                        "it belongs to \(takers.joined(separator: " and "))", at: member)
                 }
             }
         }
@@ -44,12 +65,14 @@ extension HostConfiguration {
             } else if from.hasPrefix("fd:"), let descriptor = Int32(from.dropFirst(3)), descriptor >= 0 {
                 source = .descriptor(descriptor)
             } else {
-                throw invalid("'from' is '\(from)'; expected terminal, or fd:N", "for a file use the source keyFile")
+                throw invalid(
+                    "'from' is '\(from)'; expected terminal, or fd:N", "for a file use the source keyFile", at: "from")
             }
         case "credential":
             let name = try text("name") ?? "localdata"
             guard !name.contains("/"), !name.utf8.contains(0), name != "..", name != "." else {
-                throw invalid("'name' is '\(name)'; expected the name of a file, without '/'", "see systemd.exec(5)")
+                throw invalid(
+                    "'name' is '\(name)'; expected the name of a file, without '/'", "see systemd.exec(5)", at: "name")
             }
             source = .credential(name: name)
         case "keychain":

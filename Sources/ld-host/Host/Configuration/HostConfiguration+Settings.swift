@@ -36,7 +36,7 @@ extension HostConfiguration {
             logLevel: try logLevel(), packs: try packs())
     }
 
-    private func folders() throws(StorageError) -> HostSettings.Folders {
+    func folders() throws(StorageError) -> HostSettings.Folders {
         func folder(_ name: String) throws(StorageError) -> String {
             guard let path = try layered.string(at: ["directories", name]) else {
                 throw StorageError(
@@ -69,7 +69,7 @@ extension HostConfiguration {
         }
     }
 
-    private func pluginPlaces() throws(StorageError) -> [PluginSearchPath.Place] {
+    func pluginPlaces() throws(StorageError) -> [PluginSearchPath.Place] {
         guard looksForPlugins else { return [] }
         let path = ["plugins", "path"]
         let origin = layered.value(at: path).map { "plugins.path in \($0.origin)" } ?? ""
@@ -143,7 +143,7 @@ extension HostConfiguration {
 
 extension JSONValue {
     /// The value as an option; `nil` for what no option can be.
-    fileprivate var option: ComponentOption.Value? {
+    var option: ComponentOption.Value? {
         switch self {
         case .string(let text): .string(text)
         case .integer(let number): .integer(number)

@@ -14,6 +14,10 @@ extension HostConfiguration {
         let file = try Self.editedFile(flags: flags, locations: locations)
         let kind: ConfigurationLayer.Name =
             flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
+        let section = try ConfigurationPath(path).segments.first ?? ""
+        let asksPlugins = text != nil && ["domains", "stores", "encryption", "migrations"].contains(section)
+        // While nobody waits: plugins that are new take their time.
+        if asksPlugins { _ = pluginRegistry?.survey() }
         try Self.lock(file).exclusive { (_) throws(StorageError) in
             // Others may have changed the file since this configuration was read.
             let found = try ConfigurationDocument(path: file)
@@ -21,8 +25,11 @@ extension HostConfiguration {
             let new = try Self.changed(old, path, to: text, in: file)
             let before = replacing(file, kind, by: old)
             let after = replacing(file, kind, by: new)
-            let known = Set(before.problems().map { "\($0.path) \($0.message)" })
-            if let problem = after.problems().first(where: { !known.contains("\($0.path) \($0.message)") }) {
+            func problems(_ configuration: HostConfiguration) -> [ConfigurationProblem] {
+                configuration.problems() + (asksPlugins ? configuration.componentProblems() : [])
+            }
+            let known = Set(problems(before).map { "\($0.path) \($0.message)" })
+            if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
                 throw StorageError(
                     .invalidConfiguration,
                     "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
@@ -50,7 +57,14 @@ extension HostConfiguration {
             throw StorageError(
                 .notFound, "'\(path)' is not set in '\(file)'", hint: "run: ld-host config show --origin")
         }
-        return try old.removing(at: segments)
+        var new = try old.removing(at: segments)
+        // An object that has lost its last member says nothing, unless there is a comment in it.
+        var parent = segments.dropLast()
+        while !parent.isEmpty, new.isEmptyObject(at: parent) {
+            new = try new.removing(at: Array(parent))
+            parent = parent.dropLast()
+        }
+        return new
     }
 
     /// The whole configuration with another content of a file in its place among the layers.

@@ -75,17 +75,16 @@ public struct HostConfiguration: Sendable {
         self = changed
     }
 
-    /// Every problem, with file and place.
-    package func problems() -> [ConfigurationProblem] {
-        ConfigurationSchema.host.validate(layered) + incomputableSealings()
+    /// Every problem, with file and place, that shows without a look at plugins.
+    package func problems() -> [ConfigurationProblem] { invalidValues() + incomputableSealings() }
+
+    private func invalidValues() -> [ConfigurationProblem] {
+        ConfigurationSchema.host.validate(layered) + sealingProblems()
     }
 
     private func check() throws(StorageError) {
         // What the provider cannot compute concerns one store: the others serve.
-        if let error = ConfigurationProblem.error(for: ConfigurationSchema.host.validate(layered)) { throw error }
-        // What a source of keys takes depends on the source, which the schema cannot say.
-        let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
-        for name in try layered.keys(at: ["stores"]) { _ = try sealing(ofStore: name, anywhere) }
+        if let error = ConfigurationProblem.error(for: invalidValues()) { throw error }
     }
 }
 

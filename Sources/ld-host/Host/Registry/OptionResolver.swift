@@ -17,24 +17,45 @@ struct OptionResolver {
         try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")
     }
 
-    private func resolve(
-        _ options: [String: ComponentOption.Value], of what: String
-    ) throws(StorageError) -> Data {
-        var problems: [String] = []
-        var result: [String: ComponentOption.Value] = [:]
-        for name in options.keys.sorted() where !component.options.contains(where: { $0.name == name }) {
-            let known = component.options.map(\.name).sorted()
+    /// What is wrong with options: each with the option's name.
+    func problems(
+        with options: [String: ComponentOption.Value]
+    ) -> [(name: String, message: String, hint: String)] { checked(options).problems }
+
+    private func checked(
+        _ options: [String: ComponentOption.Value]
+    ) -> (values: [String: ComponentOption.Value], problems: [(name: String, message: String, hint: String)]) {
+        var problems: [(name: String, message: String, hint: String)] = []
+        var values: [String: ComponentOption.Value] = [:]
+        let known = component.options.map(\.name).sorted()
+        for name in options.keys.sorted() where !known.contains(name) {
+            let near = EditDistance.nearest(to: name, in: known, within: 2)
             problems.append(
-                "unknown option '\(name)'"
-                    + (known.isEmpty ? "; the component has none" : "; it has \(known.joined(separator: ", "))"))
+                (
+                    name,
+                    "unknown option '\(name)'"
+                        + (known.isEmpty ? "; the component has none" : "; it has \(known.joined(separator: ", "))"),
+                    near.map { "did you mean \($0)" } ?? ""
+                ))
         }
         for option in component.options {
             guard let value = options[option.name] ?? option.default else {
-                if option.required { problems.append("option '\(option.name)' is missing: \(option.help)") }
+                if option.required {
+                    problems.append((option.name, "option '\(option.name)' is missing: \(option.help)", ""))
+                }
                 continue
             }
-            do { result[option.name] = try check(value, option) } catch { problems.append(error.message) }
+            do { values[option.name] = try check(value, option) } catch {
+                problems.append((option.name, error.message, ""))
+            }
         }
+        return (values, problems)
+    }
+
+    private func resolve(
+        _ options: [String: ComponentOption.Value], of what: String
+    ) throws(StorageError) -> Data {
+        let (result, problems) = checked(options)
         // In one order in every process: a store is known again by what this returns.
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -42,7 +63,7 @@ struct OptionResolver {
             throw StorageError(
                 .invalidOptions,
                 "\(what), component '\(component.id)': "
-                    + problems.joined(separator: "; "),
+                    + problems.map(\.message).joined(separator: "; "),
                 hint: "run: ld-host plugins inspect \(component.id)")
         }
         return data

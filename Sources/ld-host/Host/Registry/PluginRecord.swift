@@ -16,3 +16,23 @@ package struct PluginRecord: Sendable {
         return error
     }
 }
+
+extension [PluginRecord] {
+    /// Why plugins were refused: what is to be done about several of them, such as a folder that others can write, once.
+    package var refusals: [StorageError] {
+        var found: [(error: StorageError, others: Int)] = []
+        for refusal in compactMap(\.refusal) {
+            if let index = found.firstIndex(where: { !$0.error.hint.isEmpty && $0.error.hint == refusal.hint }) {
+                found[index].others += 1
+            } else {
+                found.append((refusal, 0))
+            }
+        }
+        return found.map { error, others in
+            guard others > 0 else { return error }
+            return StorageError(
+                error.code, "\(error.message); the same goes for \(others) other plugin\(others == 1 ? "" : "s")",
+                hint: error.hint)
+        }
+    }
+}

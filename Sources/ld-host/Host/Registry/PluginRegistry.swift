@@ -97,17 +97,30 @@ package final class PluginRegistry: Sendable {
     }
 
     private func notFound(_ id: String, _ kind: ComponentKind, among records: [PluginRecord]) -> StorageError {
-        let known = (linked.map(\.description) + records.compactMap(\.description))
-            .flatMap(\.components).filter { $0.kind == kind.rawValue }.map(\.id).sorted()
-        let refused = records.compactMap { record in record.refusal.map { "\(record.candidate.path): \($0.message)" } }
-        let places = searchPath.places.map(\.path)
+        let known = components(kind, among: records)
+        let refusals = records.refusals
         var message = "no plugin offers the \(kind) component '\(id)'"
         message += known.isEmpty ? "; no \(kind) component is there at all" : "; there are \(list(known))"
-        if !refused.isEmpty { message += "; refused were \(refused.joined(separator: "; "))" }
+        if !refusals.isEmpty { message += "; refused: \(refusals.map(\.message).joined(separator: "; "))" }
+        let near = EditDistance.nearest(to: id, in: known, within: 2)
+        // What mends a refused one may be all that is missing.
+        let mending = refusals.first { !$0.hint.isEmpty }.map { "\($0.hint); " } ?? ""
+        let places = searchPath.places.map(\.path)
         return StorageError(
             .componentNotFound, message,
-            hint: "plugins are looked for in \(places.isEmpty ? "no place" : list(places)); add one with "
+            hint: near.map { "did you mean '\($0)'?" }
+                ?? "\(mending)plugins are looked for in \(places.isEmpty ? "no place" : list(places)); add one with "
                 + "LOCALDATA_PLUGIN_PATH or plugins.path")
+    }
+
+    /// The ids of the components of a kind.
+    func components(_ kind: ComponentKind, among records: [PluginRecord]) -> [String] {
+        descriptions(among: records).flatMap(\.components).filter { $0.kind == kind.rawValue }.map(\.id).sorted()
+    }
+
+    /// What is linked into the program, and what was not refused.
+    func descriptions(among records: [PluginRecord]) -> [PluginDescription] {
+        linked.map(\.description) + records.compactMap(\.description)
     }
 
     private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }

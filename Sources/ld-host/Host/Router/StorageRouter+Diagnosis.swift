@@ -21,13 +21,17 @@ package struct Finding: Encodable, Sendable {
 package enum Diagnosis {
     /// Looks at everything that a router needs; goes on after a problem where it can.
     ///
-    /// - Parameter repairing: Whether stores first repair what keeps them from being changed.
-    package static func run(repairing: Bool = false, _ make: () throws -> StorageRouter) async -> [Finding] {
+    /// - Parameters:
+    ///   - repairing: Whether stores first repair what keeps them from being changed.
+    ///   - unchecked: The configuration, if it can be read, whether or not it is valid.
+    package static func run(
+        repairing: Bool = false, of unchecked: HostConfiguration? = nil, _ make: () throws -> StorageRouter
+    ) async -> [Finding] {
         do {
             let router = try make()
             let snapshot = try await router.snapshot()
             var findings = [Finding("the configuration is valid")]
-            findings += await plugins(of: router)
+            do { findings += plugins(try await router.plugins()) } catch { findings.append(Finding("plugins", error)) }
             for domain in snapshot.settings.routes.keys.sorted() {
                 findings.append(await store(for: domain, router, snapshot))
             }
@@ -38,33 +42,41 @@ package enum Diagnosis {
                 + (await migrations(of: router, snapshot, besides: silent))
                 + (await security(of: router, snapshot, besides: silent))
         } catch {
-            return [Finding("configuration", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))]
+            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            return await withoutRouter(unchecked, error)
         }
     }
 
-    private static func plugins(of router: StorageRouter) async -> [Finding] {
-        do {
-            let records = try await router.plugins()
-            var findings: [Finding] = []
-            var offers: [String: [String]] = [:]
-            for record in records {
-                if let refusal = record.refusal { findings.append(Finding("plugin refused", refusal)) }
-                for component in record.description?.components ?? [] {
-                    offers[component.id, default: []].append(record.candidate.path)
-                }
-            }
-            for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
-                findings.append(
-                    paths.count == 1
-                        ? Finding("component '\(id)' is offered by \(paths[0])")
-                        : Finding(
-                            "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
-                            hint: "take all but one of them off the search path", isProblem: true))
-            }
-            return findings
-        } catch {
-            return [Finding("plugins", error)]
+    /// What can be said of a configuration that is not valid, and of the plugins that it names.
+    private static func withoutRouter(_ configuration: HostConfiguration?, _ error: StorageError) async -> [Finding] {
+        let problems = try? await onIOThread { () throws(StorageError) -> [ConfigurationProblem] in
+            configuration.map { $0.problems() + $0.componentProblems() } ?? []
         }
+        let records = try? await onIOThread { () throws(StorageError) -> [PluginRecord] in
+            (configuration ?? HostConfiguration()).pluginRegistry?.survey() ?? []
+        }
+        let findings = (problems ?? []).map { Finding($0) }
+        return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
+            + [Finding("stores and keys are looked at once the configuration is valid", isProblem: true)]
+    }
+
+    private static func plugins(_ records: [PluginRecord]) -> [Finding] {
+        var findings = records.refusals.map { Finding("plugin refused", $0) }
+        var offers: [String: [String]] = [:]
+        for record in records {
+            for component in record.description?.components ?? [] {
+                offers[component.id, default: []].append(record.candidate.path)
+            }
+        }
+        for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                paths.count == 1
+                    ? Finding("component '\(id)' is offered by \(paths[0])")
+                    : Finding(
+                        "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
+                        hint: "take all but one of them off the search path", isProblem: true))
+        }
+        return findings
     }
 
     private static func store(

@@ -27,6 +27,6 @@ extension Diagnosis {
 extension Finding {
     /// A problem of the configuration.
     package init(_ problem: ConfigurationProblem) {
-        self.init("\(problem.origin.placed): \(problem.message)", hint: problem.hint, isProblem: true)
+        self.init(problem.error.message, hint: problem.hint, isProblem: true)
     }
 }
