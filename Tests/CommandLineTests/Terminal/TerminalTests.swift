@@ -42,19 +42,48 @@ struct TerminalTests {
         #expect(try home.run("exists", "userDefaults/k").status == 1)
     }
 
-    @Test("a long import shows a bar that ends at 100%; without a terminal there is none")
-    func progress() throws {
+    /// A home with a file of 2,000 values, and the environment in which time goes by 2,000 times as fast.
+    private func haste() throws -> (home: Home, file: String, variables: [String: String]) {
         let home = try Home()
-        let values = Dictionary(uniqueKeysWithValues: (1...50).map { ("k\($0)", $0) })
         let file = "\(home.path)/values.json"
+        let values = Dictionary(uniqueKeysWithValues: (1...2000).map { ("k\($0)", $0) })
         try JSONEncoder().encode(values).write(to: URL(filePath: file))
-        let terminal = try PseudoTerminal(home, "import", "userDefaults", file)
+        // Plugins are inspected, which has a time limit, before time goes by so fast.
+        try home.done("audit")
+        return (home, file, ["LD_PRELOAD": try Self.library.get()])
+    }
+
+    private static let library = Result {
+        try PreloadedLibrary.build("haste", prefix: "haste", in: "CommandLineTests/Programs")
+    }
+
+    @Test("a long import shows a bar with counts and the time left, which goes away; a short one shows none")
+    func bar() throws {
+        let (home, file, variables) = try haste()
+        let terminal = try PseudoTerminal(home, "import", "encryptedFileSystem", file, adding: variables)
         #expect(terminal.end() == 0)
-        #expect(terminal.text.contains("\rimporting [\(String(repeating: "#", count: 30))] 100%\r\n"))
-        #expect(terminal.text.hasSuffix("\r\nimported 50 values into userDefaults\r\n"))
-        let ending = try home.run("import", "userDefaults", file)
-        #expect(ending.errors == "")
-        #expect(ending.text == "imported 50 values into userDefaults\n")
+        let (shown, end) = ("imported 2000 values into encryptedFileSystem:documents\r\n", terminal.text)
+        #expect(end.hasSuffix("\r\(shown)"))
+        let bars = end.dropLast(shown.count).split(separator: "\r").filter { $0.contains("importing") }
+        #expect(!bars.isEmpty && bars.allSatisfy { $0.count < 80 })
+        #expect(bars.allSatisfy { $0.contains(/^importing \[[#.]+\] [0-9,]+ of 2,000/) }, "\(bars)")
+        let short = try PseudoTerminal(home, "import", "userDefaults/x", "-")
+        short.type("{}\n\u{4}")
+        #expect(short.end() == 0)
+        #expect(!short.text.contains("importing"))
+    }
+
+    @Test("without a terminal a line is written every few seconds, and none for a short import")
+    func lines() throws {
+        let (home, file, variables) = try haste()
+        let long = try home.run(
+            BuiltProducts.program, ["import", "encryptedFileSystem", file], adding: variables)
+        #expect(long.text == "imported 2000 values into encryptedFileSystem:documents\n")
+        let lines = long.errors.split(separator: "\n")
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("ld-host: importing: ") && $0.contains(" of 2,000") })
+        let short = try home.run("import", "userDefaults", file)
+        #expect(short.errors == "")
+        #expect(short.text == "imported 2000 values into userDefaults\n")
     }
 
     @Test("a value ends its line on a terminal, and only there", arguments: ["", "text", "line\n"])

@@ -21,7 +21,7 @@ extension Command {
         let languages = StorageDomain.userDefaults(suite: "languages")
         for component in ["sqlite", "file", "memory"] {
             try await router.configure("domains.userDefaults", AnyCodable(.string(component)))
-            let bar = ProgressBar("importing", total: entries.count)
+            let bar = ProgressLine("importing", total: entries.count)
             let values = try entries.map { try $0.value.stored(for: key(languages, $0.name)) }
             try await router.setData(values, progress: { bar.advance() })
             bar.finish()

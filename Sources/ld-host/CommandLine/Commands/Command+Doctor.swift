@@ -23,7 +23,7 @@ extension Command {
             findings += Diagnosis.exposure(of: configuration, flags: session.flags).map { Finding($0) }
         }
         if arguments.has("--scrub") {
-            let count = ProgressCount("reading every value")
+            let count = ProgressLine("reading every value")
             findings += await Diagnosis.scrub({ () in try session.router() }) { count.show($0) }
             count.finish()
         }

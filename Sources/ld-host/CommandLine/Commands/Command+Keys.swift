@@ -173,7 +173,7 @@ extension Command {
         options: [store, Option(name: "--plan", help: "tell what would be done, and change nothing"), json]
     ) { arguments, session in
         let isPlan = arguments.has("--plan")
-        let bar = ProgressBar("sealing anew", total: 100)
+        let bar = ProgressLine("re-encrypting")
         let report = try await session.router().reseal(ring(arguments), planOnly: isPlan) { bar.show($0, of: $1) }
         bar.finish()
         if session.json {

@@ -30,9 +30,9 @@ extension Command {
         options: [only, upTo, json]
     ) { arguments, session in
         let range = try selection(arguments)
-        let bar = ProgressBar("migrating", total: 100)
+        let bar = ProgressLine("migrating")
         let report = try await session.router().migrateAll(only: range.only, upTo: range.last) {
-            bar.show(Int($0.fraction * 1_000), of: 1_000)
+            bar.show($0.done, of: $0.total, $0.count > 1 ? "migrating, \($0.index + 1) of \($0.count)" : nil)
         }
         bar.finish()
         if session.json { try Output.json(report.entries.map(MigrationRow.init)) } else { MigrationText.print(report) }
@@ -89,7 +89,9 @@ extension Command {
         options: [key]
     ) { arguments, session in
         let id = arguments.operands[0]
-        try await session.router().rollbackMigration(id, of: arguments.value("--key"))
+        let bar = ProgressLine("undoing")
+        try await session.router().rollbackMigration(id, of: arguments.value("--key")) { bar.show($0) }
+        bar.finish()
         Output.remark("ld-host: '\(Printable(id))' is undone")
         return .done
     }

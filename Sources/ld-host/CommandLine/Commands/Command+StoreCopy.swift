@@ -26,11 +26,11 @@ extension Command {
             return .done
         }
         let isPlan = arguments.has("--plan")
-        let bar = ProgressBar("copying", total: 100)
+        let bar = ProgressLine("copying")
         let report = try await session.router().copyStore(
             arguments.operands[0], to: arguments.operands[1], domains: domains, moving: arguments.has("--move"),
             overwriting: arguments.has("--overwrite"), planOnly: isPlan
-        ) { bar.show($0, of: $1) }
+        ) { bar.show($0) }
         bar.finish()
         if session.json {
             try Output.json(report)

@@ -32,7 +32,7 @@ extension Command {
             let stored = try entry.value.stored(for: try await router.key(named: entry.name, in: domain))
             batch.setData(stored.data, for: stored.key)
         }
-        let bar = ProgressBar("importing", total: entries.count)
+        let bar = ProgressLine("importing", total: entries.count)
         try await router.apply(batch) { bar.advance() }
         bar.finish()
         try await warnIfLost(domain, router)

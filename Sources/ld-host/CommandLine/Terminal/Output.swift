@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataHost
+internal import Synchronization
 
 /// Where results and everything else go: results to standard output, the rest to standard error.
 enum Output {
@@ -27,10 +28,15 @@ enum Output {
 
     /// Writes a value as JSON: members in order, one line for each.
     static func json(_ value: some Encodable) throws {
+        write(try encoded(value))
+        line("")
+    }
+
+    /// What ``json(_:)`` writes, but for the end of the last line.
+    static func encoded(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        write(PrintableText.escaped(json: try encoder.encode(value)))
-        line("")
+        return PrintableText.escaped(json: try encoder.encode(value))
     }
 
     /// Writes a remark for people.
@@ -52,8 +58,23 @@ enum Output {
     /// Whether results go to a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// Shows a line of text on a terminal that the next one replaces, and whatever else is said; `""` takes it away.
+    static func bar(_ text: String) {
+        shownBar.withLock { shown in
+            let rest = max(0, shown - text.count)
+            let blank = String(repeating: " ", count: rest)
+            let line = text.isEmpty ? "\r\(blank)\r" : "\r\(text)\(blank)"
+            Array(line.utf8).withUnsafeBytes { _ = write($0, to: STDERR_FILENO) }
+            shown = text.count
+        }
+    }
+
+    /// How many characters of a bar are on the terminal.
+    private static let shownBar = Mutex(0)
+
     /// Writes to standard error as it is.
-    static func note(_ text: String) {
+    private static func note(_ text: String) {
+        if shownBar.withLock({ $0 }) > 0 { bar("") }
         let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { _ = write($0, to: STDERR_FILENO) }
     }

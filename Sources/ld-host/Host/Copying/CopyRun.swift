@@ -5,7 +5,7 @@ struct CopyRun {
     let copy: StoreCopy
     var report: StoreCopyReport
     let moves: Bool
-    let progress: @Sendable (Int, Int) -> Void
+    let progress: @Sendable (StepProgress) -> Void
     private(set) var missing: [StorageAddress] = []
     private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
@@ -13,7 +13,7 @@ struct CopyRun {
     private var copied: [StorageAddress: UInt64] = [:]
 
     init(
-        copy: StoreCopy, moving: Bool, report: StoreCopyReport, progress: @escaping @Sendable (Int, Int) -> Void
+        copy: StoreCopy, moving: Bool, report: StoreCopyReport, progress: @escaping @Sendable (StepProgress) -> Void
     ) {
         self.copy = copy
         self.report = report
@@ -28,8 +28,10 @@ struct CopyRun {
     }
 
     mutating func look() throws(StorageError) {
-        for address in try copy.addresses() {
+        let addresses = try copy.addresses()
+        for address in addresses {
             report.total += 1
+            progress(StepProgress(step: "comparing", done: report.total, total: addresses.count))
             do throws(StorageError) {
                 switch try copy.compare(address) {
                 case .missing: missing.append(address)
@@ -59,7 +61,7 @@ struct CopyRun {
                 case nil: try copy(address, replacing: replaces ? .anything : .nothing)
                 }
                 done += 1
-                progress(done, all.count)
+                progress(StepProgress(step: "copying", done: done, total: all.count))
             }
         }
     }
@@ -105,8 +107,10 @@ struct CopyRun {
     /// serves the keychain they stay.
     mutating func remove() throws(StorageError) {
         let (values, keys) = try parted(present)
-        for address in values + (keepsKeys ? [] : keys) {
+        let all = values + (keepsKeys ? [] : keys)
+        for (index, address) in all.enumerated() {
             if try remove(address) { report.removed += 1 }
+            progress(StepProgress(step: "removing", done: index + 1, total: all.count))
         }
         if keepsKeys { report.kept = keys.map { "\($0)" } }
     }

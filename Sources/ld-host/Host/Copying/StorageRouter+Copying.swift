@@ -18,13 +18,13 @@ extension StorageRouter {
     ///     source serves the keychain.
     ///   - overwriting: Whether to replace values of which the destination has another.
     ///   - planOnly: Compares, and changes nothing.
-    ///   - progress: Told how many of how many values are done, on any thread.
+    ///   - progress: Called after each value that was compared, copied or removed, on any thread.
     /// - Throws: `busy` if another process is at it, or if the destination has other values and is not to be
     ///   overwritten: then nothing was copied.
     public func copyStore(
         _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
         planOnly: Bool = false,
-        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+        progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws -> StoreCopyReport {
         let snapshot = try await snapshot()
         let domains = Set(domains).sorted()

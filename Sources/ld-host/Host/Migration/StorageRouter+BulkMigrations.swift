@@ -58,8 +58,8 @@ extension StorageRouter {
     ///
     /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept:
     ///   then nothing is changed.
-    func rollbackRange(_ id: String) async throws {
-        try await inTurn(of: id) { try BulkRollback($0).run() }
+    func rollbackRange(_ id: String, _ progress: @escaping @Sendable (StepProgress) -> Void) async throws {
+        try await inTurn(of: id) { try BulkRollback($0).run(progress) }
     }
 
     /// Makes a migration of many keys final: what it takes to undo it is kept no longer.

@@ -11,7 +11,7 @@ struct BulkRollback {
 
     /// - Throws: `validationFailed` if there is nothing to undo, or a value is not as the migration left it: then
     ///   nothing is done. What a store reports: then some chunks are undone, and the others can be.
-    func run() throws {
+    func run(_ report: (StepProgress) -> Void) throws {
         var page = try ledger.page()
         guard var row = page[migration.id], let progress = row.bulk, ledger.grace > 0,
             row.state == .clean || row.state == .published, progress.firstRecord < progress.chunks
@@ -23,9 +23,17 @@ struct BulkRollback {
         // What others keep changing stays; that keeps nothing else from being undone.
         var pending: [StorageAddress] = []
         try BulkCleanup(ledger).resume(&row, &page, pending: &pending)
-        for number in progress.firstRecord..<progress.chunks { try check(number) }
+        // Those that stayed have a place in a chunk, too.
+        let total = progress.moved + progress.kept + progress.left
+        var done = 0
+        for number in progress.firstRecord..<progress.chunks {
+            done += try check(number)
+            report(StepProgress(step: "checking", done: done, total: max(done, total)))
+        }
+        let checked = done
         for number in (progress.firstRecord..<progress.chunks).reversed() {
-            try restore(number)
+            done -= try restore(number)
+            report(StepProgress(step: "putting back", done: checked - done, total: checked))
             row.bulk?.chunks = number
             row.bulk?.after = nil
             row.state = number == progress.firstRecord ? .rolledBack : .published
@@ -49,11 +57,13 @@ struct BulkRollback {
     }
 
     /// Throws unless every value of a chunk is as the migration left it.
-    private func check(_ number: Int) throws {
+    ///
+    /// - Returns: How many values the chunk has.
+    private func check(_ number: Int) throws -> Int {
         let record = try record(number)
         if record.isLarge, let item = record.items.first {
             guard try BulkLarge(ledger).checkUndoing(item, number) else { throw changed(try keys(item).destination) }
-            return
+            return 1
         }
         for (index, item) in record.items.enumerated() {
             let (source, destination) = try keys(item)
@@ -66,13 +76,17 @@ struct BulkRollback {
                 try StableHash.of(destination.opening(stored)) == item.destination
             else { throw changed(destination) }
         }
+        return record.items.count
     }
 
     /// Puts a chunk's sources back.
-    private func restore(_ number: Int) throws {
+    ///
+    /// - Returns: How many values the chunk has.
+    private func restore(_ number: Int) throws -> Int {
         let record = try record(number)
         if record.isLarge, let item = record.items.first {
-            return try BulkLarge(ledger).undo(item, number, record.attributes[item.attributes])
+            try BulkLarge(ledger).undo(item, number, record.attributes[item.attributes])
+            return 1
         }
         let view = try StoreView(ledger.source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
@@ -89,6 +103,7 @@ struct BulkRollback {
         for (key, data) in restored {
             guard let stored = try key.readStored(), try key.opening(stored) == data else { throw changed(key) }
         }
+        return record.items.count
     }
 
     /// What a source had.

@@ -47,9 +47,13 @@ extension StorageRouter {
 
     /// Undoes a migration by its id; see the other.
     ///
-    /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
-    public func rollbackMigration(_ id: String, of address: String? = nil) async throws {
-        try await inTurn(id, address, ofMany: { try await self.rollbackRange(id) }) {
+    /// - Parameters:
+    ///   - address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
+    ///   - progress: Of one of many keys, called as values have been checked and put back, on any thread.
+    public func rollbackMigration(
+        _ id: String, of address: String? = nil, progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
+    ) async throws {
+        try await inTurn(id, address, ofMany: { try await self.rollbackRange(id, progress) }) {
             try await MigrationRollback($0).run(id)
         }
     }

@@ -1,0 +1,17 @@
+extension Int {
+    /// The digits in groups of three: `7,910`.
+    package var grouped: String {
+        let digits = String(magnitude)
+        var text = self < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// So many of a thing: `1 value`, `7910 values`, or with ``grouped`` digits.
+    package func counted(_ noun: String, isGrouped: Bool = false) -> String {
+        "\(isGrouped ? grouped : String(self)) \(noun)\(self == 1 ? "" : "s")"
+    }
+}
