@@ -19,6 +19,18 @@ enum Address {
         }
     }
 
+    /// What an operand `[DOMAIN[:SCOPE][/PREFIX]]` selects; without one, everything.
+    static func selection(_ text: String?) throws -> StorageSelection {
+        guard let text else { return .everything }
+        do { return try StorageSelection(text) } catch { throw UsageError(error.message, hint: error.hint) }
+    }
+
+    /// What help says of that operand.
+    static let selectionHelp = """
+        DOMAIN stands for all its scopes, DOMAIN:SCOPE for one, and what follows a / for the start of the names in it.
+        DOMAIN/ alone is the scope of the keys that name none: userDefaults/ is the unnamed suite.
+        """
+
     /// The address of a name in a domain.
     static func text(_ domain: StorageDomain, _ name: String) -> String { "\(domain)/\(name)" }
 }

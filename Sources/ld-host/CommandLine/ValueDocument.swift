@@ -46,11 +46,20 @@ enum ValueDocument {
         }
     }
 
+    /// The same as bytes, whatever they are.
+    static func bytes(_ data: Data, recorded: SerializerFormat?) -> JSONValue {
+        var members = [base64: JSONValue.string(data.base64EncodedString())]
+        if let recorded, recorded != .data { members[format] = .string(recorded.rawValue) }
+        return .object(members)
+    }
+
     /// The names, with `prefix` in front, and values in a document.
     ///
+    /// - Parameter longest: The most bytes that a name may have.
     /// - Throws: `invalidAddress` or `deserializationFailed`, naming the file and the entry, before anything is stored.
     static func entries(
-        in data: Data, from file: String, each path: String?, name field: String?, prefix: String = ""
+        in data: Data, from file: String, each path: String?, name field: String?, prefix: String = "",
+        longest: Int = StorageAddress.longestName
     ) throws(StorageError) -> [(name: String, value: Entry)] {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw StorageError(
@@ -80,7 +89,7 @@ enum ValueDocument {
         var result: [(name: String, value: Entry)] = []
         for entry in entries {
             let name = prefix + entry.name
-            guard !entry.name.isEmpty, name.utf8.count <= StorageAddress.longestName, !name.utf8.contains(0) else {
+            guard !entry.name.isEmpty, name.utf8.count <= longest, !name.utf8.contains(0) else {
                 throw StorageError(
                     .invalidAddress,
                     "\(file): the name '\(name.prefix(80))' is empty, too long or has a NUL; nothing was imported",

@@ -30,7 +30,7 @@ import Testing
         }
         for value in sound { #expect(try home.done("get", "userDefaults/\(value.name)").text == value.text) }
         #expect(try home.done("ls", "userDefaults").text.split(separator: "\n").count == 50)
-        let export = try home.run("export", "userDefaults")
+        let export = try home.run("export", "userDefaults/")
         #expect(export.status == 2)
         #expect(export.text.split(separator: "\n").filter { $0.contains("\"value-") }.count == 25)
         let scrub = try home.run("doctor", "--scrub")

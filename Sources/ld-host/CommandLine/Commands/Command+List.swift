@@ -13,63 +13,49 @@ extension Command {
     static let list = Command(
         name: "ls", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "list what is stored",
         details: """
-            One address a line; without an argument those of every domain. A control character in a name is shown as
-            an escape; use --json or --null where names must be exact.
+            One address a line, as get takes it; without an argument those of every domain. \(Address.selectionHelp)
+            Folders of your own choosing are listed when they are named. A control character in a name is shown as an escape;
+            use --json or --null where names must be exact.
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),
             Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a line end"), json,
         ]
     ) { arguments, session in
+        let selection = try Address.selection(arguments.operands.first)
         let router = try session.router()
-        var status = ExitStatus.done
-        let selection: [(domain: StorageDomain, prefix: String)]
-        if let operand = arguments.operands.first {
-            selection = [try Address.domain(operand)]
-        } else {
-            let (domains, failures) = try await router.populatedDomains()
-            for failure in failures { Output.complain(failure.message, hint: failure.hint) }
-            if !failures.isEmpty { status = .failure }
-            selection = domains.map { ($0, "") }
-        }
-        var rows: [Row] = []
-        let wantsDetails = session.json || arguments.has("--long")
-        for (domain, prefix) in selection {
-            var after: String?
-            while true {
-                let page = try await router.names(in: domain, prefix: prefix, after: after, limit: 10_000)
-                for name in page {
-                    let address = Address.text(domain, name)
-                    if wantsDetails {
-                        let attributes = await attributes(of: key(domain, name), router, &status)
-                        rows.append(
-                            Row(
-                                address: address, size: attributes?.size, modified: attributes?.modified,
-                                serializer: attributes?.serializer))
-                    } else if arguments.has("--null") {
-                        Output.write(Data("\(address)\0".utf8))
-                    } else {
-                        Output.line("\(Printable(address))")
-                    }
+        let (scopes, failures) = try await router.scopes(of: selection)
+        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        var status = failures.isEmpty ? ExitStatus.done : .failure
+        var list = session.json ? JSONList() : nil
+        var table = Table()
+        for (domain, prefix) in scopes {
+            try await router.forEachName(in: domain, prefix: prefix) { name in
+                let address = Address.text(domain, name)
+                guard session.json || arguments.has("--long") else {
+                    let isExact = arguments.has("--null")
+                    return Output.write(Data((isExact ? "\(address)\0" : "\(Printable(address))\n").utf8))
                 }
-                guard page.count == 10_000 else { break }
-                after = page.last
+                let known = await attributes(of: key(domain, name), router, &status)
+                if session.json {
+                    try list?.add(
+                        Row(
+                            address: address, size: known?.size, modified: known?.modified,
+                            serializer: known?.serializer))
+                } else {
+                    table.add(known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-", address)
+                    if table.count == linesAtOnce { table.print(width: nil) }
+                }
             }
         }
-        await session.remarkLeftValues(of: arguments.operands.isEmpty ? nil : selection.first?.domain.name, router)
-        if session.json {
-            try Output.json(rows)
-        } else if wantsDetails {
-            var table = Table()
-            for row in rows {
-                table.add(
-                    row.size.map(String.init) ?? "-", row.modified.map(UTCTime.text) ?? "-",
-                    "\(Printable(row.address))")
-            }
-            table.print(width: nil)
-        }
+        list?.end()
+        table.print(width: nil)
+        await session.remarkLeftValues(of: selection.domain, router)
         return status
     }
+
+    /// How many lines of a table are laid out together.
+    private static let linesAtOnce = 1000
 
     /// A value's attributes; of one that cannot be opened none, with a complaint.
     private static func attributes(

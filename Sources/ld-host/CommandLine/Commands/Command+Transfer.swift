@@ -4,13 +4,15 @@ internal import LocalDataHost
 
 extension Command {
     static let importValues = Command(
-        name: "import", operands: "DOMAIN[:SCOPE] FILE", count: 2...2, summary: "store the entries of a JSON file",
+        name: "import", operands: "[DOMAIN[:SCOPE]] FILE", count: 1...2, summary: "store the entries of a JSON file",
         details: """
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
             with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space;
             {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; with {"$format": "..."} beside
             them, as export writes it, they are recorded as that. If a catalog describes a key, its type and serializer
             count, as with set.
+            What export writes of a whole domain or of everything names its values by their addresses, so that it needs
+            no DOMAIN; with one, only the values in it are taken: a domain with all its scopes, or one scope.
             Everything is checked before the first value is stored, and all values are stored or none.
             """,
         options: [
@@ -18,65 +20,103 @@ extension Command {
             Option(name: "--name", value: "FIELD", help: "name each element by its member FIELD"), json,
         ]
     ) { arguments, session in
-        let (domain, prefix) = try Address.domain(arguments.operands[0])
-        if (arguments.value("--each") == nil) != (arguments.value("--name") == nil) {
+        let place = arguments.operands.count == 2 ? arguments.operands[0] : nil
+        let (path, field) = (arguments.value("--each"), arguments.value("--name"))
+        if (path == nil) != (field == nil) {
             throw UsageError("--each and --name go together", hint: "run: ld-host help import")
         }
-        let file = arguments.operands[1]
-        let entries = try ValueDocument.entries(
-            in: try Input.contents(of: file), from: Input.name(of: file), each: arguments.value("--each"),
-            name: arguments.value("--name"), prefix: prefix)
+        let file = arguments.operands.last ?? "-"
+        let target = try place.map { try Address.domain($0) }
+        let data = try Input.contents(of: file)
+        let source = Input.name(of: file)
+        var entries: [(domain: StorageDomain, name: String, value: ValueDocument.Entry)]
+        if path == nil, let addressed = AddressDocument(data) {
+            entries = try addressed.entries(from: source, in: place)
+        } else {
+            entries = try ValueDocument.entries(
+                in: data, from: source, each: path, name: field, prefix: target?.prefix ?? ""
+            ).map { entry in
+                guard let target else {
+                    throw StorageError(
+                        .invalidAddress, "\(source) has names, and no addresses; nothing was imported",
+                        hint: "say where they belong: ld-host import DOMAIN[:SCOPE] FILE")
+                }
+                return (target.domain, entry.name, entry.value)
+            }
+        }
         let router = try session.router()
         var batch = StorageBatch()
         for entry in entries {
-            let stored = try entry.value.stored(for: try await router.key(named: entry.name, in: domain))
+            let stored = try entry.value.stored(for: try await router.key(named: entry.name, in: entry.domain))
             batch.setData(stored.data, for: stored.key)
         }
-        let bar = ProgressLine("importing", total: entries.count)
-        try await router.apply(batch) { bar.advance() }
-        bar.finish()
-        try await warnIfLost(domain, router)
+        let progress = ProgressLine("importing", total: entries.count)
+        try await router.apply(batch) { progress.advance() }
+        progress.finish()
+        for domain in Set(entries.map(\.domain)).sorted(by: { "\($0)" < "\($1)" }) {
+            try await warnIfLost(domain, router)
+        }
         if session.json {
             try Output.json(["imported": entries.count])
         } else {
-            Output.line("imported \(entries.count) value\(entries.count == 1 ? "" : "s") into \(domain)")
+            Output.line("imported \(entries.count.counted("value"))\(target.map { " into \($0.domain)" } ?? "")")
         }
         return .done
     }
 
     static let exportValues = Command(
-        name: "export", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1, summary: "print what is stored as JSON",
+        name: "export", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "print what is stored as JSON",
         details: """
-            Prints a JSON object, one entry a line, that import takes back, to the same bytes recorded alike. A value that is corrupt, or
-            cannot be opened, is left out and reported, and the status is 2.
+            Prints a JSON object, one entry a line, that import takes back, to the same bytes recorded alike: of one
+            scope the names, of a whole domain or of everything the addresses. \(Address.selectionHelp)
+            Everything is all but the domains keychain and encryptedFileSystem, whose values would be there in plain text:
+            they are exported when they are named, or with --secrets. A value that is corrupt, or cannot be opened, is left
+            out and reported, and the status is 2.
             """,
-        options: []
+        options: [
+            Option(name: "--secrets", help: "also the keychain's and encrypted values, in plain text, of every service")
+        ]
     ) { arguments, session in
-        let (domain, prefix) = try Address.domain(arguments.operands[0])
-        let router = try session.router()
-        var (separator, isWhole) = ("{\n", true)
-        // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
-        for name in try await router.names(in: domain, prefix: prefix) {
-            let stored: Data?
-            let recorded: SerializerFormat?
-            do {
-                stored = try await router.data(for: key(domain, name))
-                recorded = try await router.attributes(of: key(domain, name))?.format
-            } catch let error as StorageError
-                where [.corrupt, .cannotOpen].contains(error.code)
-            {
-                Output.complain(error.message, hint: error.hint)
-                isWhole = false
-                continue
-            }
-            guard let data = stored else { continue }
-            let value = try ValueDocument.entry(for: data, recorded: recorded).serialized()
-            let line = "\(separator)  \(try JSONValue.string(name).serialized()): \(value)"
-            Output.write(PrintableText.escaped(json: Data(line.utf8)))
-            separator = ",\n"
+        let selection = try Address.selection(arguments.operands.first)
+        let wantsSecrets = arguments.has("--secrets")
+        guard selection != .domain("keychain") || wantsSecrets else {
+            throw UsageError(
+                "the whole keychain has secrets of every service, also of other programs",
+                hint: "name one service: ld-host export keychain:SERVICE; or all of them, in plain text: --secrets")
         }
-        Output.line(separator == "{\n" ? "{}" : "\n}")
-        await session.remarkLeftValues(of: domain.name, router)
+        let router = try session.router()
+        var (scopes, failures) = try await router.scopes(of: selection)
+        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        if selection == .everything, !wantsSecrets {
+            let secret = Set(scopes.map(\.domain.name)).intersection(secretDomains).sorted()
+            scopes.removeAll { secretDomains.contains($0.domain.name) }
+            if !secret.isEmpty {
+                Output.remark("ld-host: left out, as they would be in plain text: \(secret.joined(separator: ", "))")
+                Output.remark("ld-host: hint: export them by name, or with --secrets")
+            }
+        }
+        var isWhole = failures.isEmpty
+        let progress = ProgressLine("exporting", isShown: !Output.isTerminal)
+        var document = if case .scope = selection { ExportDocument(of: .names) } else { ExportDocument(of: .addresses) }
+        for (domain, prefix) in scopes {
+            // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
+            try await router.forEachName(in: domain, prefix: prefix) { name in
+                do {
+                    guard let data = try await router.data(for: key(domain, name)) else { return }
+                    let recorded = try await router.attributes(of: key(domain, name))?.format
+                    try document.add(data, recorded: recorded, domain, name)
+                    progress.advance()
+                } catch let error as StorageError where [.corrupt, .cannotOpen].contains(error.code) {
+                    Output.complain(error.message, hint: error.hint)
+                    isWhole = false
+                }
+            }
+        }
+        document.end()
+        progress.finish()
+        await session.remarkLeftValues(of: selection.domain, router)
         return isWhole ? .done : .failure
     }
+
+    private static let secretDomains: Set<String> = ["keychain", "encryptedFileSystem"]
 }

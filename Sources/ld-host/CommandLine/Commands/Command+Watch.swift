@@ -10,12 +10,13 @@ extension Command {
     }
 
     static let watch = Command(
-        name: "watch", operands: "DOMAIN[:SCOPE][/PREFIX]", count: 1...1,
-        summary: "tell of values that are set or removed",
+        name: "watch", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1,
+        summary: "report values that are set or removed",
         details: """
-            One line for each change, by this program or any other: set ADDRESS, removed ADDRESS, or, if the store cannot tell
-            which, changed DOMAIN[:SCOPE][/PREFIX]. Names, never values. Changes that come quickly one after the other are told
-            as one. Stores that cannot tell of changes are looked at once a second. Goes on until it is interrupted.
+            Without an argument in every domain. \(Address.selectionHelp)
+            One line for each change, by this program or any other: set ADDRESS, removed ADDRESS, or, if the store cannot say
+            which, changed DOMAIN[:SCOPE][/PREFIX]. Names, never values. Changes that come quickly one after the other are
+            reported as one. Stores that do not report changes are looked at once a second. Runs until it is interrupted.
             """,
         options: [
             Option(name: "--count", value: "N", help: "end after N lines"),
@@ -29,22 +30,32 @@ extension Command {
             }
             left = count
         }
-        let (domain, prefix) = try Address.domain(arguments.operands[0])
+        let selection = try Address.selection(arguments.operands.first)
         let router = try session.router()
-        let changes = try await router.changes(in: domain, prefix: prefix)
-        Output.remark("ld-host: watching \(Printable(arguments.operands[0]))")
+        let (changes, failures) = try await router.changes(in: selection)
+        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        Output.remark("ld-host: watching \(arguments.operands.first ?? "everything")")
         for try await changed in changes {
-            var lines: [Line] = []
-            for name in changed.names {
-                let isStored = try await router.exists(key(domain, name))
-                lines.append(Line(address: Address.text(domain, name), isStored: isStored))
+            for line in try await lines(changed, router).prefix(left) {
+                try show(line, session)
+                left -= 1
             }
-            if changed.mayBeMore { lines.append(Line(address: arguments.operands[0], isStored: nil)) }
-            for line in lines.prefix(left) { try show(line, session) }
-            left -= lines.count
             if left <= 0 { break }
         }
-        return .done
+        return failures.isEmpty ? .done : .failure
+    }
+
+    private static func lines(_ changes: [ScopeChanges], _ router: StorageRouter) async throws -> [Line] {
+        var lines: [Line] = []
+        for change in changes {
+            if change.changed.mayBeMore { lines.append(Line(address: change.location, isStored: nil)) }
+            guard let scope = change.scope else { continue }
+            for name in change.changed.names {
+                let isStored = try await router.exists(key(scope, name))
+                lines.append(Line(address: Address.text(scope, name), isStored: isStored))
+            }
+        }
+        return lines
     }
 
     private static func show(_ line: Line, _ session: Session) throws {

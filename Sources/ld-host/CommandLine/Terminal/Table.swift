@@ -3,15 +3,18 @@ internal import Glibc
 /// Columns of text, each as wide as its widest cell.
 struct Table {
     private var rows: [[String]] = []
+    private var widths: [Int] = []
+
+    /// How many rows are not printed yet.
+    var count: Int { rows.count }
 
     mutating func add(_ cells: String...) { rows.append(cells.map { "\(Printable($0))" }) }
 
-    /// Prints it.
+    /// Prints the rows that are not printed yet. Columns do not become narrower.
     ///
     /// - Parameter width: What lines should not exceed: the last column is wrapped between words, or has lines of its
     ///   own where there is no room beside the others. `nil` for a line for each row.
-    func print(width: Int? = Wrapping.width(of: STDOUT_FILENO)) {
-        var widths: [Int] = []
+    mutating func print(width: Int? = Wrapping.width(of: STDOUT_FILENO)) {
         for row in rows {
             for (column, cell) in row.enumerated() {
                 if column == widths.count { widths.append(0) }
@@ -31,6 +34,7 @@ struct Table {
             }
             Output.line(line)
         }
+        rows = []
     }
 
     private func wrapped(_ cell: String, behind line: String, _ width: Int) -> String {

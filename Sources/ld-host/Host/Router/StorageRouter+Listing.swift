@@ -38,6 +38,22 @@ extension StorageRouter {
         }
     }
 
+    /// Hands out the same names one after the other, with memory for one page of them.
+    ///
+    /// - Throws: `unsupported` if the store cannot list; what `body` throws.
+    public func forEachName(
+        in domain: StorageDomain, prefix: String = "", _ body: (String) async throws -> Void
+    ) async throws {
+        var last: String?
+        repeat {
+            let page = try await names(in: domain, prefix: prefix, after: last, limit: Self.namesAtOnce)
+            for name in page { try await body(name) }
+            last = page.count == Self.namesAtOnce ? page.last : nil
+        } while last != nil
+    }
+
+    private static var namesAtOnce: Int { 10_000 }
+
     /// What the store that serves a domain promises.
     public func properties(of domain: StorageDomain) async throws -> StoreProperties {
         let snapshot = try await snapshot()
@@ -51,6 +67,21 @@ extension StorageRouter {
     public func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
         let (domains, failures) = try await populatedDomains(besides: [])
         return (domains, failures.map(\.error))
+    }
+
+    /// The same of one domain, in all its scopes.
+    ///
+    /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
+    ///   the store reports.
+    public func populatedDomains(named name: String) async throws -> [StorageDomain] {
+        let snapshot = try await snapshot()
+        let open = try await openStore(for: name, in: snapshot)
+        guard open.store.abilities.enumeration != nil else {
+            throw StorageError(
+                .unsupported, "store '\(open.name)', which serves '\(name)', cannot list what it holds",
+                hint: "values can be read whose names are known: get")
+        }
+        return try await places(of: name, in: snapshot).values.sorted { $0.description < $1.description }
     }
 
     /// The same, without asking some stores.
@@ -89,18 +120,34 @@ extension StorageRouter {
         let open = try await openStore(for: domain, in: snapshot)
         guard open.store.abilities.enumeration != nil else { return [:] }
         let known = snapshot.settings.knownDomains(named: domain)
+        let populated = try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
+            var places: [StorageNamespace] = []
+            for place in known.keys {
+                try store.forEachName(in: place, limit: 1) { _ in
+                    places.append(place)
+                    return false
+                }
+            }
+            return places
+        }
+        var places = try await listedPlaces(of: domain, in: snapshot)
+        for place in populated where places[place] == nil { places[place] = known[place] }
+        return places
+    }
+
+    /// The places of a domain that its store lists; none if it cannot.
+    func listedPlaces(
+        of domain: String, in snapshot: RouterSnapshot
+    ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
+        let open = try await openStore(for: domain, in: snapshot)
+        guard open.store.abilities.enumeration != nil else { return [:] }
+        let known = snapshot.settings.knownDomains(named: domain)
         let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
             (store) throws(StorageError) in
             var places: [StorageNamespace] = []
             try store.forEachPlace {
                 if $0.domain == domain { places.append($0) }
                 return true
-            }
-            for place in known.keys {
-                try store.forEachName(in: place, limit: 1) { _ in
-                    places.append(place)
-                    return false
-                }
             }
             return places
         }

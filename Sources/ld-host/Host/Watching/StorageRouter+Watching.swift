@@ -66,18 +66,27 @@ extension StorageRouter {
     ) async throws(StorageError) -> (AsyncStream<Void>, ChangeFeed) {
         let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let feed = ChangeFeed(continuation)
+        let end = try await watch(place, prefix: prefix, exactly: exactly, open, feed)
+        continuation.onTermination = { _ in end() }
+        return (signals, feed)
+    }
+
+    /// Begins to watch a place.
+    ///
+    /// - Returns: What ends it.
+    func watch(
+        _ place: StorageNamespace, prefix: String, exactly: Bool, _ open: OpenStore, _ feed: ChangeFeed
+    ) async throws(StorageError) -> @Sendable () -> Void {
         guard open.store.abilities.watch != nil else {
             let poll = StorePoll(open: open, place: place, prefix: prefix, exactly: exactly)
             let first = try await poll.look()
             let polling = Task { await poll.tell(feed, after: first) }
-            continuation.onTermination = { _ in polling.cancel() }
-            return (signals, feed)
+            return { polling.cancel() }
         }
         let watch = try await open.wait("watching '\(place)'") { () throws(StorageError) in
             try open.store.watch(place, prefix: prefix) { feed.add($0) }
         }
-        continuation.onTermination = { _ in IOExecutor.shared.submit { open.store.unwatch(watch) } }
-        return (signals, feed)
+        return { IOExecutor.shared.submit { open.store.unwatch(watch) } }
     }
 }
 
