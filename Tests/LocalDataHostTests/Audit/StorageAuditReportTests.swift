@@ -71,12 +71,91 @@ struct StorageAuditReportTests {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
         let router = try router(fixture)
+        try await router.set("v", for: textKey("k", .userDefaults(suite: "\u{1b}[31m<script>")))
         try await router.registerCatalog(
             Catalog(name: Self.hostile, allKeys: [.key(textKey(Self.hostile, description: Self.hostile))]))
         let report = try await StorageAuditReport.make(of: router)
         #expect(!report.html().contains("<script"))
         #expect(report.html().contains("&lt;script&gt;alert(1)&lt;/script&gt;\\n&amp;&quot;&#39;"))
-        #expect(report.text().contains(#"userDefaults/<script>alert(1)</script>\n&"'"#))
+        let flat = await StorageAuditReport.renderGlobalRegistry(of: router)
+        #expect(flat.contains(#"userDefaults/<script>alert(1)</script>\n&"'"#))
+        let shown = try await StorageAuditReport.make(of: router)
+        #expect(!shown.text().contains("\u{1b}") && !shown.html().contains("<script"))
+    }
+
+    @Test("groups keys by location, and stays readable with ten thousand of them")
+    func manyKeys() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try router(fixture)
+        var batch = StorageBatch()
+        for number in 0..<10_000 { try batch.set("v", for: textKey("k\(number)", .userDefaults(suite: "languages"))) }
+        try batch.set("v", for: textKey("theme"))
+        try batch.set("v", for: textKey("stray"))
+        try await router.apply(batch)
+        try await router.registerCatalog(
+            Catalog(
+                name: "App",
+                allKeys: [
+                    .key(textKey("theme")), .key(textKey("never")), .key(textKey("sealed", security: .recommended)),
+                ]))
+        var handed: [String] = []
+        let report = try await StorageAuditReport.make(of: router, in: .everything, keeping: 10) {
+            handed.append($0.address)
+        }
+        #expect(handed.count == 10_004 && Set(handed).count == 10_004)
+        #expect(handed.prefix(4) == ["never", "sealed", "stray", "theme"].map { "userDefaults/\($0)" }[...])
+        #expect(report.entries.count == 4 + 10)
+        let text = report.text()
+        #expect(
+            text.contains(
+                "\nuserDefaults:languages: 10,000 keys, plain, in no catalog, 30,000 bytes, in store memory\n"))
+        #expect(
+            text.contains(
+                "\nuserDefaults: 4 keys, 3 plain, 1 refused, 1 in no catalog, 2 not stored, 6 bytes, in store memory\n  userDefaults/sealed: "
+            ))
+        #expect(text.split(separator: "\n").count < 20)
+        #expect(text.hasPrefix("audit of ") && text.contains("; configuration: configuration\n"))
+
+        let page = report.html()
+        #expect(page.contains("<details open>\n<summary><code>userDefaults</code>"))
+        #expect(page.contains("<details>\n<summary><code>userDefaults:languages</code>"))
+        #expect(page.components(separatedBy: "<tr>").count - 1 == 2 + 14)
+        #expect(
+            page.contains("<p>9,990 keys more: <code>ld-host audit --keys &#39;userDefaults:languages&#39;</code></p>"))
+        #expect(page.contains("<dt>Configuration</dt><dd><code>configuration</code></dd>"))
+    }
+
+    @Test("of a domain or a scope has its keys alone")
+    func selection() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try router(fixture)
+        for domain in [StorageDomain.userDefaults(), .userDefaults(suite: "s"), .fileSystem()] {
+            for name in ["a", "b1", "b2"] { try await router.set("v", for: textKey(name, domain)) }
+        }
+        try await router.registerCatalog(
+            Catalog(
+                name: "App",
+                allKeys: [
+                    .key(textKey("b1")), .key(textKey("never", .userDefaults(suite: "t"))),
+                    .key(textKey("b9", .fileSystem())),
+                ]))
+        func addresses(_ selection: String) async throws -> [String] {
+            try await StorageAuditReport.make(of: router, in: StorageSelection(selection)) { _ in }.entries.map(
+                \.address)
+        }
+        #expect(
+            try await addresses("userDefaults") == [
+                "userDefaults/a", "userDefaults/b1", "userDefaults/b2", "userDefaults:s/a", "userDefaults:s/b1",
+                "userDefaults:s/b2", "userDefaults:t/never",
+            ])
+        #expect(try await addresses("userDefaults/b") == ["userDefaults/b1", "userDefaults/b2"])
+        #expect(try await addresses("userDefaults:s/a") == ["userDefaults:s/a"])
+        #expect(
+            try await addresses("fileSystem/b")
+                == ["b1", "b2", "b9"].map { "fileSystem:documents/\($0)" })
+        await #expect(throws: StorageError.self) { try await addresses("nowhere") }
     }
 
     @Test("says why it cannot be made instead of saying nothing")

@@ -3,26 +3,72 @@ internal import LocalDataHost
 
 extension Command {
     static let audit = Command(
-        name: "audit", summary: "tell of every key what it is, where it lies, and how it is protected",
+        name: "audit", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1,
+        summary: "say of every key what it is, where it is, and how it is protected",
         details: """
             The keys are those of the catalogs that the configuration names, also those never written, and everything
-            that is stored besides. Values are not read. Ends with status 2 if a store could not be listed or looked at;
-            the report then says so and lacks what is in it.
+            that is stored besides: how many each location has, and with --keys each of them. Values are not read.
+            \(Address.selectionHelp)
+            The HTML page has the keys of catalogs and \(mostOfPage) more of each location. Ends with status 2 if a store could
+            not be listed or looked at; the report then says so and lacks what is in it.
             """,
-        options: [json, Option(name: "--html", value: "FILE", help: "write one self-contained HTML page to FILE")]
+        options: [
+            Option(name: "--keys", help: "print all that is known of each key"), json,
+            Option(name: "--html", value: "FILE", help: "write one self-contained HTML page to FILE"),
+        ]
     ) { arguments, session in
-        let report = try await StorageAuditReport.make(of: session.router())
-        if let file = arguments.value("--html") {
+        let (router, selection) = (try session.router(), try Address.selection(arguments.operands.first))
+        let file = arguments.value("--html")
+        let wantsKeys = file == nil && arguments.has("--keys") && !session.json
+        var list = file == nil && session.json ? AuditJSON() : nil
+        let progress = ProgressLine("looking at keys", isShown: !Output.isTerminal || !wantsKeys && list == nil)
+        var failure: (any Error)?
+        let report = try await StorageAuditReport.make(
+            of: router, in: selection, keeping: file == nil ? 0 : mostOfPage
+        ) { entry in
+            if wantsKeys { Output.write(Data("\(AuditText.text(entry))\n\n".utf8)) }
+            do { try list?.add(entry) } catch { failure = error }
+            progress.advance()
+        }
+        progress.finish()
+        if let failure { throw failure }
+        if let file {
             try HostFile.write(Data(report.html().utf8), to: file)
-            Output.remark("ld-host: the audit is in \(Printable(file))")
-        } else if session.json {
-            try Output.json(report)
+            Output.remark("ld-host: the audit is in \(file)")
+        } else if let list {
+            try list.end(report)
         } else {
             Output.write(Data(report.text().utf8))
+            if !wantsKeys, Output.isTerminal {
+                Output.remark("ld-host: hint: all that is known of each key: ld-host audit --keys")
+            }
         }
         guard !report.failures.isEmpty else { return .done }
         Output.complain(
             "the audit is incomplete: \(report.failures.joined(separator: "; "))", hint: "see: ld-host doctor")
         return .failure
+    }
+
+    private static let mostOfPage = 10_000
+}
+
+/// A report as JSON whose keys are written as they come.
+private struct AuditJSON {
+    private static let start = "{\n  \"entries\" : "
+    private var list: JSONList
+
+    init() {
+        Output.write(Data(Self.start.utf8))
+        list = JSONList(indent: "  ")
+    }
+
+    mutating func add(_ entry: AuditEntry) throws { try list.add(entry) }
+
+    /// Ends the list, and writes the rest of the report.
+    func end(_ report: StorageAuditReport) throws {
+        list.end(line: false)
+        let rest = try Output.encoded(report.withoutEntries)
+        Output.write(rest.dropFirst(Self.start.utf8.count + "[\n\n  ]".utf8.count))
+        Output.line("")
     }
 }

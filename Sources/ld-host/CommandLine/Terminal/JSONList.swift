@@ -21,6 +21,8 @@ struct JSONList {
         isEmpty = false
     }
 
-    /// Ends the array and the line.
-    func end() { Output.write(Data("\(isEmpty ? "\n" : "")\n\(indent)]\n".utf8)) }
+    /// Ends the array, and the line if it is all that is written.
+    func end(line: Bool = true) {
+        Output.write(Data("\(isEmpty ? "\n" : "")\n\(indent)]\(line ? "\n" : "")".utf8))
+    }
 }

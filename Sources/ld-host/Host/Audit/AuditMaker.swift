@@ -2,32 +2,128 @@ internal import LocalDataAPI
 
 /// Asks the stores what an audit wants to know.
 struct AuditMaker {
+    /// The keys of one place, or of one domain that has none here.
+    private struct Site {
+        let label: String
+        /// Whose stored names are asked for, and what they start with.
+        var listed: (domain: StorageDomain, prefix: String)?
+        /// The keys of catalogs.
+        var keys: [(key: AnyStorageKey, address: StorageAddress)] = []
+        /// Those that have no place.
+        var unplaced: [AuditEntry] = []
+        let place: StorageNamespace?
+    }
+
     let router: StorageRouter
     let snapshot: RouterSnapshot
+    let selection: StorageSelection
     private var failures: [StorageError] = []
     /// Stores that did not answer in time, with the error: each is waited for once.
     private var silent: [String: StorageError] = [:]
 
-    init(router: StorageRouter, snapshot: RouterSnapshot) {
+    init(router: StorageRouter, snapshot: RouterSnapshot, selection: StorageSelection) {
         self.router = router
         self.snapshot = snapshot
+        self.selection = selection
     }
 
-    mutating func report() async throws(StorageError) -> StorageAuditReport {
-        var keys = snapshot.described.entries
-        keys.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
-        var entries: [AuditEntry] = []
-        for (address, key) in keys { entries.append(await entry(for: key, at: address)) }
-        entries += await uncataloged(except: Set(keys.keys))
-        for (key, catalog, error) in (snapshot.catalog?.unplaced ?? []) + snapshot.described.unplaced {
-            entries.append(unplacedEntry(for: key, in: catalog, error))
+    mutating func report(
+        _ origin: StorageAuditReport.Origin, keeping limit: Int?, _ take: (AuditEntry) -> Void
+    ) async throws -> StorageAuditReport {
+        var (entries, locations) = ([AuditEntry](), [AuditLocation]())
+        for site in try await sites() {
+            var location = AuditLocation(site.label)
+            await visit(site) { entry in
+                location.add(entry)
+                take(entry)
+                if entry.catalog != nil || location.uncataloged <= limit ?? .max { entries.append(entry) }
+            }
+            if location.keys > 0 { locations.append(location) }
         }
-        entries.sort { $0.address < $1.address }
         var routes: [StorageAuditReport.Route] = []
-        for domain in snapshot.settings.routes.keys.sorted() {
-            if let route = snapshot.settings.routes[domain] { routes.append(await describe(route, domain)) }
+        for (domain, route) in snapshot.settings.routes.sorted(by: { $0.key < $1.key })
+        where selection.domain == nil || selection.domain == domain {
+            routes.append(await describe(route, domain))
         }
-        return StorageAuditReport(entries: entries, routes: routes, failures: failures.map(\.message))
+        return StorageAuditReport(
+            origin: origin, entries: entries, locations: locations, routes: routes, failures: failures.map(\.message))
+    }
+
+    /// What is to be looked at, in order of the locations.
+    private mutating func sites() async throws -> [Site] {
+        var sites: [StorageNamespace: Site] = [:]
+        for (domain, prefix) in try await scopes() {
+            guard let place = try? snapshot.settings.place(of: domain) else { continue }
+            sites[place] = Site(label: "\(domain)", listed: (domain, prefix), place: place)
+        }
+        var catalogs = snapshot.described.entries
+        catalogs.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
+        for (address, key) in catalogs where isSelected(key, address, sites) {
+            let label = "\(key.descriptor.domain)"
+            sites[address.place, default: Site(label: label, place: address.place)].keys.append((key, address))
+        }
+        var unplaced: [String: Site] = [:]
+        for (key, catalog, error) in (snapshot.catalog?.unplaced ?? []) + snapshot.described.unplaced
+        where selection.contains(key.descriptor.domain, key.descriptor.name) {
+            let label = "\(key.descriptor.domain)"
+            unplaced[label, default: Site(label: label, place: nil)].unplaced.append(
+                unplacedEntry(for: key, in: catalog, error))
+        }
+        return (Array(sites.values) + Array(unplaced.values)).sorted { $0.label < $1.label }
+    }
+
+    private func isSelected(
+        _ key: AnyStorageKey, _ address: StorageAddress, _ sites: [StorageNamespace: Site]
+    ) -> Bool {
+        // A domain that names its scope and one that leaves it to the configuration may be one place.
+        guard case .scope(_, let prefix) = selection else {
+            return selection.contains(key.descriptor.domain, key.descriptor.name)
+        }
+        return sites[address.place] != nil && address.name.utf8.starts(with: prefix.utf8)
+    }
+
+    /// The scopes that hold values.
+    private mutating func scopes() async throws -> [(domain: StorageDomain, prefix: String)] {
+        do {
+            if case .scope(let domain, _) = selection { _ = try snapshot.settings.place(of: domain) }
+            guard selection == .everything else { return try await router.scopes(of: selection).scopes }
+            let found = try await router.populatedDomains(besides: Set(silent.keys))
+            for (store, error) in found.failures { note(error, of: store) }
+            return found.domains.map { ($0, "") }
+        } catch let error as StorageError where error.code != .invalidConfiguration {
+            note(error, of: selection.domain.flatMap { snapshot.settings.routes[$0]?.store.name })
+            return []
+        }
+    }
+
+    /// Hands out the keys of a site, those of catalogs among those that are stored, by their names' bytes.
+    private mutating func visit(_ site: Site, _ body: (AuditEntry) -> Void) async {
+        for entry in site.unplaced { body(entry) }
+        var keys = site.keys.sorted {
+            $0.address.name.utf8.lexicographicallyPrecedes($1.address.name.utf8)
+        }[...]
+        let router = router
+        let store = site.place.flatMap { snapshot.settings.routes[$0.domain]?.store.name }
+        if let (domain, prefix) = site.listed, let place = site.place, silent[store ?? ""] == nil {
+            do {
+                try await router.forEachName(in: domain, prefix: prefix) { name in
+                    while let next = keys.first, !name.utf8.lexicographicallyPrecedes(next.address.name.utf8) {
+                        keys.removeFirst()
+                        body(await entry(for: next.key, at: next.address))
+                        if name.utf8.elementsEqual(next.address.name.utf8) { return }
+                    }
+                    let descriptor = StorageKeyDescriptor(
+                        name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
+                        description: "")
+                    body(
+                        await entry(
+                            for: AnyStorageKey(descriptor), at: StorageAddress(place, name: name), isCataloged: false))
+                }
+            } catch {
+                note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: store)
+            }
+        }
+        for (key, address) in keys { body(await entry(for: key, at: address)) }
     }
 
     /// Notes what keeps a part of the report from being made, once.
@@ -48,38 +144,6 @@ struct AuditMaker {
         } catch {
             return made(nil, error.message)
         }
-    }
-
-    /// Stored values that no catalog lists.
-    private mutating func uncataloged(except known: Set<StorageAddress>) async -> [AuditEntry] {
-        let domains: [StorageDomain]
-        do {
-            let found = try await router.populatedDomains(besides: Set(silent.keys))
-            domains = found.domains
-            for (store, error) in found.failures { note(error, of: store) }
-        } catch {
-            note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: nil)
-            return []
-        }
-        var entries: [AuditEntry] = []
-        for domain in domains {
-            let store = snapshot.settings.routes[domain.name]?.store.name
-            guard let place = try? snapshot.settings.place(of: domain), silent[store ?? ""] == nil else { continue }
-            let names: [String]
-            do { names = try await router.names(in: domain) } catch {
-                note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: store)
-                continue
-            }
-            for name in names {
-                let address = StorageAddress(place, name: name)
-                guard !known.contains(address) else { continue }
-                let descriptor = StorageKeyDescriptor(
-                    name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
-                    description: "")
-                entries.append(await entry(for: AnyStorageKey(descriptor), at: address, isCataloged: false))
-            }
-        }
-        return entries
     }
 
     private mutating func entry(

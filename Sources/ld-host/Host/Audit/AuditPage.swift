@@ -19,57 +19,93 @@ struct AuditPage {
         </head>
         <body>
         <h1>Storage audit</h1>
+        \(origin)
         <p>\(summary)</p>
         \(failures)
         \(AuditPicture(report).svg)
-        \(tables)
+        <h2>Keys by location</h2>
+        \(locations)
         </body>
         </html>
 
         """
     }
 
+    private var origin: String {
+        let origin = report.origin
+        let files = origin.configuration.isEmpty ? ["built-in defaults"] : origin.configuration
+        return """
+            <dl><dt>Made</dt><dd><time>\(Self.escaped(origin.time))</time> by ld-host \(Self.escaped(origin.version))</dd>
+            <dt>Host</dt><dd>\(Self.escaped(origin.host))</dd>
+            <dt>Configuration</dt><dd>\(files.map { "<code>\(Self.escaped($0))</code>" }.joined(separator: ", "))</dd></dl>
+            """
+    }
+
     private var summary: String {
-        let stored = report.entries.count { $0.isStored == true }
-        let refused = report.entries.count { $0.enforcement == .refused }
-        return "\(report.entries.count) keys, \(stored) stored, \(refused) refused here. Values were not read."
+        let keys = report.locations.reduce(0) { $0 + $1.keys }
+        let stored = report.locations.reduce(0) { $0 + $1.stored }
+        let refused = report.locations.reduce(0) { $0 + ($1.protection[AuditEntry.Enforcement.refused.tag] ?? 0) }
+        return "\(keys.counted("key", isGrouped: true)) in \(report.locations.count.counted("location")), "
+            + "\(stored.grouped) stored, \(refused.grouped) refused here. Values were not read."
     }
 
     private var failures: String {
         report.failures.map { "<p class=\"refused\">Incomplete: \(Self.escaped($0))</p>" }.joined(separator: "\n")
     }
 
-    private var tables: String {
-        let groups = Dictionary(grouping: report.entries) { $0.catalog ?? "" }
-        let names = groups.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
-        return names.map { name in
-            let rows = (groups[name] ?? []).map(row).joined(separator: "\n")
+    /// How many keys of a location are shown before anyone asks for them.
+    private static let mostOpen = 25
+
+    private var locations: String {
+        var rest = report.entries[...]
+        return report.locations.map { location in
+            // The entries are in the order of the locations.
+            let prefix = location.location + "/"
+            let entries = rest.prefix { $0.address.utf8.starts(with: prefix.utf8) }
+            rest = rest.dropFirst(entries.count)
+            let missing = location.keys - entries.count
+            let more =
+                missing > 0
+                ? "<p>\(missing.counted("key", isGrouped: true)) more: <code>ld-host audit --keys "
+                    + "\(Self.escaped(PathText.shellQuoted(location.location)))</code></p>" : ""
+            let plugin = location.plugin.map { ", plugin <code>\(Self.escaped($0))</code>" } ?? ""
             return """
-                <h2>\(name.isEmpty ? "Stored, in no catalog" : "Catalog \(Self.escaped(name))")</h2>
+                <details\(location.keys <= Self.mostOpen ? " open" : "")>
+                <summary><code>\(Self.escaped(location.location))</code> \(tags(location)) \
+                \(Self.escaped(AuditText.summary(location)))</summary>
+                <p>Store \(Self.escaped(location.store ?? "none"))\(plugin), chosen by \
+                \(Self.escaped(location.why ?? "nobody"))</p>
                 <div class="scroll"><table>
-                <thead><tr><th>Key</th><th>Protection</th><th>Value</th><th>Store</th><th>Owner</th></tr></thead>
+                <thead><tr><th>Key</th><th>Protection</th><th>Value</th><th>Owner</th></tr></thead>
                 <tbody>
-                \(rows)
+                \(entries.map { row($0, below: prefix) }.joined(separator: "\n"))
                 </tbody>
-                </table></div>
+                </table></div>\(more)
+                </details>
                 """
         }.joined(separator: "\n")
     }
 
-    private func row(_ entry: AuditEntry) -> String {
-        let reason = entry.reason.map { "<p class=\"reason\">\(Self.escaped($0))</p>" } ?? ""
-        let type = entry.type.isEmpty ? "" : "\(Self.escaped(entry.type)) as "
-        let tag = entry.enforcement == .none ? "plain" : entry.enforcement.rawValue
+    private func tags(_ location: AuditLocation) -> String {
+        location.protection.keys.sorted().map { "<span class=\"tag \($0)\">\($0)</span>" }.joined(separator: " ")
+    }
+
+    private func row(_ entry: AuditEntry, below prefix: String) -> String {
+        func line(_ text: String?) -> String {
+            text.map { $0.isEmpty ? "" : "<p>\(Self.escaped($0))</p>" } ?? ""
+        }
+        let type = entry.type.isEmpty ? "" : "\(entry.type) as "
+        let tag = entry.enforcement.tag
         let policy = entry.enforcement == .none ? "" : " \(Self.escaped(entry.policy))"
-        let protection = "<span class=\"tag \(tag)\">\(tag)</span>\(policy)"
+        let time = entry.modified.map { ", <time>\(UTCTime.text($0))</time>" } ?? ""
+        let size = entry.size.map { ", \(Int(clamping: $0).counted("byte", isGrouped: true))" } ?? ""
+        let state = entry.isStored.map { $0 ? "stored\(size)\(time)" : "not stored" } ?? "not known whether stored"
         return """
             <tr>
-            <td><code>\(Self.escaped(entry.address))</code><p>\(Self.escaped(entry.description))</p></td>
-            <td>\(protection)\(reason)</td>
-            <td>\(Self.escaped(AuditText.state(of: entry)))<p>\(type)\(Self.escaped(entry.serializer)); \
-            sync \(entry.sync); \(entry.availability)</p></td>
-            <td>\(Self.escaped(entry.store ?? "none"))<p>chosen by \(Self.escaped(entry.why ?? "nobody"))</p></td>
-            <td>\(Self.escaped(entry.owner))</td>
+            <td><code>\(Self.escaped(String(entry.address.dropFirst(prefix.count))))</code>\(line(entry.description))</td>
+            <td><span class="tag \(tag)">\(tag)</span>\(policy)\(line(entry.reason))</td>
+            <td>\(state)\(line("\(type)\(entry.serializer); sync \(entry.sync); \(entry.availability)"))</td>
+            <td>\(Self.escaped(entry.owner))\(line(entry.catalog.map { "catalog \($0)" } ?? "in no catalog"))</td>
             </tr>
             """
     }
@@ -99,7 +135,11 @@ struct AuditPage {
           max-width: 70rem; padding: 0 1rem; }
         h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
         .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-        th:nth-child(1) { width: 27%; } th:nth-child(2) { width: 33%; } th:nth-child(3) { width: 20%; }
+        th:nth-child(1) { width: 30%; } th:nth-child(2) { width: 30%; } th:nth-child(3) { width: 22%; }
+        details { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem .8rem; margin: .5rem 0; }
+        summary { cursor: pointer; } details > p { margin: .4rem 0; color: var(--soft); font-size: .87rem; }
+        time { white-space: nowrap; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; }
+        dt { color: var(--soft); } dd { margin: 0; }
         th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid var(--line); }
         th { font-weight: 600; color: var(--soft); } td p { margin: .15rem 0 0; color: var(--soft); font-size: .87rem; }
         code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere; }

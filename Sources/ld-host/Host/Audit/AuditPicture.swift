@@ -12,8 +12,8 @@ struct AuditPicture {
 
     init(_ report: StorageAuditReport) {
         routes = report.routes
-        keyCounts = report.entries.reduce(into: [:]) { counts, entry in
-            counts[String(entry.address.prefix { $0 != ":" && $0 != "/" }), default: 0] += 1
+        keyCounts = report.locations.reduce(into: [:]) { counts, location in
+            counts[String(location.location.prefix { $0 != ":" }), default: 0] += location.keys
         }
     }
 
@@ -26,7 +26,7 @@ struct AuditPicture {
         let domainBoxes = routes.enumerated().map { index, route in
             let count = keyCounts[route.domain] ?? 0
             return Box(
-                label: route.domain, note: count == 1 ? "1 key" : "\(count) keys", isBroken: false,
+                label: route.domain, note: count.counted("key", isGrouped: true), isBroken: false,
                 y: place(index, of: routes.count, height))
         }
         let storeBoxes = stores.enumerated().map { index, store in

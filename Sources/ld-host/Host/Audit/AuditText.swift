@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 /// An audit as text.
-enum AuditText {
+package enum AuditText {
     /// A catalog's keys, without looking at a store.
     static func catalog(_ name: String, _ keys: [StorageKeyDescriptor]) -> String {
         let lines = keys.sorted { "\($0.domain)/\($0.name)" < "\($1.domain)/\($1.name)" }.map { key in
@@ -13,6 +13,36 @@ enum AuditText {
             """
         }
         return "catalog \(safe(name)): \(keys.count) keys\n\n" + lines.joined(separator: "\n\n") + "\n"
+    }
+
+    /// When and of what the report was made.
+    static func origin(_ origin: StorageAuditReport.Origin) -> String {
+        let files = origin.configuration.isEmpty ? ["built-in defaults"] : origin.configuration
+        return "audit of \(safe(origin.host)), \(origin.time), by ld-host \(origin.version); "
+            + "configuration: \(files.map(safe).joined(separator: ", "))\n"
+    }
+
+    /// A line for each location, and what is to be seen to there.
+    static func locations(_ report: StorageAuditReport) -> String {
+        report.locations.map { location in
+            var parts = [safe(location.location) + ": " + summary(location)]
+            if let store = location.store { parts.append("in store \(safe(store))") }
+            return parts.joined(separator: ", ") + "\n" + (location.reason.map { "  \(safe($0))\n" } ?? "")
+        }.joined()
+    }
+
+    /// How many keys there are, and how they are protected: `7,910 keys, plain, in no catalog, 812,345 bytes`.
+    static func summary(_ location: AuditLocation) -> String {
+        var parts = [location.keys.counted("key", isGrouped: true)]
+        let kinds = location.protection.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        parts += kinds.map { kinds.count == 1 ? $0.key : "\($0.value.grouped) \($0.key)" }
+        func part(_ count: Int, _ what: String) {
+            if count > 0 { parts.append(count == location.keys ? what : "\(count.grouped) \(what)") }
+        }
+        part(location.uncataloged, "in no catalog")
+        part(location.keys - location.stored, "not stored")
+        if location.stored > 0 { parts.append(Int(clamping: location.size).counted("byte", isGrouped: true)) }
+        return parts.joined(separator: ", ")
     }
 
     /// The way of each domain to its plugin.
@@ -46,7 +76,8 @@ enum AuditText {
         }.joined(separator: "\n")
     }
 
-    private static func text(_ entry: AuditEntry) -> String {
+    /// All that is known of a key.
+    package static func text(_ entry: AuditEntry) -> String {
         var lines = [safe(entry.address)]
         if !entry.description.isEmpty { lines.append("  \(safe(entry.description))") }
         let owner = entry.owner.isEmpty ? "" : "owner \(safe(entry.owner)), "

@@ -1,3 +1,4 @@
+internal import Glibc
 public import LocalDataAPI
 
 /// What is stored, where, by which plugin, how protected, and who answers for it: every key of the registered catalogs,
@@ -23,8 +24,24 @@ public struct StorageAuditReport: Encodable, Sendable {
         public let problem: String?
     }
 
-    /// The keys, in order of their addresses.
+    /// When and of what a report was made.
+    public struct Origin: Encodable, Sendable {
+        /// The time in UTC: `2026-01-31T12:00:00Z`.
+        public let time: String
+        /// The name of the machine.
+        public let host: String
+        /// The version of the host that made it.
+        public let version: String
+        /// The files and flags that were the configuration, besides the built-in defaults; the later ones win.
+        public let configuration: [String]
+    }
+
+    /// When and of what it was made.
+    public let origin: Origin
+    /// The keys, in order of their locations, and of their names' bytes.
     public let entries: [AuditEntry]
+    /// The keys of each scope of a domain together, in order. They count those as well that are not in ``entries``.
+    public let locations: [AuditLocation]
     /// Every domain's route, in order of the domains.
     public let routes: [Route]
     /// What could not be listed or looked at, and why: the report lacks what these stores hold. Empty if it is
@@ -36,8 +53,29 @@ public struct StorageAuditReport: Encodable, Sendable {
     /// - Throws: What keeps the router's configuration from being loaded. A store that cannot be asked is part of the
     ///   report: see ``failures``.
     public static func make(of router: StorageRouter = .shared) async throws -> StorageAuditReport {
-        var maker = AuditMaker(router: router, snapshot: try await router.snapshot())
-        return try await maker.report()
+        try await make(of: router, in: .everything) { _ in }
+    }
+
+    /// The audit of some of what is stored, which hands out each key as it comes, so that not all are in memory.
+    ///
+    /// - Parameters:
+    ///   - selection: The keys.
+    ///   - limit: How many keys of each location are in ``entries`` besides those of catalogs; `nil` for all.
+    ///   - take: Gets each key, in the order of ``entries``.
+    /// - Throws: As ``make(of:)``; `invalidConfiguration` if no store serves the one selected domain.
+    public static func make(
+        of router: StorageRouter, in selection: StorageSelection, keeping limit: Int? = nil,
+        _ take: (AuditEntry) -> Void
+    ) async throws -> StorageAuditReport {
+        let snapshot = try await router.snapshot()
+        let origin = Origin(await router.layers())
+        var maker = AuditMaker(router: router, snapshot: snapshot, selection: selection)
+        return try await maker.report(origin, keeping: limit, take)
+    }
+
+    /// The same without the keys, which were handed out.
+    package var withoutEntries: StorageAuditReport {
+        StorageAuditReport(origin: origin, entries: [], locations: locations, routes: routes, failures: failures)
     }
 
     /// The keys of one catalog as text, without looking at any store.
@@ -56,11 +94,33 @@ public struct StorageAuditReport: Encodable, Sendable {
         do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
     }
 
-    /// The report as text: the routes, the failures, then the keys grouped by catalog.
+    /// The report as text: where it is from, the routes, the failures, then a line for each location.
     public func text() -> String {
-        AuditText.routes(self) + AuditText.failures(self) + "\n" + AuditText.grouped(self)
+        AuditText.origin(origin) + "\n" + AuditText.routes(self) + AuditText.failures(self) + "\n"
+            + AuditText.locations(self)
     }
 
     /// The report as one HTML page that needs nothing else.
     public func html() -> String { AuditPage(self).text }
+}
+
+extension StorageAuditReport.Origin {
+    fileprivate init(_ layers: [String]) {
+        var name = [CChar](repeating: 0, count: 256)
+        let isNamed = gethostname(&name, name.count - 1) == 0
+        var seconds = timespec()
+        clock_gettime(CLOCK_REALTIME, &seconds)
+        self.init(
+            time: UTCTime.seconds(Int64(seconds.tv_sec)),
+            host: isNamed ? String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "",
+            version: HostVersion.current, configuration: layers)
+    }
+}
+
+extension StorageRouter {
+    /// Where the configuration comes from, besides the built-in defaults.
+    fileprivate func layers() async -> [String] {
+        let layers = (try? await configuration())?.layered.layers ?? []
+        return layers.filter { $0.name != .default }.map(\.source)
+    }
 }
