@@ -1,3 +1,5 @@
+// Either may be the one that the C types are seen from.
+import CLinux
 import Glibc
 
 /// Opens once.
