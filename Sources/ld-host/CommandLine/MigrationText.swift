@@ -119,7 +119,7 @@ enum MigrationText {
     }
 
     private static func remarkOnNone() {
-        Output.remark("ld-host: no migration is known; the configuration names the packs: migrations.packs")
+        Output.remark("ld-host: no migration is known: no pack of the configuration (migrations.packs) has one")
     }
 }
 
