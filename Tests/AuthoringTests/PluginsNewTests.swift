@@ -55,6 +55,27 @@ struct PluginsNewTests {
         #expect(try workspace.names() == ["home"])
     }
 
+    @Test(
+        "says in each package how its component is served, and what a package in Swift needs before others get it",
+        arguments: [
+            ("storage", "ld-host config set domains.userDefaults my-thing"),
+            ("crypto", "ld-host config set encryption.provider my-thing"),
+            ("migration", "ld-host config set migrations.packs.mine.component my-thing"),
+        ])
+    func serving(kind: String, command: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MyThing", "--kind", kind).status == 0)
+        let readme = try workspace.text("MyThing/README.md")
+        #expect(readme.contains("\n\(command)\n") && readme.contains("Before you publish the package"), "\(readme)")
+        let lines = try workspace.text("MyThing/Package.swift").split(separator: "\n")
+        let path = try #require(lines.firstIndex { $0.contains("path: ") })
+        #expect(lines[path - 1].contains("// .package(url: ") && lines[path - 2].contains("Before you publish"))
+        #expect(try workspace.host("plugins", "new", "MyCThing", "--kind", kind, "--language", "c").status == 0)
+        let own = command.replacing("my-thing", with: "my-c-thing")
+        #expect(try workspace.text("MyCThing/README.md").contains("\n\(own)\n"))
+    }
+
     @Test("writes a package of its own for a migration pack, in both languages")
     func migration() throws {
         let workspace = try Workspace()

@@ -14,7 +14,7 @@ struct PluginsTestTests {
     @Test("finds nothing in the plugin of SQLite databases, and skips only what needs folders to change together")
     func databasePasses() throws {
         let file = "\(Built.folder)/libSQLiteStore.so"
-        let end = try Built.testPlugin(file, "--options", #"{"largestValue": 16777216}"#)
+        let end = try Built.testPlugin(file, "--verbose", "--options", #"{"largestValue": 16777216}"#)
         #expect(end.status == 0, "\(end.output)\(end.errors)")
         #expect(end.output.contains(" passed, 0 failed, 3 skipped"), "\(end.output)")
         #expect(end.output.components(separatedBy: "it keeps each folder by itself").count == 4, "\(end.output)")
@@ -50,6 +50,33 @@ struct PluginsTestTests {
         #expect(results.map(\.outcome) == [.failed, .skipped])
         #expect(results.first?.reason?.contains("did not end before") ?? false)
         #expect(results.last?.reason?.contains("was up") ?? false)
+    }
+
+    @Test("prints a line for each ability and every failure; each check if asked; errors by their names")
+    func shortReport() throws {
+        let (folder, file) = try Built.fixture("BROKEN_REPORTS")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let short = try Built.testPlugin(file, "--only", "boundary.reports", "--only", "boundary.stops")
+        #expect(short.status == 2)
+        let lines = short.output.split(separator: "\n").dropFirst()
+        #expect(lines.count == 3, "\(short.output)")
+        #expect(lines.dropFirst(0).first == "FAIL  boundary                      1 passed, 1 failed")
+        #expect(lines.dropFirst(1).first?.hasPrefix("FAIL  boundary.reports   ") == true)
+        #expect(lines.last == "1 passed, 1 failed, 0 skipped")
+        let long = try Built.testPlugin(file, "--verbose", "--only", "boundary.reports", "--only", "boundary.stops")
+        #expect(long.output.contains("\nok    boundary.stops  ") && !long.output.contains("boundary     "))
+        let skipped = try Built.testPlugin("\(Built.folder)/libMemoryStore.so", "--only", "shared.sees")
+        #expect(skipped.output.contains("\nskip  shared                        1 skipped: the store does not declare"))
+    }
+
+    @Test("takes a component's id in place of its plugin's file, and names the nearest check")
+    func componentID() throws {
+        let end = try Built.testPlugin("memory", "--only", "value.empty")
+        #expect(end.status == 0 && end.output.hasPrefix("memory  "), "\(end.output)\(end.errors)")
+        let wrong = try Built.testPlugin("memory", "--only", "value.emty")
+        #expect(wrong.status == 2 && wrong.errors.contains("hint: did you mean 'value.empty'?"), "\(wrong.errors)")
+        let none = try Built.testPlugin("no-such-component")
+        #expect(none.status == 2 && none.errors.contains("no-such-component"), "\(none.errors)")
     }
 
     @Test("refuses options that the component does not have, as a failure to open")

@@ -90,7 +90,8 @@ package struct ConformanceCheck: Sendable {
             let named = kinds.map(\.description).sorted().joined(separator: " and ")
             throw StorageError(
                 .invalidOptions, "there is no check '\(unknown.joined(separator: "', '"))' for \(named) components",
-                hint: "a report without a choice names them all")
+                hint: EditDistance.nearest(to: unknown[0], in: all.map(\.id), within: 3).map { "did you mean '\($0)'?" }
+                    ?? "with --verbose instead of --only the report names them all")
         }
         return all.filter { only.contains($0.id) }
     }

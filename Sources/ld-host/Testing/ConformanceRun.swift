@@ -63,7 +63,7 @@ package struct ConformanceRun {
             try check.attempt(subject, folder(for: check.id))
             return ConformanceResult(check, .passed)
         } catch let error as StorageError {
-            return ConformanceResult(check, .failed, "an error was reported (code \(error.code.rawValue)): \(error)")
+            return ConformanceResult(check, .failed, "an error was reported (code \(error.code.name)): \(error)")
         } catch {
             return ConformanceResult(check, .failed, "\(error)")
         }

@@ -5,13 +5,14 @@ internal import LocalDataTesting
 
 extension Command {
     static let pluginsTest = Command(
-        name: "plugins test", operands: "FILE", count: 1...1,
+        name: "plugins test", operands: "FILE|COMPONENT", count: 1...1,
         summary: "try every promise that a plugin's components make",
         details: """
-            Runs the conformance kit over each storage, crypto and migration component of FILE, in a child process with
-            a deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
+            Runs the conformance kit over each storage, crypto and migration component of FILE, or over the component of an
+            id, e.g. sqlite, that a plugin on the search path offers, in a child process with a deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
             and the options given; folders that they name by ${data}, ${cache}, ${state} and ${config} are below a
-            temporary one. What does not apply is skipped, with the reason. Exit status 0 means that nothing failed.
+            temporary one. What does not apply is skipped, with the reason. Prints a line for the checks of each ability, and
+            every failure; with --verbose each check. Exit status 0 means that nothing failed.
             """,
         options: [
             Option(name: "--options", value: "JSON", help: "open the components with these options"),
@@ -21,7 +22,10 @@ extension Command {
             json,
         ]
     ) { arguments, session in
-        let file = arguments.operands[0]
+        let operand = arguments.operands[0]
+        let isFile = operand.contains("/") || operand.hasSuffix(".so")
+        let file = isFile ? operand : try await session.router().plugin(offering: operand).candidate.path
+        let component = isFile ? arguments.value("--component") : operand
         let options = try componentOptions(arguments.value("--options") ?? "{}")
         let only = arguments.all("--only")
         guard let seconds = Double(arguments.value("--timeout") ?? "120"), seconds > 0, seconds <= 86_400 else {
@@ -31,14 +35,14 @@ extension Command {
             throw StorageError(.unsupported, "this program cannot start itself again; its path is not known")
         }
         let end = SuspendingClock.now.advanced(by: .seconds(seconds))
-        // Not by a router: what is wrong with a configuration is no concern of a plugin's author.
+        // A file not by a router: what is wrong with a configuration is no concern of a plugin's author.
         let inspector = PluginInspector(host: program, timeout: .seconds(min(seconds, 10)))
         let description = try await onThreadThatMayWait { try inspector.inspect(file) }
-        let wanted = components(of: description, named: arguments.value("--component"))
+        let wanted = components(of: description, named: component)
         guard !wanted.isEmpty else {
             throw StorageError(
                 .componentNotFound,
-                "plugin '\(file)' has no storage, crypto or migration component\(named(arguments.value("--component")))",
+                "plugin '\(file)' has no storage, crypto or migration component\(named(component))",
                 hint: "there are checks for storage, crypto and migration only; see: ld-host plugins inspect '\(file)'")
         }
         let all = try ConformanceCheck.all(for: Set(wanted.map(\.kind)), only: only.isEmpty ? nil : Set(only))
@@ -50,7 +54,8 @@ extension Command {
             let report = try await onThreadThatMayWait { try conformance.run(checks, deadline: end - .now) }
             reports.append(report)
             if !session.json {
-                for line in "\(report)".split(separator: "\n") { Output.line("\(Printable("\(line)"))") }
+                let text = arguments.has("--verbose") ? "\(report)" : report.summary
+                for line in text.split(separator: "\n") { Output.line("\(Printable("\(line)"))") }
             }
         }
         if session.json { try Output.json(reports) }

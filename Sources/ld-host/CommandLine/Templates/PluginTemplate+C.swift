@@ -94,7 +94,10 @@ extension PluginTemplate {
         make                                          # lib\(name.text).so; nothing of Swift is in it
         make test                                     # its own test, then every promise of a crypto provider
         ld-host plugins inspect ./lib\(name.text).so
+        \(servingCrypto(name, folder: "$PWD"))
         ```
+
+        What one provider has sealed any other opens that has the algorithm.
 
         """
     }

@@ -60,6 +60,8 @@ extension PluginTemplate {
             let package = Package(
                 name: "\(name.text)",
                 products: [.library(name: "\(name.text)", type: .dynamic, targets: ["\(name.text)"])],
+                // This folder is on your machine. Before you publish the package, depend on LocalData's repository instead:
+                // .package(url: "https://example.com/LocalData.git", branch: "main")
                 dependencies: [.package(name: "LocalData", path: \(literal(checkout.path)))],
                 targets: [
                     \(system.map { "\($0),\n        " } ?? "").target(name: "\(name.text)", dependencies: [\(needed.joined(separator: ", "))]),
@@ -106,6 +108,10 @@ extension PluginTemplate {
         ld-host get userDefaults/theme
         ```
 
+        The store serves whatever domain the configuration maps to it: `domains.userDefaults`, `domains.fileSystem`, or
+        one of your own, such as `domains.cache`.
+
+        \(publishing)
         """
     }
 
@@ -122,10 +128,30 @@ extension PluginTemplate {
         swift test                                    # its own test, and every promise of a crypto provider
         ld-host plugins test .build/debug/lib\(name.text).so
         ld-host plugins inspect .build/debug/lib\(name.text).so
+        \(servingCrypto(name, folder: "$PWD/.build/debug"))
         ```
 
+        What one provider has sealed any other opens that has the algorithm.
+
+        \(publishing)
         """
     }
+
+    /// The commands that have a crypto provider compute everything.
+    static func servingCrypto(_ name: PluginName, folder: String) -> String {
+        """
+        export LOCALDATA_PLUGIN_PATH=\(folder)      # where ld-host looks for plugins
+        ld-host config set encryption.provider \(name.component)
+        echo secret | ld-host set encryptedFileSystem/diary --stdin
+        """
+    }
+
+    /// What a README says of giving a package in Swift to others.
+    static let publishing = """
+        `Package.swift` depends on LocalData in a folder of this machine. Before you publish the package, have it depend on
+        LocalData's repository, by the line that stands beside it there.
+
+        """
 
     /// A Swift string literal.
     private static func literal(_ text: String) -> String {

@@ -130,6 +130,7 @@ extension PluginTemplate {
 
         From then on a value that is missing is brought by the pack, if it can.
 
+        \(publishing)
         """
     }
 }

@@ -84,7 +84,7 @@ extension Observation {
     /// Ends a check with a failure, which says what was called, unless the call succeeded.
     func succeeded(_ call: String) throws {
         guard status != LD_OK else { return }
-        let why = reports.first.map { ": \($0.message) (code \($0.code.rawValue))" } ?? ", and said nothing"
+        let why = reports.first.map { ": \($0.message) (code \($0.code.name))" } ?? ", and said nothing"
         throw ConformanceFailure("\(call) returned \(status)\(why)")
     }
 
@@ -92,8 +92,8 @@ extension Observation {
     func refused(_ code: StorageError.Code?, _ call: @autoclosure () -> String) throws {
         try expect(status == LD_FAILED, "\(call()) returned \(status); expected \(LD_FAILED)")
         guard let code else { return }
-        let found = reports.first.map { "\($0.code.rawValue)" } ?? "none"
+        let found = reports.first.map { $0.code.name } ?? "none"
         try expect(
-            reports.first?.code == code, "\(call()) was refused with the code \(found); expected \(code.rawValue)")
+            reports.first?.code == code, "\(call()) was refused with the code \(found); expected \(code.name)")
     }
 }

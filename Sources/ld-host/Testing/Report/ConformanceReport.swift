@@ -25,8 +25,41 @@ public struct ConformanceReport: Codable, Hashable, Sendable {
 extension ConformanceReport: CustomStringConvertible {
     /// The report for people: a heading, one line a check, and the numbers.
     public var description: String {
-        let counts = ConformanceResult.Outcome.allCases.map { "\(results($0).count) \($0.rawValue)" }
-        let lines = ["\(component)  \(source)"] + results.map(\.description) + [counts.joined(separator: ", ")]
-        return lines.joined(separator: "\n")
+        ([heading] + results.map(\.description) + [numbers]).joined(separator: "\n")
+    }
+
+    /// The report in short: a heading, one line for the checks of each ability, every failure, and the numbers.
+    public var summary: String {
+        var (abilities, groups) = ([String](), [String: [ConformanceResult]]())
+        for result in results {
+            if groups[result.ability] == nil { abilities.append(result.ability) }
+            groups[result.ability, default: []].append(result)
+        }
+        let lines = abilities.flatMap { ability in
+            let results = groups[ability] ?? []
+            return [Self.line(ability, results)] + results.filter { $0.outcome == .failed }.map(\.description)
+        }
+        return ([heading] + lines + [numbers]).joined(separator: "\n")
+    }
+
+    private var heading: String { "\(component)  \(source)" }
+
+    private var numbers: String {
+        ConformanceResult.Outcome.allCases.map { "\(results($0).count) \($0.rawValue)" }.joined(separator: ", ")
+    }
+
+    /// One line for the checks of an ability; if they were skipped for one reason, with that.
+    private static func line(_ ability: String, _ results: [ConformanceResult]) -> String {
+        let counts = ConformanceResult.Outcome.allCases.compactMap { outcome in
+            let count = results.count { $0.outcome == outcome }
+            return count > 0 ? "\(count) \(outcome.rawValue)" : nil
+        }
+        let outcomes = Set(results.map(\.outcome))
+        let outcome: ConformanceResult.Outcome =
+            outcomes.contains(.failed) ? .failed : outcomes.contains(.passed) ? .passed : .skipped
+        let reasons = Set(results.filter { $0.outcome == .skipped }.compactMap(\.reason))
+        let reason = reasons.count == 1 ? reasons.first.map { ": \($0)" } : nil
+        let padding = String(repeating: " ", count: max(0, 28 - ability.count))
+        return "\(outcome.word)  \(ability)\(padding)  \(counts.joined(separator: ", "))\(reason ?? "")"
     }
 }

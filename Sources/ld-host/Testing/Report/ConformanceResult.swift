@@ -27,16 +27,26 @@ public struct ConformanceResult: Codable, Hashable, Sendable {
     }
 }
 
+extension ConformanceResult {
+    /// The part of the component that the check is of: its id but for the last word.
+    var ability: String { id.lastIndex(of: ".").map { String(id[..<$0]) } ?? id }
+}
+
+extension ConformanceResult.Outcome {
+    /// How a line of a report begins.
+    var word: String {
+        switch self {
+        case .passed: "ok  "
+        case .failed: "FAIL"
+        case .skipped: "skip"
+        }
+    }
+}
+
 extension ConformanceResult: CustomStringConvertible {
     /// One line: `ok`, `FAIL` or `skip`, the id, the sentence, and the reason if there is one.
     public var description: String {
-        let word =
-            switch outcome {
-            case .passed: "ok  "
-            case .failed: "FAIL"
-            case .skipped: "skip"
-            }
         let padding = String(repeating: " ", count: max(0, 28 - id.count))
-        return "\(word)  \(id)\(padding)  \(sentence)" + (reason.map { ": \($0)" } ?? "")
+        return "\(outcome.word)  \(id)\(padding)  \(sentence)" + (reason.map { ": \($0)" } ?? "")
     }
 }
