@@ -63,7 +63,7 @@ struct BatchCampaignTests {
     private func stored(_ operation: BatchOperation, _ home: Home) throws -> [String: String] {
         var found: [String: String] = [:]
         for domain in operation.domains {
-            let ending = try home.run("export", domain)
+            let ending = try home.run("export", domain.contains(":") ? domain : "\(domain)/")
             guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
             let entries = try JSONDecoder().decode([String: [String: String]].self, from: Data(ending.output))
             for (name, entry) in entries { found["\(domain)/\(name)"] = entry["$text"] }

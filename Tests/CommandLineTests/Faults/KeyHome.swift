@@ -70,7 +70,7 @@ struct KeyHome {
     ///
     /// - Throws: `Home.Failure` if one cannot be read.
     func values(of domain: String, adding variables: [String: String] = [:]) throws -> [String: [UInt8]] {
-        let ending = try home.run("export", domain, adding: variables)
+        let ending = try home.run("export", domain.contains(":") ? domain : "\(domain)/", adding: variables)
         guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
         let entries = try JSONDecoder().decode([String: Entry].self, from: Data(ending.output))
         return entries.reduce(into: [:]) { found, entry in found["\(domain)/\(entry.key)"] = entry.value.bytes }

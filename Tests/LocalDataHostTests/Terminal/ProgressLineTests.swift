@@ -94,6 +94,17 @@ struct ProgressLineTests {
             ])
     }
 
+    @Test("does not count how long it took until the first was done")
+    func lateStart() {
+        let scene = Scene()
+        let line = scene.line("importing", total: 1000, in: .lines)
+        scene.wait(.seconds(60))
+        line.advance()
+        scene.wait(.seconds(10))
+        for _ in 0..<100 { line.advance() }
+        #expect(scene.lines == ["importing: 1 of 1,000", "importing: 2 of 1,000, 6 a minute, 2 h 46 min left"])
+    }
+
     @Test("writes nowhere if it is to")
     func nowhere() {
         let scene = Scene()

@@ -18,8 +18,8 @@ package final class ProgressLine: Sendable {
         var label: String
         var total: Int?
         var done = 0
-        /// When this began, with how many.
-        var start: (time: ContinuousClock.Instant, done: Int)
+        /// When the first of this was done, with how many.
+        var start: (time: ContinuousClock.Instant, done: Int)?
         var next: ContinuousClock.Instant
         var isShown = false
     }
@@ -40,7 +40,7 @@ package final class ProgressLine: Sendable {
         (self.place, self.now, self.write) = (place, now, write)
         let start = now()
         let first: Duration = if case .terminal = place { .milliseconds(500) } else { .seconds(3) }
-        state = Mutex(State(label: label, total: total, start: (start, 0), next: start + first))
+        state = Mutex(State(label: label, total: total, next: start + first))
     }
 
     /// Shows that one more is done.
@@ -50,7 +50,7 @@ package final class ProgressLine: Sendable {
     package func show(_ done: Int, of total: Int? = nil, _ label: String? = nil) {
         update { state in
             let isOther = label.map { $0 != state.label } ?? false || total != state.total || done < state.done
-            if isOther { state.start = (now(), done) }
+            if isOther { state.start = nil }
             (state.done, state.total, state.label) = (done, total, label ?? state.label)
         }
     }
@@ -72,6 +72,7 @@ package final class ProgressLine: Sendable {
         state.withLock { state in
             change(&state)
             let time = now()
+            if state.start == nil { state.start = (time, state.done) }
             guard time >= state.next else { return }
             state.isShown = true
             switch place {
@@ -101,7 +102,8 @@ package final class ProgressLine: Sendable {
     private static func counts(_ state: State, _ time: ContinuousClock.Instant) -> String {
         var text = state.done.grouped
         if let total = state.total { text += " of \(total.grouped)" }
-        let (seconds, done) = ((time - state.start.time) / .seconds(1), state.done - state.start.done)
+        guard let start = state.start else { return text }
+        let (seconds, done) = ((time - start.time) / .seconds(1), state.done - start.done)
         guard seconds > 0, done > 0 else { return text }
         let rate = Double(done) / seconds
         text += rate >= 1 ? ", \(Int(rate).grouped) a second" : ", \(Int((rate * 60).rounded(.up))) a minute"

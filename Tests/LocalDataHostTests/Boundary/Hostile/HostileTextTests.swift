@@ -56,7 +56,7 @@ import Testing
             let end = try fixture.runHost(file + arguments)
             expectTame(end.output + end.errorTail, "\(arguments)")
         }
-        let exported = try fixture.runHost(file + ["export", "userDefaults"]).output
+        let exported = try fixture.runHost(file + ["export", "userDefaults/"]).output
         #expect(try Array(JSONDecoder().decode([String: AnyCodable].self, from: Data(exported)).keys) == [name])
     }
 
