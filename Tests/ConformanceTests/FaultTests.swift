@@ -42,7 +42,9 @@ struct FaultTests {
                     description: "A key of these tests.")
                 // A mistake in the key itself is still one.
                 if case .keychain = domain, security == .none {
-                    await #expect(throws: StorageError.securityApplicationFailed) { try await router.set("x", for: key) }
+                    await #expect(throws: StorageError.securityApplicationFailed) {
+                        try await router.set("x", for: key)
+                    }
                     continue
                 }
                 try await router.set("first", for: key)

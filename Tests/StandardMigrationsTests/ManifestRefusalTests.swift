@@ -141,7 +141,7 @@ import Testing
             ),
             (
                 #"{"id":"a","rename":{"from":"rows/a","to":"rows/b"},"onConflict":"replace"}"#,
-                "step 'a', onConflict: expected one of keepDestination, takeSource, fail"
+                "step 'a', onConflict: expected one of keepDestination, dropSource, takeSource, fail"
             ),
             (#"{"id":"a","remove":"rows/a","after":["b"]}"#, "step 'a', after: there is no step 'b'"),
             (

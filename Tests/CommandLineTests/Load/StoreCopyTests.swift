@@ -37,8 +37,8 @@ struct StoreCopyTests {
             \(Self.writes("ld-host -c domains.userDefaults=other import userDefaults values.json"))
             \(Self.writes("ld-host store copy file sqlite"))
             cat out
-            ld-host export userDefaults | sort > first
-            ld-host -c domains.userDefaults=sqlite export userDefaults | sort > second
+            ld-host export userDefaults/ | sort > first
+            ld-host -c domains.userDefaults=sqlite export userDefaults/ | sort > second
             cmp first second && wc -l < first
             """)
         #expect(ending.status == 0, "\(ending.errors)")
@@ -58,11 +58,11 @@ struct StoreCopyTests {
             """
             ld-host config set stores.other '{"component":"file","options":{"root":"'$HOME'/other"},"sealing":"keyFile"}' \
                 2> out
-            ld-host get userDefaults/k7 | ld-host -c domains.userDefaults=other set userDefaults/k7 --stdin
+            ld-host get userDefaults/k7 | ld-host -c domains.userDefaults=other set userDefaults/k7 --stdin --json
             echo another | ld-host -c domains.userDefaults=other set userDefaults/k1500 --stdin
             ld-host store copy file other --overwrite --move
             ld-host ls userDefaults
-            ld-host -c domains.userDefaults=other export userDefaults > back.json
+            ld-host -c domains.userDefaults=other export userDefaults/ > back.json
             grep -rl 'value 2999' other
             """)
         #expect(

@@ -77,7 +77,7 @@ struct MigrateCommandTests {
         }
         try write("userDefaults")
         try home.done("config", "set", "catalogs", #"["\#(home.path)/app.catalog.json"]"#)
-        try home.done("set", "userDefaults/theme", #""dark""#)
+        try home.done("set", "userDefaults/theme", "dark")
         #expect(try home.done("migrate", "status").text == "")
         try write("fileSystem")
         #expect(try home.done("migrate", "plan").text.hasPrefix("run  moved from userDefaults/theme\n"))
@@ -229,13 +229,22 @@ struct MigrateCommandTests {
         #expect(try home.done("get", "fileSystem/theme").text == "dark")
     }
 
-    @Test("a bar on the terminal shows how far a run is")
+    @Test("a bar on the terminal shows how far a long run is, and none is shown for a short one")
     func bar() throws {
-        let home = try home(Self.move)
+        let home = try home(
+            """
+            \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "encryptedFileSystem/notes.*"}}
+            """)
         try home.done("set", "userDefaults/theme", "dark")
-        let terminal = try PseudoTerminal(home, "migrate", "run")
-        #expect(terminal.end() == 0)
-        #expect(terminal.text.contains("migrating [##############################] 100%"))
-        #expect(terminal.text.contains("theme to files: migrated"))
+        let short = try PseudoTerminal(home, "migrate", "run", "--only", "theme to files")
+        #expect(short.end() == 0)
+        #expect(short.text == "theme to files: migrated\r\n")
+        let values = Dictionary(uniqueKeysWithValues: (1...6_000).map { ("note.\($0)", $0) })
+        try JSONEncoder().encode(values).write(to: URL(filePath: "\(home.path)/values.json"))
+        try home.done("import", "userDefaults", "\(home.path)/values.json")
+        let long = try PseudoTerminal(home, "migrate", "run")
+        #expect(long.end() == 0)
+        #expect(long.text.contains(/migrating, 2 of 2 \[[#.]+\] [0-9,]+ of 6,000/), "\(long.text)")
+        #expect(long.text.hasSuffix("notes: migrated\r\n"))
     }
 }

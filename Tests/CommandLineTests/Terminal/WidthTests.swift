@@ -26,11 +26,11 @@ struct WidthTests {
 
     @Test("on a terminal messages are wrapped between words; elsewhere each is one line")
     func messages() throws {
-        let message = try home.run("ls", "keychain").errors
+        let message = try home.run("ls", "keychain/").errors
         #expect(message.split(separator: "\n").count == 2)
         #expect(message.split(separator: "\n").contains { $0.count > 80 })
         for (columns, width) in [([:], 80), (["COLUMNS": "40"], 40)] {
-            let terminal = try PseudoTerminal(home, "ls", "keychain", adding: columns)
+            let terminal = try PseudoTerminal(home, "ls", "keychain/", adding: columns)
             #expect(terminal.end() == 2)
             let lines = terminal.text.split(separator: "\r\n")
             #expect(lines.count > 2 && lines.allSatisfy { $0.count <= width }, "\(terminal.text)")

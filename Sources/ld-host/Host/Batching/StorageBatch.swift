@@ -5,25 +5,47 @@ public import LocalDataAPI
 public struct StorageBatch: Sendable {
     struct Change: Sendable {
         let key: KeyReference
-        /// Whether the key has a migration of its own.
-        let hasMigration: Bool
-        /// The key itself, for the few that older data may be brought to.
-        let whole: @Sendable () -> AnyStorageKey
+        /// The key itself, if it has a migration of its own.
+        private let migrating: AnyStorageKey?
+        private let valueType: ValueType
         /// The serialized value, or `nil` to remove it.
         let value: Data?
 
+        private enum ValueType {
+            case type(any (Codable & Sendable).Type)
+            case name(String)
+        }
+
         init<Value>(_ key: StorageKey<Value>, value: Data?) {
             self.key = KeyReference(key)
-            hasMigration = key.hasMigration
-            whole = { AnyStorageKey(key) }
+            migrating = key.hasMigration ? AnyStorageKey(key) : nil
+            valueType = .type(Value.self)
             self.value = value
         }
 
         init(_ key: AnyStorageKey, value: Data?) {
             self.key = KeyReference(key)
-            hasMigration = key.hasMigration
-            whole = { key }
+            migrating = key.hasMigration ? key : nil
+            valueType = .name(key.descriptor.valueType)
             self.value = value
+        }
+
+        /// Whether the key has a migration of its own.
+        var hasMigration: Bool { migrating != nil }
+
+        /// All of the key that counts for older data. It is made for the few that there may be some of: batches have
+        /// many keys.
+        var wholeKey: AnyStorageKey {
+            if let migrating { return migrating }
+            let name =
+                switch valueType {
+                case .type(let type): String(describing: type)
+                case .name(let name): name
+                }
+            let descriptor = StorageKeyDescriptor(
+                name: key.name, domain: key.domain, security: key.security, serializer: key.serializer, valueType: name,
+                owner: key.owner, description: "", availability: key.availability)
+            return key.place.map { AnyStorageKey(descriptor, at: $0) } ?? AnyStorageKey(descriptor)
         }
     }
 

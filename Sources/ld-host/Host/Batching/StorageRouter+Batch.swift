@@ -43,7 +43,7 @@ extension StorageRouter {
             let resolved = try await resolve(change.key)
             if let refusal = resolved.refusal { throw refusal }
             let value = try await sealedValue(of: resolved)
-            if try await mayBringData(to: change) { keys.append((change.whole(), resolved)) }
+            if try await mayBringData(to: change) { keys.append((change.wholeKey, resolved)) }
             let made = BatchChange(resolved, value: value, data: change.value)
             if let index = indices[made.target] {
                 changes[index] = made
