@@ -22,9 +22,12 @@ enum Built {
     /// Runs `ld-host plugins test` and gives its exit status with both outputs.
     static func testPlugin(_ file: String, _ arguments: String...) throws -> End { try run(file, arguments) }
 
-    static func run(_ file: String, _ arguments: [String]) throws -> End {
+    /// - Parameter home: The user's; none is needed for a file.
+    static func run(_ file: String, _ arguments: [String], home: String? = nil) throws -> End {
+        var environment = ["PATH": "/usr/bin:/bin"]
+        environment["HOME"] = home
         let end = try ChildProcess(
-            host, arguments: ["plugins", "test", file] + arguments, environment: ["PATH": "/usr/bin:/bin"]
+            host, arguments: ["plugins", "test", file] + arguments, environment: environment
         ).run(deadline: .seconds(300))
         guard case .exited(let status) = end.outcome else {
             throw Failure(description: "ld-host \(end.outcome): \(end.errorText)")

@@ -71,11 +71,15 @@ struct PluginsTestTests {
 
     @Test("takes a component's id in place of its plugin's file, and names the nearest check")
     func componentID() throws {
-        let end = try Built.testPlugin("memory", "--only", "value.empty")
+        // The configuration says where plugins are.
+        let home = "/tmp/localdata-home-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        let end = try Built.run("memory", ["--only", "value.empty"], home: home)
         #expect(end.status == 0 && end.output.hasPrefix("memory  "), "\(end.output)\(end.errors)")
-        let wrong = try Built.testPlugin("memory", "--only", "value.emty")
+        let wrong = try Built.run("memory", ["--only", "value.emty"], home: home)
         #expect(wrong.status == 2 && wrong.errors.contains("hint: did you mean 'value.empty'?"), "\(wrong.errors)")
-        let none = try Built.testPlugin("no-such-component")
+        let none = try Built.run("no-such-component", [], home: home)
         #expect(none.status == 2 && none.errors.contains("no-such-component"), "\(none.errors)")
     }
 

@@ -12,7 +12,12 @@ final class PseudoTerminal {
 
     /// Starts a program as the leader of a session of its own, with the terminal as its controlling one and all three
     /// standard descriptors.
-    init(_ home: Home, _ words: String..., adding variables: [String: String] = [:]) throws {
+    convenience init(_ home: Home, _ words: String..., adding variables: [String: String] = [:]) throws {
+        try self.init(home, words, adding: variables)
+    }
+
+    /// The same with the words in a list.
+    init(_ home: Home, _ words: [String], adding variables: [String: String] = [:]) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
         guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,

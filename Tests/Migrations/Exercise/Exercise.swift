@@ -37,8 +37,13 @@ package struct Exercise: Sendable {
         return ExerciseReport()
     }
 
+    /// What the migrations bring data to comes first: what is set later would supersede what they bring.
     private func prepare(_ router: StorageRouter) async throws {
-        for value in subject.before { try await router.setData(value.data, for: value.key) }
+        let targets = Set(subject.steps.flatMap { $0.written.map(\.address) })
+        let ordered =
+            subject.before.filter { targets.contains($0.address) }
+            + subject.before.filter { !targets.contains($0.address) }
+        for value in ordered { try await router.setData(value.data, for: value.key) }
     }
 
     /// Migrates, looks, and then asks for the value.
