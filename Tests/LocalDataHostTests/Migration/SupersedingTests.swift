@@ -125,6 +125,37 @@ import Testing
         #expect(try await router.get(key) == "legacy")
     }
 
+    @Test("what was removed does not come back by a swap of the store either, of one key or of a range")
+    func swapped() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (key, rows) = (moving(), StorageDomain.custom(name: "rows"))
+        let ranged: StorageKey<String> = BulkMigrationTests.key("new.1", rows)
+        func router(_ store: String = "rows") async throws -> StorageRouter {
+            let router = try home.home.router(
+                domains: "fileSystem: \"file\", rows: \"\(store)\"",
+                "stores: { rows: { component: \"sqlite\", options: { path: \"${data}/rows.sqlite\" } } }")
+            try await router.registerMigration(BulkMigrationTests.move(.fileSystem(), rows))
+            return router
+        }
+        try await home.router().set("legacy", for: old)
+        try await home.router().set("legacy", for: BulkMigrationTests.key("old.1", .fileSystem()))
+        try await home.router().set("legacy", for: BulkMigrationTests.key("old.2", .fileSystem()))
+        try await router().remove(key)
+        try await router().remove(ranged)
+        for _ in 0..<2 {
+            let router = try await router("file")
+            await #expect(throws: StorageError.notFound) { try await router.get(key) }
+            await #expect(throws: StorageError.notFound) { try await router.get(ranged) }
+            #expect(try await router.forceMigration(for: key).outcome == .nothingToDo)
+            _ = try await router.runMigration("move")
+            await #expect(throws: StorageError.notFound) { try await router.get(ranged) }
+            #expect(try await router.get(BulkMigrationTests.key("new.2", rows)) == "legacy")
+        }
+        try await home.router().set("legacy, written later", for: old)
+        #expect(try await router("file").get(key) == "legacy, written later")
+    }
+
     @Test("a router without older data writes what one without migrations writes")
     func nothing() async throws {
         let home = try MigrationHome()

@@ -17,7 +17,7 @@ struct Ledger: Sendable {
         place = try LedgerPlace.page(named: LedgerPlace.pageName(of: address), in: destination.open, settings)
     }
 
-    /// The one of a page that was found in a store.
+    /// The one of a page in whatever store.
     init(_ router: StorageRouter, _ settings: HostSettings, of address: String, at place: ResolvedKey) {
         self.router = router
         self.settings = settings

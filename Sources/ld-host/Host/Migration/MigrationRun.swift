@@ -90,7 +90,8 @@ struct MigrationRun: Sendable {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
-        var isDropping = false
+        var (isSuperseded, isDropping) = (isSuperseded, false)
+        if !isSuperseded { isSuperseded = try await router.isSupersededElsewhere(migration, at: destination, page) }
         if isSuperseded {
             isDropping = policy == .dropSource
             guard isDropping else { return MigrationResult(success: true, outcome: .nothingToDo) }

@@ -114,7 +114,7 @@ extension RouterSnapshot {
 
     /// The stores that may have values of a domain that another one serves. Nobody is asked to unlock a keychain for a
     /// domain that keychains never serve.
-    fileprivate func holders(of domain: String?) -> [OpenStore] {
+    func holders(of domain: String?) -> [OpenStore] {
         holders.compactMap { slot in
             if let domain, slot.settings.name == settings.routes[domain]?.store.name { return nil }
             guard let open = try? slot.openIfNeeded() else { return nil }

@@ -131,7 +131,10 @@ struct MigrationPlanner: Sendable {
                 reads: PlannedWork(transaction.close().entries).reads)
         }
         transaction.discardChanges()
-        var isDropping = false
+        var (isSuperseded, isDropping) = (isSuperseded, false)
+        if !isSuperseded, planned.change(of: destination) == nil {
+            isSuperseded = try await router.isSupersededElsewhere(migration, at: destination, page)
+        }
         if isSuperseded {
             isDropping = migration.conflictPolicy == .dropSource
             guard isDropping else {

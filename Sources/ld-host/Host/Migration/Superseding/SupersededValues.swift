@@ -12,7 +12,16 @@ struct SupersededValues: Sendable {
 
     /// - Throws: `corrupt` if the ledger of one of the destinations cannot be read.
     init(_ ledger: BulkLedger) throws(StorageError) {
-        let (open, settings) = (ledger.destination.open, ledger.snapshot.settings)
+        try add(ledger, from: ledger.destination.open)
+        // What they say who may have served the domain before counts where the destination's ledger has nothing.
+        for open in ledger.snapshot.holders(of: ledger.destination.namespace.domain) {
+            var others = SupersededValues()
+            try? others.add(ledger, from: open)
+            marks.merge(others.marks) { own, _ in own }
+        }
+    }
+
+    private mutating func add(_ ledger: BulkLedger, from open: OpenStore) throws(StorageError) {
         guard open.store.abilities.enumeration != nil else { return }
         let prefix = "\(ledger.destination.address(ledger.destination.range.prefix))"
         var names: [String] = []
@@ -24,7 +33,7 @@ struct SupersededValues: Sendable {
             }
         }
         for name in names {
-            let place = try LedgerPlace.page(named: name, in: open, settings)
+            let place = try LedgerPlace.page(named: name, in: open, ledger.snapshot.settings)
             guard let stored = try place.readStored() else { continue }
             let bytes = try place.opening(stored)
             guard let address = LedgerPage.address(in: bytes) else { continue }

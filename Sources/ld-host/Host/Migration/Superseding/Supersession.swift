@@ -99,13 +99,41 @@ extension StorageRouter {
         return try await isSuperseded(marks, sources: migration.sources, besides: destination)
     }
 
+    /// The same as the ledgers of other stores say it, of a migration that its own ledger has nothing of: one of them may
+    /// have served the domain before, and a removal leaves nothing that a copy would take along.
+    func isSupersededElsewhere(
+        _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
+    ) async throws(StorageError) -> Bool {
+        guard page[migration.id] == nil, try await !exists(destination),
+            let marks = await supersededElsewhere(migration.id, destination)
+        else { return false }
+        return try await isSuperseded(marks, sources: migration.sources, besides: destination)
+    }
+
+    /// What other stores' ledgers say; a store that cannot be asked says nothing.
+    private func supersededElsewhere(_ id: String, _ destination: ResolvedKey) async -> [LedgerRow.Change]? {
+        let domain = destination.address.place.domain
+        guard let snapshot = try? await snapshot(),
+            let stores = try? await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) })
+        else { return nil }
+        for open in stores {
+            guard let place = try? LedgerPlace.page(of: destination.address, in: open, snapshot.settings) else {
+                continue
+            }
+            let ledger = Ledger(self, snapshot.settings, of: "\(destination.address)", at: place)
+            if let marks = try? await ledger.page()[id]?.superseded { return marks }
+        }
+        return nil
+    }
+
     /// The same for one value of a migration of many.
     func isSuperseded(
         _ key: AnyStorageKey, by migration: AnyBulkMigration, _ snapshot: RouterSnapshot
     ) async throws(StorageError) -> Bool {
         let destination = try await resolve(KeyReference(key))
-        let page = try await Ledger(self, snapshot.settings, of: destination).page()
-        guard let marks = page[migration.id]?.superseded else { return false }
+        let row = try await Ledger(self, snapshot.settings, of: destination).page()[migration.id]
+        let elsewhere = row == nil ? await supersededElsewhere(migration.id, destination) : nil
+        guard let marks = row?.superseded ?? elsewhere else { return false }
         let source = migration.source.key(migration.sourceName(of: key.descriptor.name))
         return try await isSuperseded(marks, sources: [source], besides: destination)
     }
