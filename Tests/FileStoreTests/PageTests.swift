@@ -17,7 +17,8 @@ struct PageTests {
 
     private static func name(_ index: Int) -> String { "n\(1000 + index)" }
 
-    /// Waits until the times of the folders tell of a next change: before, nothing is kept for a next page.
+    /// Lets the folders become so old that their times show a next change: before, nothing is kept for a next page. The
+    /// clock is the file system's, so there is nothing else to wait for.
     private func age() { usleep(150_000) }
 
     private func page(after index: Int) throws -> [String] {

@@ -25,8 +25,8 @@ extension DurableDirectory {
         }
     }
 
-    /// The status of this folder, or of one below it, if it tells of every change of what stands in the folder; `nil` if
-    /// there is none, if it changed so short a time ago that a next change may leave the same status, or on a file
+    /// The status of this folder, or of one below it, if it shows every change of what stands in the folder; `nil` if
+    /// the folder is absent, if it changed so short a time ago that a next change may leave the same status, or on a file
     /// system that is not known to keep such times.
     package func tellingStatus(of path: RelativePath? = nil) throws -> FileStatus? {
         guard let folder = try descriptorForReading() else { return nil }
@@ -82,8 +82,8 @@ extension DurableDirectory {
     }
 
     /// Removes the folder of temporary files, if it is empty: after a large batch it would stay as large as it was (on
-    /// ext4), and whoever lists it would read all of that. The next change makes it again; one that has it open finds
-    /// out when it makes a file there.
+    /// ext4), and a process that lists it would read all of that. The next change makes it again; one that has it open
+    /// finds out when it makes a file there.
     func removeEmptyTemporaryFolder(in folder: Int32) {
         guard staging == .inFolder, unlinkat(folder, TemporaryFile.folder.start, AT_REMOVEDIR) == 0 else { return }
         forgetTemporaryFolder()

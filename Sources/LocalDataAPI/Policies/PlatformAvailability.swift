@@ -9,7 +9,8 @@ public enum PlatformAvailability: String, Codable, CaseIterable, Hashable, Senda
     /// On phones, and on watches as a synchronized copy.
     case phoneWithWatchSync
 
-    /// Whether a device of a system may use the key, in the role `all`: on Linux the role says what kind of device it is.
+    /// Whether a device of a system may use the key, in the role `all`: on Linux the role says what kind of device it
+    /// is.
     public func isAvailable(on platform: Platform) -> Bool { isAvailable(on: DeviceRole.all) }
 
     /// Whether a device of this role may use the key.

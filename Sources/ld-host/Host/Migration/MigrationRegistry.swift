@@ -25,8 +25,8 @@ final class MigrationRegistry: Sendable {
         set { state.withLock { $0.preferences = newValue } }
     }
 
-    /// When migrations into a store were committed, as it was last read, and those of this router since; `nil` if it has
-    /// not been read.
+    /// When migrations into a store were committed, as it was last read, and those of this router since; `nil` if it
+    /// has not been read.
     func history(of store: String) -> [String: Date]? { state.withLock { $0.history[store] } }
 
     /// Remembers what a store says.

@@ -18,7 +18,8 @@ package struct PluginRecord: Sendable {
 }
 
 extension [PluginRecord] {
-    /// Why plugins were refused: what is to be done about several of them, such as a folder that others can write, once.
+    /// Why plugins were refused: what is to be done about several of them, such as a folder that others can write,
+    /// once.
     package var refusals: [StorageError] {
         var found: [(error: StorageError, others: Int)] = []
         for refusal in compactMap(\.refusal) {

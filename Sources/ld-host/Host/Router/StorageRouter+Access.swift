@@ -6,8 +6,8 @@ extension StorageRouter {
     /// The stored value, or else what the key's migration brings, or else the registered default: see
     /// ``registerDefault(_:for:)``.
     ///
-    /// A value that a person or another program stored as text (`text/plain`) is read by a key with the serializer `json`
-    /// too, if the text is a value of its type.
+    /// A value that a person or another program stored as text (`text/plain`) is read by a key with the serializer
+    /// `json` too, if the text is a value of its type.
     ///
     /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
     ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may
@@ -49,7 +49,7 @@ extension StorageRouter {
         return isSet
     }
 
-    /// Removes the value; fine if there is none. Older data that has not been brought to the key is not brought any
+    /// Removes the value, if it is stored. Older data that has not been brought to the key is not brought any
     /// more: what is removed does not come back.
     public func remove<Value>(_ key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)

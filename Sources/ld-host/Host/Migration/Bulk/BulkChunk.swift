@@ -141,7 +141,12 @@ struct BulkChunk {
                 case .keepDestination:
                     progress.kept += 1
                     continue
-                case .dropSource, .takeSource: break
+                case .dropSource:
+                    // It has come since.
+                    moves.append(try drop(source, destination, stored, given, &record))
+                    bytes += stored.count
+                    continue
+                case .takeSource: break
                 case .fail:
                     throw MigrationError(
                         .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")

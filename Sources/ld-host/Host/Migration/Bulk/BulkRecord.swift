@@ -4,10 +4,10 @@ internal import LocalDataAPI
 /// What one chunk of a bulk migration has moved: what it takes to remove the sources if the chunk was interrupted, and
 /// to put them back. It says no value; as its hashes are of opened bytes, it is sealed as the values are.
 ///
-/// A byte for the form (2, or 3 if a source was dropped); then, little-endian, four bytes with the size of a JSON list of attributes and the list;
-/// then for each value two bytes with the size of its name and the name behind the prefix, a byte of flags, two with
-/// the number of its attributes, and twice eight with the hashes of the source as it was stored and of the
-/// destination's opened bytes. The last eight are the hash of all that. Form 1 has no such hash.
+/// A byte for the form (2, or 3 if a source was dropped); then, little-endian, four bytes with the size of a JSON list
+/// of attributes and the list; then for each value two bytes with the size of its name and the name behind the prefix,
+/// a byte of flags, two with the number of its attributes, and twice eight with the hashes of the source as it was
+/// stored and of the destination's opened bytes. The last eight are the hash of all that. Form 1 has no such hash.
 struct BulkRecord {
     struct Item: Equatable {
         /// What follows the prefix.

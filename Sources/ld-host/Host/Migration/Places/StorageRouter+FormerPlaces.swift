@@ -13,8 +13,7 @@ extension StorageRouter {
     private func noteFirst(_ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
         resolved.isNoted.store(true, ordering: .relaxed)
         // What is gone with the process is not missed by another.
-        let properties = resolved.store.properties
-        guard properties.isDurable || properties.isShared, !descriptor.owner.isEmpty else { return }
+        guard !resolved.open.isGoneWithProcess, !descriptor.owner.isEmpty else { return }
         await note([PlaceHistory.Entry(descriptor, at: resolved.address.place)])
     }
 
@@ -82,8 +81,8 @@ struct FormerPlaceConflict: Sendable {
 }
 
 extension StorageRouter {
-    /// The migrations that bring the values of keys that catalogs have from where they were before the keys' places were
-    /// changed, in the order of the keys' addresses.
+    /// The migrations that bring the values of keys that catalogs have from where they were before the keys' places
+    /// were changed, in the order of the keys' addresses.
     func formerPlaceMigrations() async throws -> (migrations: [AnyStorageMigration], conflicts: [FormerPlaceConflict]) {
         let snapshot = try await snapshot()
         let keys = snapshot.described.entries.merging(snapshot.catalog?.entries ?? [:]) { $1 }

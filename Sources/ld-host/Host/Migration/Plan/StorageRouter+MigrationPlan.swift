@@ -45,8 +45,8 @@ extension StorageRouter {
     }
 
     /// Runs every migration that was registered, by itself, with a catalog or from a pack, and that of every key in a
-    /// catalog whose place was changed: each once and after those that it depends on. What depends on one that fails is not run; all others are. May be run again after any
-    /// interruption.
+    /// catalog whose place was changed: each once and after those that it depends on. What depends on one that fails is
+    /// not run; all others are. May be run again after any interruption.
     ///
     /// - Parameters:
     ///   - only: The id of one migration, which is run with those that it depends on.

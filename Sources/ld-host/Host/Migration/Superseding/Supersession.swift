@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// The migrations that may bring older data to a key, for when the key is set or removed before they have: from then on
-/// that data is not brought any more, so that what was removed never comes back. The ledger remembers what it was; other
-/// data than that is brought.
+/// that data is not brought any more, so that what was removed never comes back. The ledger remembers what it was;
+/// other data than that is brought.
 struct Supersession: Sendable {
     let router: StorageRouter
     let snapshot: RouterSnapshot
@@ -99,8 +99,8 @@ extension StorageRouter {
         return try await isSuperseded(marks, sources: migration.sources, besides: destination)
     }
 
-    /// The same as the ledgers of other stores say it, of a migration that its own ledger has nothing of: one of them may
-    /// have served the domain before, and a removal leaves nothing that a copy would take along.
+    /// The same as the ledgers of other stores say it, of a migration that its own ledger has nothing of: one of them
+    /// may have served the domain before, and a removal leaves nothing that a copy would take along.
     func isSupersededElsewhere(
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
