@@ -43,6 +43,7 @@ demo:
 	Examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
 
 lint:
+	.ci/floors
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 test: clients

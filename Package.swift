@@ -56,7 +56,9 @@ let backendTargets: [Target] = backends.map { plugin in
         swiftSettings: settings)
 }
 
-let exerciseDependencies: [Target.Dependency] = ["LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest"]
+let exerciseDependencies: [Target.Dependency] = [
+    "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest",
+]
 
 /// What fuzzing gives its inputs to. Only tests build it, or the fuzzer's program.
 let fuzzTargets: [Target] =
@@ -120,9 +122,14 @@ let package = Package(
             dependencies: ["LocalDataHost", "LocalDataAPI", "CLocalData"],
             path: "Sources/ld-host/Testing",
             swiftSettings: settings),
+        .target(
+            name: "HostClients",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            path: "Sources/ld-host/Clients",
+            swiftSettings: settings),
         .executableTarget(
             name: "ld-host",
-            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
+            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings),
         .target(name: "ScratchHome", path: "Tests/ScratchHome"),
@@ -163,7 +170,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LocalDataHostTests",
-            dependencies: ["LocalDataHost", "LocalDataAPI", "DurableFiles"],
+            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles"],
             swiftSettings: settings),
         .testTarget(
             name: "EnvelopeTests",

@@ -41,7 +41,7 @@ struct RoundTripTests {
         let value = Data.pattern(2500)
         for key in [try EnvelopeKey.ofRing(), try .outside()] {
             for (function, derivation) in [
-                (KeyDerivationFunction.hkdfSHA256, EnvelopeStyle.Derivation.hkdf()),
+                (KeyDerivationFunction.hkdfSHA256, KeyDerivation.hkdf()),
                 (.hkdfSHA256, .hkdf(salt: Data("salt".utf8), info: Data("info".utf8))),
                 (.pbkdf2HMACSHA256, .pbkdf2(iterations: 10)),
                 (.pbkdf2HMACSHA256, .pbkdf2(iterations: 10, salt: Data("salt".utf8))),

@@ -9,7 +9,7 @@ import Testing
 struct TamperingTests {
     /// A value that has a header with every kind of field, under each kind of key.
     private static func sealed(
-        _ tested: TestedCipher, _ key: EnvelopeKey, _ size: Int, _ derivation: EnvelopeStyle.Derivation = .hkdf()
+        _ tested: TestedCipher, _ key: EnvelopeKey, _ size: Int, _ derivation: KeyDerivation = .hkdf()
     ) throws -> (envelope: Envelope, value: Data, sealed: Data) {
         let envelope = try tested.envelope()
         let value = Data.pattern(size)
@@ -40,7 +40,7 @@ struct TamperingTests {
     func everyBitOfSlowDerivations() throws {
         let key = try EnvelopeKey.outside()
         for (provider, derivation) in [
-            (Provider.openssl, EnvelopeStyle.Derivation.pbkdf2(iterations: 3)),
+            (Provider.openssl, KeyDerivation.pbkdf2(iterations: 3)),
             (.sodium, .argon2id(passes: 1, memory: 8)),
         ] {
             let tested = TestedCipher(provider: provider, cipher: .chaCha20Poly1305)

@@ -114,7 +114,7 @@ struct VectorTests {
 
 extension Vectors.Vector {
     /// The style whose derivation has the vector's parameters.
-    var style: EnvelopeStyle.Derivation {
+    var style: KeyDerivation {
         get throws {
             switch try knownDerivation {
             case .hkdf(let salt, let info): .hkdf(salt: salt, info: info)

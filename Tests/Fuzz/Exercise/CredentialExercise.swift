@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 
+@testable import HostClients
 @testable import LocalDataHost
 
 /// Requests of git and Docker, the URLs and JSON in them, and the names and values that become of them.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 
+@testable import HostClients
 @testable import LocalDataHost
 
 /// Frames of the pipe: read whole and in pieces, and written again.

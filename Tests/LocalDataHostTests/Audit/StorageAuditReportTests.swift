@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HostClients
 import LocalDataAPI
 import LocalDataHost
 import Testing

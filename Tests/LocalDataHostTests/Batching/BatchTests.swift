@@ -102,7 +102,7 @@ import Testing
         for key in Self.keys {
             let resolved = try await router.resolve(key)
             let change = BatchChange(
-                resolved, value: try await router.sealedValue(of: resolved), data: Data("\"new\"".utf8))
+                resolved, value: try await resolved.sealedValue(), data: Data("\"new\"".utf8))
             var group = StagedGroup(resolved.scope)
             try BatchSeals([change], keychain: nil).whileSealing { (keys) throws(StorageError) in
                 group.add(try change.change(keys), at: resolved.address)

@@ -1,4 +1,4 @@
-import LocalDataHost
+import HostClients
 import Testing
 
 @Suite("CredentialName")

@@ -62,8 +62,8 @@ import Testing
         #expect(try names("ledger ", in: place.open).isEmpty)
         let aside = try #require(try names("damaged ", in: place.open).first)
         let kept = try LedgerPlace.page(named: aside, in: place.open, try await router.snapshot().settings)
-        let bytes = try #require(try await router.stored(kept))
-        #expect(try await router.opened(bytes, of: kept) == Data("{\"form\":1,\"rows".utf8))
+        let bytes = try #require(try await kept.stored())
+        #expect(try await kept.opened(bytes) == Data("{\"form\":1,\"rows".utf8))
         // What it brought is where it was, and nothing says any more how it came there.
         #expect(try await router.get(Self.new(domain)) == "data")
         #expect(try await router.migrationStatus().migrations.map(\.state) == [.notRun])
@@ -77,7 +77,7 @@ import Testing
         defer { home.remove() }
         let router = try await migrated(home, .fileSystem())
         let place = try await router.ledgerPlace(of: Self.new(.fileSystem()))
-        try await router.store(Data("{\"form\":99}".utf8), place)
+        try await place.set(Data("{\"form\":99}".utf8))
         let before = MigrationPlanTests.everything(home)
         let report = try await router.checkLedgers(puttingAside: true)
         #expect(report.pages.map(\.state) == [.unreadable] && !report.isSound)
@@ -100,7 +100,7 @@ import Testing
         #expect(locked.pages[0].remarks.contains { $0.contains("disabled") })
         try await router.enableKey(first.id, of: .store("sealed-files"))
         #expect(try await home.router().checkLedgers().pages.map(\.state) == [.sound])
-        var stored = try #require(try await router.stored(place))
+        var stored = try #require(try await place.stored())
         stored[stored.count - 1] ^= 1
         let (handle, changed) = (place.handle, stored)
         try await place.open.write("damaging") { (store) throws(StorageError) in
@@ -118,7 +118,7 @@ import Testing
         let image = try #require(
             try names("image ", in: try await router.resolve(KeyReference(Self.old)).open).first)
         let resolved = try await router.resolve(KeyReference(Self.old))
-        _ = try await router.remove(try LedgerPlace.image(image, of: resolved, nil))
+        _ = try await LedgerPlace.image(image, of: resolved, nil).remove()
         let before = MigrationPlanTests.everything(home)
         let report = try await router.checkLedgers(puttingAside: true)
         #expect(report.isSound && report.pages.map(\.rows) == [1])

@@ -130,7 +130,7 @@ import Testing
         // As if the first had been stopped before it removed what it removes, and the last had not read back.
         for (index, state) in [(0, MigrationRecord.State.published), (3, .unverified)] {
             let resolved = try await router.resolve(KeyReference(Self.new("\(index)", Self.stores[index])))
-            let ledger = try Ledger(router, try await router.snapshot().settings, of: resolved)
+            let ledger = try Ledger(try await router.access(), of: resolved)
             var page = try await ledger.page()
             page[ids[index]]?.state = state
             try await ledger.commit(page)

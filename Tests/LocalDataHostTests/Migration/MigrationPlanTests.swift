@@ -211,7 +211,7 @@ import Testing
         try await old.registerMigration(Self.move(Self.key("c"), to: Self.key("d")))
         #expect(try await old.migrateAll().failures.isEmpty)
         let ledger = try await old.ledgerPlace(of: Self.key("d"))
-        try await old.store(Data("no page".utf8), ledger)
+        try await ledger.set(Data("no page".utf8))
 
         let router = try home.router(version: nil, "device: { role: \"watch\" }")
         try await router.set("again", for: Self.key("a"))
@@ -248,18 +248,18 @@ import Testing
         }
         try await router.set("1", for: Self.key("a"))
         try await router.set("2", for: Self.key("c"))
-        let unchanged = try await router.stored(router.resolve(KeyReference(Self.key("c"))))
+        let unchanged = try await router.resolve(KeyReference(Self.key("c"))).stored()
         try await router.registerMigration(migration)
         #expect(try await router.migrateAll().entries.map(\.outcome) == [.migrated])
         // As if the run had been stopped before it removed anything, and somebody had been there since.
         let ledger = try Ledger(
-            router, try await router.snapshot().settings, of: try await router.resolve(KeyReference(key)))
+            try await router.access(), of: try await router.resolve(KeyReference(key)))
         var page = try await ledger.page()
         page["two"]?.state = .published
         try await ledger.commit(page)
         try await router.set("changed", for: Self.key("a"))
         try await router.set("2", for: Self.key("c"))
-        #expect(try await router.stored(router.resolve(KeyReference(Self.key("c")))) == unchanged)
+        #expect(try await router.resolve(KeyReference(Self.key("c"))).stored() == unchanged)
         let plan = try await router.migrationPlan()
         #expect(plan.entries.map(\.decision) == [.cleanup])
         #expect(plan.entries[0].removes == [MigrationPlan.Value(address: "fileSystem:documents/c", size: 3)])

@@ -108,7 +108,7 @@ import Testing
         try await router.set("data", for: source)
         #expect(try await router.get(key) == "data")
         let resolved = try await router.resolve(KeyReference(AnyStorageKey.key(key)))
-        let ledger = try Ledger(router, try await router.snapshot().settings, of: resolved)
+        let ledger = try Ledger(try await router.access(), of: resolved)
         var page = try await ledger.page()
         var row = try #require(page.rows.first)
         let expires = try #require(row.expires)

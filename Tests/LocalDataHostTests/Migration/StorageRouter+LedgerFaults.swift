@@ -19,7 +19,7 @@ extension StorageRouter {
         var changes: [BatchChange] = []
         for key in keys {
             let resolved = try await resolve(KeyReference(key))
-            changes.append(BatchChange(resolved, value: try await sealedValue(of: resolved), data: data))
+            changes.append(BatchChange(resolved, value: try await resolved.sealedValue(), data: data))
         }
         let groups = try BatchSeals(changes, keychain: nil).whileSealing { (lent) throws(StorageError) in
             try StagedGroup.all(of: changes, lent)

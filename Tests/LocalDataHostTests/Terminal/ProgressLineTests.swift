@@ -1,3 +1,4 @@
+import HostClients
 import LocalDataHost
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+internal import HostClients
 internal import LocalDataHost
 
 extension Command {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
 

@@ -1,3 +1,4 @@
+internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
 

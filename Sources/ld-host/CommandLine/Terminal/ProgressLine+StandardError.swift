@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HostClients
 internal import LocalDataHost
 
 extension ProgressLine {

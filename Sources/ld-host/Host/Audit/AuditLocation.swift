@@ -37,5 +37,5 @@ public struct AuditLocation: Encodable, Sendable {
 
 extension AuditEntry.Enforcement {
     /// The word for people.
-    var tag: String { self == .none ? "plain" : rawValue }
+    package var tag: String { self == .none ? "plain" : rawValue }
 }

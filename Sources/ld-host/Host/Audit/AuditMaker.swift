@@ -14,16 +14,16 @@ struct AuditMaker {
         let place: StorageNamespace?
     }
 
-    let router: StorageRouter
-    let snapshot: RouterSnapshot
+    let access: StoreAccess
     let selection: StorageSelection
     private var failures: [StorageError] = []
     /// Stores that did not answer in time, with the error: each is waited for once.
     private var silent: [String: StorageError] = [:]
 
-    init(router: StorageRouter, snapshot: RouterSnapshot, selection: StorageSelection) {
-        self.router = router
-        self.snapshot = snapshot
+    private var snapshot: RouterSnapshot { access.snapshot }
+
+    init(_ access: StoreAccess, selection: StorageSelection) {
+        self.access = access
         self.selection = selection
     }
 
@@ -86,8 +86,8 @@ struct AuditMaker {
     private mutating func scopes() async throws -> [(domain: StorageDomain, prefix: String)] {
         do {
             if case .scope(let domain, _) = selection { _ = try snapshot.settings.place(of: domain) }
-            guard selection == .everything else { return try await router.scopes(of: selection).scopes }
-            let found = try await router.populatedDomains(besides: Set(silent.keys))
+            guard selection == .everything else { return try await access.scopes(of: selection).scopes }
+            let found = try await access.populatedDomains(besides: Set(silent.keys))
             for (store, error) in found.failures { note(error, of: store) }
             return found.domains.map { ($0, "") }
         } catch let error as StorageError where error.code != .invalidConfiguration {
@@ -102,11 +102,11 @@ struct AuditMaker {
         var keys = site.keys.sorted {
             $0.address.name.utf8.lexicographicallyPrecedes($1.address.name.utf8)
         }[...]
-        let router = router
+        let access = access
         let store = site.place.flatMap { snapshot.settings.routes[$0.domain]?.store.name }
         if let (domain, prefix) = site.listed, let place = site.place, silent[store ?? ""] == nil {
             do {
-                try await router.forEachName(in: domain, prefix: prefix) { name in
+                try await access.forEachName(in: domain, prefix: prefix) { name in
                     while let next = keys.first, !name.utf8.lexicographicallyPrecedes(next.address.name.utf8) {
                         keys.removeFirst()
                         body(await entry(for: next.key, at: next.address))
@@ -140,7 +140,7 @@ struct AuditMaker {
                 sealing: route.store.sealing.map { "\($0.cipher): \($0.source.protection)" }, problem: problem)
         }
         do throws(StorageError) {
-            return made(try await router.openStore(for: domain, in: snapshot), nil)
+            return made(try await access.openStore(for: domain), nil)
         } catch {
             return made(nil, error.message)
         }
@@ -158,10 +158,10 @@ struct AuditMaker {
         var reason: String?
         var isJudged = false
         do throws(StorageError) {
-            let store = try await router.openStore(for: address.place.domain, in: snapshot)
+            let store = try await access.openStore(for: address.place.domain)
             open = store
             if let error = silent[store.name] { throw error }
-            let protection = try await router.protection(of: descriptor.security, at: address, in: store, snapshot)
+            let protection = try await access.protection(of: descriptor.security, at: address, in: store)
             (enforcement, reason) = Self.enforcement(of: protection)
             isJudged = true
             (isStored, attributes) = try await look(at: address, in: store)

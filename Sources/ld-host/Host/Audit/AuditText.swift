@@ -32,7 +32,7 @@ package enum AuditText {
     }
 
     /// How many keys there are, and how they are protected: `7,910 keys, plain, in no catalog, 812,345 bytes`.
-    static func summary(_ location: AuditLocation) -> String {
+    package static func summary(_ location: AuditLocation) -> String {
         var parts = [location.keys.counted("key", isGrouped: true)]
         let kinds = location.protection.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         parts += kinds.map { kinds.count == 1 ? $0.key : "\($0.value.grouped) \($0.key)" }
@@ -104,5 +104,5 @@ package enum AuditText {
     }
 
     /// Text without control characters, which a name may have.
-    static func safe(_ text: String) -> String { PathText.shown(text) }
+    package static func safe(_ text: String) -> String { PathText.shown(text) }
 }

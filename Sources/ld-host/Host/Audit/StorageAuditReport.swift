@@ -48,31 +48,6 @@ public struct StorageAuditReport: Encodable, Sendable {
     /// complete.
     public let failures: [String]
 
-    /// The audit of a router: its registered catalogs, and those that its configuration names.
-    ///
-    /// - Throws: What keeps the router's configuration from being loaded. A store that cannot be asked is part of the
-    ///   report: see ``failures``.
-    public static func make(of router: StorageRouter = .shared) async throws -> StorageAuditReport {
-        try await make(of: router, in: .everything) { _ in }
-    }
-
-    /// The audit of some of what is stored, which hands out each key as it comes, so that not all are in memory.
-    ///
-    /// - Parameters:
-    ///   - selection: The keys.
-    ///   - limit: How many keys of each location are in ``entries`` besides those of catalogs; `nil` for all.
-    ///   - take: Gets each key, in the order of ``entries``.
-    /// - Throws: As ``make(of:)``; `invalidConfiguration` if no store serves the one selected domain.
-    public static func make(
-        of router: StorageRouter, in selection: StorageSelection, keeping limit: Int? = nil,
-        _ take: (AuditEntry) -> Void
-    ) async throws -> StorageAuditReport {
-        let snapshot = try await router.snapshot()
-        let origin = Origin(await router.layers())
-        var maker = AuditMaker(router: router, snapshot: snapshot, selection: selection)
-        return try await maker.report(origin, keeping: limit, take)
-    }
-
     /// The same without the keys, which were handed out.
     package var withoutEntries: StorageAuditReport {
         StorageAuditReport(origin: origin, entries: [], locations: locations, routes: routes, failures: failures)
@@ -83,29 +58,15 @@ public struct StorageAuditReport: Encodable, Sendable {
         AuditText.catalog(catalog.name, catalog.allKeys.map(\.descriptor))
     }
 
-    /// All keys of all registered catalogs as text, one flat list; what keeps it from being made, if something does.
-    public static func renderGlobalRegistry(of router: StorageRouter = .shared) async -> String {
-        do { return try await AuditText.flat(make(of: router)) } catch { return AuditText.failure(error) }
-    }
-
-    /// All keys of all registered catalogs as text, grouped by catalog; what keeps it from being made, if something
-    /// does.
-    public static func renderGlobalRegistryGrouped(of router: StorageRouter = .shared) async -> String {
-        do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
-    }
-
     /// The report as text: where it is from, the routes, the failures, then a line for each location.
     public func text() -> String {
         AuditText.origin(origin) + "\n" + AuditText.routes(self) + AuditText.failures(self) + "\n"
             + AuditText.locations(self)
     }
-
-    /// The report as one HTML page that needs nothing else.
-    public func html() -> String { AuditPage(self).text }
 }
 
 extension StorageAuditReport.Origin {
-    fileprivate init(_ layers: [String]) {
+    init(_ layers: [String]) {
         var name = [CChar](repeating: 0, count: 256)
         let isNamed = gethostname(&name, name.count - 1) == 0
         var seconds = timespec()
@@ -114,13 +75,5 @@ extension StorageAuditReport.Origin {
             time: UTCTime.seconds(Int64(seconds.tv_sec)),
             host: isNamed ? String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "",
             version: HostVersion.current, configuration: layers)
-    }
-}
-
-extension StorageRouter {
-    /// Where the configuration comes from, besides the built-in defaults.
-    fileprivate func layers() async -> [String] {
-        let layers = (try? await configuration())?.layered.layers ?? []
-        return layers.filter { $0.name != .default }.map(\.source)
     }
 }

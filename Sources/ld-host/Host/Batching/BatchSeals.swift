@@ -13,7 +13,7 @@ struct BatchSeals {
             case .ring(let ring, _):
                 if let key = active[ObjectIdentifier(ring)] { return key }
                 throw StorageError(.unknown, "\(ring.name) lends no key to this batch")
-            case .external(let source, _):
+            case .external(let source, _, _):
                 throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
             }
         }

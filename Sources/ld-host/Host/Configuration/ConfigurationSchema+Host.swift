@@ -34,7 +34,7 @@ extension ConfigurationSchema {
             "stores.<store>.sealing.cipher", .choice(AuthenticatedCipher.all.map(\.name)),
             default: .string(AuthenticatedCipher.chaCha20Poly1305.name), "what seals the values"),
         ConfigurationRule(
-            "stores.<store>.sealing.derivation", .choice(EnvelopeDerivation.functions.map(\.description)),
+            "stores.<store>.sealing.derivation", .choice(KeyDerivation.functions.map(\.description)),
             "how the key comes from the source: HKDF-SHA256 for keys, the others for passphrases"),
         ConfigurationRule(
             "stores.<store>.sealing.iterations", .integer(1...10_000_000),

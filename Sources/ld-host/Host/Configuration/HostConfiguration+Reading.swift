@@ -23,18 +23,6 @@ extension HostConfiguration {
         return files
     }
 
-    /// Every problem of one file.
-    ///
-    /// - Throws: `invalidConfiguration` if it is missing or not well formed.
-    package static func problems(inFile path: String) throws(StorageError) -> [ConfigurationProblem] {
-        guard let document = try ConfigurationDocument(path: path) else {
-            throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
-        }
-        let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
-        return HostConfiguration(layered: layered, locations: .current).problems()
-            + componentProblems(inFile: document)
-    }
-
     /// All values, merged.
     package var effective: JSONValue { layered.effective }
 

@@ -90,7 +90,7 @@ extension HostConfiguration {
         let cipher = try text("cipher")
         let iterations = try number("iterations").map { UInt32(clamping: $0) }
         let memory = try number("memory").map { UInt32(clamping: $0) }
-        let derivation: EnvelopeStyle.Derivation
+        let derivation: KeyDerivation
         switch try text("derivation") ?? source.usualDerivation.description {
         case KeyDerivationFunction.pbkdf2HMACSHA256.description:
             derivation = .pbkdf2(iterations: iterations ?? 600_000)

@@ -7,17 +7,16 @@ extension HostConfiguration {
     /// - Parameters:
     ///   - path: The setting.
     ///   - text: JSON, or text if it is no JSON; `nil` removes the setting.
+    ///   - others: What else keeps a configuration from being used.
     /// - Returns: The file's path.
     /// - Throws: `invalidConfiguration` if the outcome would not be valid; `busy` if another process keeps the file's
     ///   lock. Then the file has not changed.
-    package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
+    func change(
+        _ path: String, to text: String?, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
+    ) throws(StorageError) -> String {
         let file = try Self.editedFile(flags: flags, locations: locations)
         let kind: ConfigurationLayer.Name =
             flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
-        let section = try ConfigurationPath(path).segments.first ?? ""
-        let asksPlugins = text != nil && ["domains", "stores", "encryption", "migrations"].contains(section)
-        // While nobody waits: plugins that are new take their time.
-        if asksPlugins { _ = pluginRegistry?.survey() }
         try Self.lock(file).exclusive { (_) throws(StorageError) in
             // Others may have changed the file since this configuration was read.
             let found = try ConfigurationDocument(path: file)
@@ -26,7 +25,7 @@ extension HostConfiguration {
             let before = replacing(file, kind, by: old)
             let after = replacing(file, kind, by: new)
             func problems(_ configuration: HostConfiguration) -> [ConfigurationProblem] {
-                configuration.problems() + (asksPlugins ? configuration.componentProblems() : [])
+                configuration.problems() + others(configuration)
             }
             let known = Set(problems(before).map { "\($0.path) \($0.message)" })
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {

@@ -4,31 +4,31 @@ internal import LocalDataAPI
 /// The ledger of one destination, and what is kept of the values that its migrations replaced and removed. To be used
 /// by whoever is in turn in the destination's store; see ``MigrationTurns``.
 struct Ledger: Sendable {
-    let router: StorageRouter
-    let settings: HostSettings
+    let access: StoreAccess
     /// The destination's, as text.
     let address: String
     private let place: ResolvedKey
 
-    init(_ router: StorageRouter, _ settings: HostSettings, of destination: ResolvedKey) throws(StorageError) {
-        self.router = router
-        self.settings = settings
+    init(_ access: StoreAccess, of destination: ResolvedKey) throws(StorageError) {
+        self.access = access
         address = "\(destination.address)"
-        place = try LedgerPlace.page(named: LedgerPlace.pageName(of: address), in: destination.open, settings)
+        place = try LedgerPlace.page(
+            named: LedgerPlace.pageName(of: address), in: destination.open, access.snapshot.settings)
     }
 
+    var settings: HostSettings { access.snapshot.settings }
+
     /// The one of a page in whatever store.
-    init(_ router: StorageRouter, _ settings: HostSettings, of address: String, at place: ResolvedKey) {
-        self.router = router
-        self.settings = settings
+    init(_ access: StoreAccess, of address: String, at place: ResolvedKey) {
+        self.access = access
         self.address = address
         self.place = place
     }
 
     /// What it says. An empty page if nothing has been migrated there.
     func page() async throws(StorageError) -> LedgerPage {
-        guard let stored = try await router.stored(place) else { return LedgerPage(of: address) }
-        return try LedgerPage(await router.opened(stored, of: place), of: address)
+        guard let stored = try await place.stored() else { return LedgerPage(of: address) }
+        return try LedgerPage(await place.opened(stored), of: address)
     }
 
     /// Makes changes and says them, all or none.
@@ -39,7 +39,7 @@ struct Ledger: Sendable {
     func commit(
         _ page: LedgerPage, with changes: [BatchChange] = [], views: [StoreView] = []
     ) async throws(StorageError) -> Bool {
-        try await router.apply(changes + [try await change(page)], views: views)
+        try await access.apply(changes + [try await change(page)], views: views)
     }
 
     /// The change that says a page.
@@ -49,7 +49,7 @@ struct Ledger: Sendable {
 
     /// One change for ``commit(_:with:)``.
     func change(_ resolved: ResolvedKey, to data: Data?) async throws(StorageError) -> BatchChange {
-        BatchChange(resolved, value: try await router.sealedValue(of: resolved), data: data)
+        BatchChange(resolved, value: try await resolved.sealedValue(), data: data)
     }
 
     /// Keeps what is stored for a key; `nil` if nothing is to be kept.
@@ -60,11 +60,11 @@ struct Ledger: Sendable {
     ) async throws(StorageError) -> (change: BatchChange, name: String)? {
         guard settings.migrationGrace > 0 else { return nil }
         let name = LedgerPlace.imageName()
-        var attributes = try await router.attributes(of: resolved)
+        var attributes = try await resolved.storedAttributes()
         attributes?.size = nil
         attributes?.modified = nil
         let place = try LedgerPlace.image(name, of: resolved, attributes)
-        return (try await change(place, to: try await router.opened(stored, of: resolved)), name)
+        return (try await change(place, to: try await resolved.opened(stored)), name)
     }
 
     /// The changes that remove the images of a row.
@@ -72,7 +72,7 @@ struct Ledger: Sendable {
         var changes: [BatchChange] = []
         for change in row.changes {
             guard let name = change.image else { continue }
-            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+            let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
             changes.append(try await self.change(try LedgerPlace.image(name, of: resolved, nil), to: nil))
         }
         for index in row.written.indices { row.written[index].image = nil }

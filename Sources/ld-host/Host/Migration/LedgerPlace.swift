@@ -4,10 +4,7 @@ internal import LocalDataAPI
 /// Where a store keeps the ledger and the images of what migrations replaced and removed. No app's value gets there:
 /// the domain cannot be configured.
 enum LedgerPlace {
-    static let namespace = StorageNamespace(domain: HostSettings.reservedDomains + "migrations")
-
-    /// Whether a place is this one.
-    static func holds(_ place: StorageNamespace) -> Bool { place == namespace }
+    static let namespace = HostSettings.ledgerNamespace
 
     /// What the names of pages begin with.
     static let pagePrefix = "ledger "

@@ -3,15 +3,15 @@ internal import LocalDataAPI
 /// Removes what a committed migration removes: last, and only what is still as the migration found it.
 struct MigrationCleanup {
     let ledger: Ledger
-    private var router: StorageRouter { ledger.router }
+    private var access: StoreAccess { ledger.access }
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
     /// Whether everything that the migration wrote is there.
     func isPublished(_ row: LedgerRow) async throws(StorageError) -> Bool {
         for change in row.written {
-            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
-            guard try await router.exists(resolved) else { return false }
+            let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
+            guard try await resolved.exists() else { return false }
         }
         return true
     }
@@ -33,8 +33,8 @@ struct MigrationCleanup {
         var changes: [BatchChange] = []
         var views: [AtomicScope: StoreView] = [:]
         for index in row.removed.indices {
-            let resolved = try await router.resolveUnlisted(KeyReference(try row.removed[index].key))
-            guard let stored = try await router.stored(resolved, &views) else { continue }
+            let resolved = try await access.resolveUnlisted(KeyReference(try row.removed[index].key))
+            guard let stored = try await resolved.stored(&views) else { continue }
             guard StableHash.of(stored) == row.removed[index].before else {
                 row.removed[index].isLeft = true
                 continue
@@ -63,7 +63,7 @@ struct MigrationCleanup {
         _ resolved: ResolvedKey, for id: String, in page: LedgerPage
     ) async throws(StorageError) {
         let isOwn = "\(resolved.address)" == page.address
-        let there = isOwn ? page : try await Ledger(router, ledger.settings, of: resolved).page()
+        let there = isOwn ? page : try await Ledger(access, of: resolved).page()
         guard
             let row = there.rows.first(where: {
                 $0.id != id && ($0.state == .published || $0.state == .copying)

@@ -4,7 +4,7 @@ internal import LocalDataAPI
 /// Undoes a migration, or makes it final.
 struct MigrationRollback {
     let ledger: Ledger
-    private var router: StorageRouter { ledger.router }
+    private var access: StoreAccess { ledger.access }
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
@@ -27,9 +27,9 @@ struct MigrationRollback {
         var changes: [BatchChange] = []
         var views: [AtomicScope: StoreView] = [:]
         for change in row.changes {
-            let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+            let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
             guard
-                try await router.stored(resolved, &views).map({ StableHash.of($0) }) == change.after
+                try await resolved.stored(&views).map({ StableHash.of($0) }) == change.after
                     || change.isLeft == true
             else {
                 throw MigrationError(
@@ -71,11 +71,11 @@ struct MigrationRollback {
     private func restored(_ change: LedgerRow.Change, _ resolved: ResolvedKey) async throws -> BatchChange? {
         guard let name = change.image else { return nil }
         let image = try LedgerPlace.image(name, of: resolved, nil)
-        guard let stored = try await router.stored(image) else { return nil }
-        var attributes = try await router.attributes(of: image)
+        guard let stored = try await image.stored() else { return nil }
+        var attributes = try await image.storedAttributes()
         attributes?.size = nil
         attributes?.modified = nil
-        let data = try await router.opened(stored, of: image)
+        let data = try await image.opened(stored)
         return try await ledger.change(try resolved.writing(resolved.attributes == nil ? nil : attributes), to: data)
     }
 }

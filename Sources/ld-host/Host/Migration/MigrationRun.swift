@@ -8,8 +8,7 @@ struct MigrationRun: Sendable {
     /// What was read changed before it could be committed.
     private struct Disturbed: Error {}
 
-    let router: StorageRouter
-    let snapshot: RouterSnapshot
+    let engine: MigrationEngine
     let migration: AnyStorageMigration
     let destination: ResolvedKey
     let policy: MigrationConflictPolicy
@@ -17,15 +16,17 @@ struct MigrationRun: Sendable {
 
     init(
         _ migration: AnyStorageMigration, to destination: ResolvedKey, policy: MigrationConflictPolicy,
-        _ router: StorageRouter, _ snapshot: RouterSnapshot
+        _ engine: MigrationEngine
     ) throws(StorageError) {
-        self.router = router
-        self.snapshot = snapshot
+        self.engine = engine
         self.migration = migration
         self.destination = destination
         self.policy = policy
-        ledger = try Ledger(router, snapshot.settings, of: destination)
+        ledger = try Ledger(engine.access, of: destination)
     }
+
+    private var access: StoreAccess { engine.access }
+    private var snapshot: RouterSnapshot { engine.snapshot }
 
     func run() async throws -> MigrationResult {
         try migration.validate()
@@ -36,7 +37,7 @@ struct MigrationRun: Sendable {
         }
         var page = try await ledger.page()
         await ledger.expire(&page)
-        let isSuperseded = try await router.isSuperseded(migration, at: destination, page)
+        let isSuperseded = try await engine.isSuperseded(migration, at: destination, page)
         if let row = page[migration.id], !isSuperseded {
             if let outcome = try await goOn(with: row, in: &page) { return outcome }
         }
@@ -71,12 +72,12 @@ struct MigrationRun: Sendable {
         }
         if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
         guard row.state == .clean, row.revision == migration.revision,
-            try await !router.hasNewData(for: migration, at: destination, snapshot.settings)
+            try await !engine.hasNewData(for: migration, at: destination, snapshot.settings)
         else {
             try row.requireSamePack(as: migration)
             return nil
         }
-        if migration.effect == .removes, try await router.exists(destination) { return nil }
+        if migration.effect == .removes, try await destination.exists() { return nil }
         return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
@@ -84,14 +85,14 @@ struct MigrationRun: Sendable {
     private func attempt(_ page: inout LedgerPage, _ isSuperseded: Bool) async throws -> MigrationResult {
         let clock = ContinuousClock()
         let start = clock.now
-        let transaction = MigrationTransaction(router)
-        let context = try await router.migrationContext(for: migration, page, snapshot.settings)
+        let transaction = MigrationTransaction(access)
+        let context = try await engine.migrationContext(for: migration, page, snapshot.settings)
         guard try await migration.shouldMigrate(using: transaction, context: context) else {
             return MigrationResult(success: true, outcome: .nothingToDo)
         }
         transaction.discardChanges()
         var (isSuperseded, isDropping) = (isSuperseded, false)
-        if !isSuperseded { isSuperseded = try await router.isSupersededElsewhere(migration, at: destination, page) }
+        if !isSuperseded { isSuperseded = try await engine.isSupersededElsewhere(migration, at: destination, page) }
         if isSuperseded {
             isDropping = policy == .dropSource
             guard isDropping else { return MigrationResult(success: true, outcome: .nothingToDo) }
@@ -135,7 +136,7 @@ struct MigrationRun: Sendable {
         var row = row(duration)
         for entry in entries where entry.isRemoved && entry.resolved.address != destination.address {
             // Of a large one, the transaction has no bytes.
-            let mark = if let mark = entry.mark { mark } else { try await router.mark(of: entry.resolved) }
+            let mark = if let mark = entry.mark { mark } else { try await entry.resolved.mark() }
             guard let mark else { continue }
             row.removed.append(LedgerRow.Change(entry.key, mark: mark))
         }
@@ -170,7 +171,7 @@ struct MigrationRun: Sendable {
                 if isDestination { hasDestination = true }
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
-                    if try await router.opened(stored, of: entry.resolved) == data { continue }
+                    if try await entry.resolved.opened(stored) == data { continue }
                     if let image = try await ledger.image(of: entry.resolved, stored) {
                         change.image = image.name
                         changes.append(image.change)
@@ -202,8 +203,8 @@ struct MigrationRun: Sendable {
     private func verify(_ written: [(resolved: ResolvedKey, data: Data)], _ page: inout LedgerPage) async throws {
         guard var row = page[migration.id] else { return }
         for (index, (resolved, data)) in written.enumerated() {
-            let stored = try await router.stored(resolved)
-            let found: Data? = if let stored { try await router.opened(stored, of: resolved) } else { nil }
+            let stored = try await resolved.stored()
+            let found: Data? = if let stored { try await resolved.opened(stored) } else { nil }
             guard let stored, found == data else {
                 row.state = .unverified
                 page[migration.id] = row

@@ -49,13 +49,13 @@ final class MigrationTransaction: MovingTransaction {
         var isOver = false
     }
 
-    private let router: StorageRouter
+    private let access: StoreAccess
     private let planned: PlannedChanges?
     private let state = Mutex(State())
 
     /// - Parameter planned: What is taken to be done already, if nothing is to be done at all.
-    init(_ router: StorageRouter, over planned: PlannedChanges? = nil) {
-        self.router = router
+    init(_ access: StoreAccess, over planned: PlannedChanges? = nil) {
+        self.access = access
         self.planned = planned
     }
 
@@ -98,12 +98,12 @@ final class MigrationTransaction: MovingTransaction {
         case .removal: return nil
         case .copy(let source, _):
             guard let original = try await loaded(source).stored else { return nil }
-            return try await router.opened(original, of: try await loaded(source).resolved)
+            return try await loaded(source).resolved.opened(original)
         case nil:
             let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
-            let data = try await router.opened(stored, of: entry.resolved)
-            return try await router.asJSON(data, of: entry.resolved, for: key)
+            let data = try await entry.resolved.opened(stored)
+            return try await entry.resolved.asJSON(data, for: key)
         }
     }
 
@@ -150,7 +150,7 @@ final class MigrationTransaction: MovingTransaction {
     }
 
     private func entry(for key: AnyStorageKey) async throws(StorageError) -> Entry {
-        let resolved = try await router.resolveUnlisted(KeyReference(key))
+        let resolved = try await access.resolveUnlisted(KeyReference(key))
         let target = resolved.target
         let known = try state.withLock { state throws(StorageError) in
             try Self.check(state, key)

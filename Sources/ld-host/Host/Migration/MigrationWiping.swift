@@ -9,10 +9,10 @@ extension Ledger {
         var (remaining, places) = ([String](), [(resolved: ResolvedKey, address: String)]())
         do throws(StorageError) {
             for change in row.written {
-                guard try await router.resolveUnlisted(KeyReference(try change.key)).isProtected else { return }
+                guard try await access.resolveUnlisted(KeyReference(try change.key)).isProtected else { return }
             }
             for change in row.removed where change.isLeft != true {
-                let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+                let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
                 guard !resolved.isProtected else { continue }
                 if change.image == nil {
                     places.append((resolved, change.address))

@@ -83,10 +83,12 @@ extension StorageRouter {
             try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
         }
         try migrationRegistry.add(migrations)
-        let settings = try await snapshot().settings
-        await note(
+        let engine = try await engine()
+        await engine.note(
             catalog.allKeys.compactMap { key in
-                (try? settings.place(of: key.descriptor.domain)).map { PlaceHistory.Entry(key.descriptor, at: $0) }
+                (try? engine.settings.place(of: key.descriptor.domain)).map {
+                    PlaceHistory.Entry(key.descriptor, at: $0)
+                }
             })
     }
 

@@ -37,14 +37,6 @@ extension StorageRouter {
     /// Which store, component and plugin serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
     /// named in FILE:3`.
     public func explanation(of domain: String) async throws -> String {
-        let snapshot = try await snapshot()
-        guard let route = snapshot.settings.routes[domain] else {
-            _ = try snapshot.slot(for: domain)
-            return ""
-        }
-        let open = try await openStore(for: domain, in: snapshot)
-        let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
-        return "\(store) of \(open.plugin) serves \(domain): "
-            + (route.origin == "default" ? "the built-in default" : "named in \(route.origin)")
+        try await access().explanation(of: domain)
     }
 }

@@ -14,8 +14,9 @@ extension StorageRouter {
     ) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
         if try await read(resolved, verification, body) { return true }
-        guard try await mayBringData(to: key) else { return false }
-        try await bringData(to: key)
+        let engine = try await engine()
+        guard try await engine.mayBringData(to: key) else { return false }
+        try await engine.bringData(to: key)
         return try await read(resolved, verification, body)
     }
 
@@ -25,7 +26,7 @@ extension StorageRouter {
     ) async throws -> Bool {
         if let refusal = resolved.refusal { throw refusal }
         guard resolved.layers.isEmpty else {
-            let value = try await sealedValue(of: resolved)
+            let value = try await resolved.sealedValue()
             return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
                 try value.read(verification, body)
             }
@@ -45,7 +46,10 @@ extension StorageRouter {
         let resolved = try await resolve(KeyReference(key))
         await note(resolved, key.descriptor)
         try await write(resolved, fill)
-        if try await mayBringData(to: key) { _ = try await applySuperseding([(key, resolved)], with: []) }
+        let engine = try await engine()
+        if try await engine.mayBringData(to: key) {
+            _ = try await engine.applySuperseding([(key, resolved)], with: [])
+        }
     }
 
     private func write(
@@ -58,7 +62,7 @@ extension StorageRouter {
             }
         }
         guard resolved.layers.isEmpty else {
-            let value = try await sealedValue(of: resolved)
+            let value = try await resolved.sealedValue()
             return try await resolved.open.wait("writing '\(resolved.address)'") { () throws(StorageError) in
                 try write { try value.write(attributes: resolved.attributes, from: fill) }
             }

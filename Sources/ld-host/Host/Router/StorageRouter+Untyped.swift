@@ -31,19 +31,21 @@ extension StorageRouter {
     /// The serialized bytes, or `nil` if there are none. Older data is brought first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
         let resolved = try await resolve(KeyReference(key))
-        if let data = try await data(of: resolved) { return data }
-        guard try await mayBringData(to: key) else { return nil }
-        try await bringData(to: key)
-        return try await data(of: resolved)
+        if let data = try await resolved.data() { return data }
+        let engine = try await engine()
+        guard try await engine.mayBringData(to: key) else { return nil }
+        try await engine.bringData(to: key)
+        return try await resolved.data()
     }
 
     /// Stores serialized bytes in place of what is there.
     public func setData(_ data: Data, for key: AnyStorageKey) async throws {
         let resolved = try await resolve(KeyReference(key))
         var isSet = false
-        if try await mayBringData(to: key) { isSet = try await applySuperseding(data, resolved, key) }
+        let engine = try await engine()
+        if try await engine.mayBringData(to: key) { isSet = try await engine.applySuperseding(data, resolved, key) }
         await note(resolved, key.descriptor)
-        if !isSet { try await store(data, resolved) }
+        if !isSet { try await resolved.set(data) }
     }
 
     /// Removes the value; fine if there is none.
@@ -52,40 +54,25 @@ extension StorageRouter {
     /// Removes the value, and tells whether there was one.
     public func removeIfStored(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
-        guard try await mayBringData(to: key) else { return try await remove(resolved) }
-        let isStored = try await exists(resolved)
-        return try await applySuperseding(nil, resolved, key) ? isStored : try await remove(resolved)
+        let engine = try await engine()
+        guard try await engine.mayBringData(to: key) else { return try await resolved.remove() }
+        let isStored = try await resolved.exists()
+        return try await engine.applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
     }
 
     /// Whether a value is stored, even an empty one.
-    public func exists(_ key: AnyStorageKey) async throws -> Bool { try await exists(resolve(KeyReference(key))) }
+    public func exists(_ key: AnyStorageKey) async throws -> Bool { try await resolve(KeyReference(key)).exists() }
 
     /// The stored value's attributes; `nil` if there is no value, or empty if nothing is known. Those of a sealed value
     /// are authentic but for size and time, which are the store's.
     ///
     /// - Throws: `cannotOpen` if a sealed value's envelope or its first chunk was changed.
     public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        try await attributes(of: resolve(KeyReference(key)))
+        try await resolve(KeyReference(key)).storedAttributes()
     }
 
     /// The same for lists: of a value whose key takes a slow derivation only size and time, as the store has them.
     public func attributesAtOnce(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        try await attributes(of: resolve(KeyReference(key)), deriving: false)
-    }
-
-    func attributes(
-        of resolved: ResolvedKey, deriving: Bool = true
-    ) async throws(StorageError) -> ValueAttributes? {
-        if let refusal = resolved.refusal { throw refusal }
-        guard resolved.layers.isEmpty else {
-            let value = try await sealedValue(of: resolved)
-            return try await resolved.open.wait("reading attributes of '\(resolved.address)'") {
-                () throws(StorageError) in try value.attributes(deriving: deriving)
-            }
-        }
-        guard resolved.attributes != nil else { return try await exists(resolved) ? ValueAttributes() : nil }
-        return try await resolved.open.write("reading attributes of '\(resolved.address)'") {
-            (store) throws(StorageError) in try store.attributes(of: resolved.handle)
-        }
+        try await resolve(KeyReference(key)).storedAttributes(deriving: false)
     }
 }

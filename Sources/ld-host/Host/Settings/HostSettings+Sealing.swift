@@ -25,7 +25,7 @@ extension HostSettings {
         package let source: Source
         package let cipher: AuthenticatedCipher
         /// How the key comes from the source.
-        package let derivation: EnvelopeStyle.Derivation
+        package let derivation: KeyDerivation
     }
 
     /// How values are encrypted, and where the master keys are.

@@ -54,16 +54,6 @@ package struct HostSettings: Sendable {
         package let origin: String
     }
 
-    /// What the names of domains start with that the host keeps for itself; upper case counts as lower case.
-    package static let reservedDomains = "localdata."
-
-    /// Whether a place is one of the host's own, other than those of migrations and of the list of rings: what is there
-    /// is sealed and copied as values are.
-    static func isReserved(_ place: StorageNamespace) -> Bool {
-        place.domain.lowercased().hasPrefix(reservedDomains) && !LedgerPlace.holds(place)
-            && !RingList.holds(place)
-    }
-
     package var pluginPlaces: [PluginSearchPath.Place]
     package var inspectionTimeout: Duration
     /// Routes by domain name.

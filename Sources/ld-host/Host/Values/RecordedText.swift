@@ -21,14 +21,3 @@ enum JSONText {
         String(validating: text, as: UTF8.self).flatMap { try? Serializer<String>.json.encode($0) }
     }
 }
-
-extension StorageRouter {
-    /// A value as a key with the serializer `json` reads it: of one that is recorded as text, and is none of the key's
-    /// values as it is, the JSON string.
-    func asJSON(_ data: Data, of resolved: ResolvedKey, for key: AnyStorageKey) async throws -> Data {
-        guard key.descriptor.serializer == .json, (try? key.check(data)) == nil,
-            try await attributes(of: resolved)?.isText == true
-        else { return data }
-        return JSONText.string(data) ?? data
-    }
-}

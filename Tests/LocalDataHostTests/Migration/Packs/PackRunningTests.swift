@@ -120,11 +120,12 @@ import Testing
         #expect(names == ["ours"])
         let slot = try #require(try await router.snapshot().packs.first?.current)
         let telling = try #require(slot.migrations().first { $0.id == "tasks" })
+        let access = try await router.access()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<(2 * IOExecutor.limit) {
                 group.addTask {
                     try await Task(executorPreference: IOExecutor.shared) {
-                        let transaction = MigrationTransaction(router)
+                        let transaction = MigrationTransaction(access)
                         let result = try await telling.migrate(using: transaction, context: MigrationContext())
                         #expect(result.success && result.migratedCount == 1)
                     }.value

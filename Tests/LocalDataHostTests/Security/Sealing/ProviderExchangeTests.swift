@@ -85,7 +85,7 @@ import Testing
             configuration: try configuration(provider, "source: \"keyFile\"", home))
         let snapshot = try await router.snapshot()
         let crypto = try await onIOThread { () throws(StorageError) in try snapshot.crypto.openIfNeeded() }
-        #expect(EnvelopeDerivation.functions.filter { !crypto.offers($0) } == lacking.derivations)
+        #expect(KeyDerivation.functions.filter { !crypto.offers($0) } == lacking.derivations)
         // Of AES-256-GCM, libsodium has what the processor has.
         let ciphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
         #expect(ciphers.filter { !crypto.offers($0) } == lacking.ciphers)

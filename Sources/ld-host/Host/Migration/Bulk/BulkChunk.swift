@@ -234,13 +234,3 @@ struct BulkChunk {
         try BulkCleanup(ledger).run(number, &record, &row, &page, pending: &pending)
     }
 }
-
-extension ValueAttributes {
-    /// What is given to a store with a value.
-    var kept: ValueAttributes {
-        var attributes = self
-        attributes.size = nil
-        attributes.modified = nil
-        return attributes
-    }
-}

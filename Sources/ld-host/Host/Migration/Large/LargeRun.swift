@@ -25,7 +25,7 @@ struct LargeRun: Sendable {
     private static let attempts = 3
 
     let ledger: Ledger
-    private var router: StorageRouter { ledger.router }
+    private var access: StoreAccess { ledger.access }
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
@@ -91,7 +91,7 @@ struct LargeRun: Sendable {
             return true
         } catch {
             let message = (error as? StorageError)?.message ?? "\(error)"
-            _ = try? await router.snapshot().log(
+            access.snapshot.log(
                 .warning, "migration",
                 "'\(row.id)' has brought its data, and what it removes is still there: \(message)")
             return false
@@ -128,7 +128,7 @@ struct LargeRun: Sendable {
         let (written, isLeft) = (row.written[0], row.removed[0].isLeft == true)
         var image: ResolvedKey?
         if let name = written.image { image = try LedgerPlace.image(name, of: destination, nil) }
-        let replaced: SealedValue? = if let image { try await router.sealedValue(of: image) } else { nil }
+        let replaced: SealedValue? = if let image { try await image.sealedValue() } else { nil }
         let isUnchanged = try await onIOThread { () throws(StorageError) in
             // It may have been put back by a run that was interrupted.
             if !isLeft, try source.store.exists(source.handle) {
@@ -153,7 +153,7 @@ struct LargeRun: Sendable {
         }
         var changes: [BatchChange] = []
         if let image, let replaced {
-            let attributes = destination.attributes == nil ? nil : try await router.attributes(of: image)?.kept
+            let attributes = destination.attributes == nil ? nil : try await image.storedAttributes()?.kept
             try await onIOThread { () throws(StorageError) in
                 try replaced.copy(to: values.source, attributes: attributes)
             }
@@ -171,22 +171,22 @@ struct LargeRun: Sendable {
             throw StorageError(.corrupt, "the ledger's row of the migration '\(row.id)' is damaged")
         }
         return (
-            try await router.resolveUnlisted(KeyReference(try removed.key)),
-            try await router.resolveUnlisted(KeyReference(try written.key))
+            try await access.resolveUnlisted(KeyReference(try removed.key)),
+            try await access.resolveUnlisted(KeyReference(try written.key))
         )
     }
 
     private func values(_ source: ResolvedKey, _ destination: ResolvedKey) async throws -> LargeMove {
         LargeMove(
-            source: try await router.sealedValue(of: source), destination: try await router.sealedValue(of: destination)
+            source: try await source.sealedValue(), destination: try await destination.sealedValue()
         )
     }
 
     private func image(of key: ResolvedKey, _ values: LargeMove) async throws -> String {
         let name = LedgerPlace.imageName()
-        let attributes = try await router.attributes(of: key)?.kept
+        let attributes = try await key.storedAttributes()?.kept
         let place = try LedgerPlace.image(name, of: key, attributes)
-        let image = try await router.sealedValue(of: place)
+        let image = try await place.sealedValue()
         try await onIOThread { () throws(StorageError) in
             try values.destination.copy(to: image, attributes: place.attributes)
         }

@@ -4,13 +4,11 @@ internal import LocalDataAPI
 /// Looks at the records and images of bulk migrations, and puts damaged records aside, so that a run that was
 /// interrupted can be resumed from what the stores hold.
 struct ChunkRepair {
-    private let router: StorageRouter
-    private let snapshot: RouterSnapshot
+    private let engine: MigrationEngine
     private let found: LedgerSurvey.Page
 
-    init(_ router: StorageRouter, _ snapshot: RouterSnapshot, of found: LedgerSurvey.Page) {
-        self.router = router
-        self.snapshot = snapshot
+    init(_ engine: MigrationEngine, of found: LedgerSurvey.Page) {
+        self.engine = engine
         self.found = found
     }
 
@@ -28,11 +26,11 @@ struct ChunkRepair {
         for row in page.rows {
             guard let progress = row.bulk, progress.firstRecord < progress.chunks else { continue }
             do {
-                guard case .bulk(let migration)? = try await router.knownMigrations().first(where: { $0.id == row.id })
+                guard case .bulk(let migration)? = try await engine.knownMigrations().first(where: { $0.id == row.id })
                 else { continue }
-                let ledger = try await router.bulkLedger(of: migration)
+                let ledger = try await engine.bulkLedger(of: migration)
                 guard ledger.destination.open === found.open else { continue }
-                let part = try await MigrationTurns.shared.alone(in: found.open, snapshot.settings) {
+                let part = try await MigrationTurns.shared.alone(in: found.open, engine.snapshot.settings) {
                     try await onIOThread { () throws(StorageError) in
                         Result { try Self.report(progress, row.id, ledger, isApplying) }
                     }.get()

@@ -1,12 +1,14 @@
 internal import FoundationEssentials
-public import LocalDataAPI
+internal import LocalDataAPI
 
 /// Tells damaged pages of the ledgers from sound ones, and puts them aside. Nothing is invented: what a damaged page
 /// said is not guessed, and is kept.
 struct LedgerRepair: Sendable {
-    let router: StorageRouter
-    let snapshot: RouterSnapshot
+    let engine: MigrationEngine
     let survey: LedgerSurvey
+
+    private var access: StoreAccess { engine.access }
+    private var snapshot: RouterSnapshot { engine.snapshot }
 
     /// Looks at every page, and puts the damaged ones aside if that is wanted.
     func report(puttingAside: Bool) async -> LedgerReport {
@@ -15,7 +17,7 @@ struct LedgerRepair: Sendable {
             switch found.content {
             case .success(let page):
                 let looked = await sound(found, page)
-                let chunks = await ChunkRepair(router, snapshot, of: found).report(page, applying: puttingAside)
+                let chunks = await ChunkRepair(engine, of: found).report(page, applying: puttingAside)
                 pages.append(
                     entry(
                         found, !chunks.isDamaged ? .sound : puttingAside ? .putAside : .damaged,
@@ -44,14 +46,14 @@ struct LedgerRepair: Sendable {
         for row in page.rows {
             for change in row.changes {
                 do throws(StorageError) {
-                    let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+                    let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
                     if row.state != .rolledBack, row.written.contains(where: { $0.address == change.address }),
-                        try await !router.exists(resolved)
+                        try await !resolved.exists()
                     {
                         remarks.append("'\(change.address)', which '\(row.id)' wrote, is not stored any more")
                     }
                     guard let name = change.image else { continue }
-                    if try await !router.exists(try LedgerPlace.image(name, of: resolved, nil)) {
+                    if try await !LedgerPlace.image(name, of: resolved, nil).exists() {
                         remarks.append(
                             "what was at '\(change.address)' before '\(row.id)' is not kept any more, so that cannot be "
                                 + "rolled back")
@@ -70,7 +72,7 @@ struct LedgerRepair: Sendable {
         case .corrupt: return true
         case .cannotOpen:
             // A key that is missing or disabled says nothing about the bytes.
-            guard let ring = found.open.sealing?.ring, let stored = try? await router.stored(found.place) else {
+            guard let ring = found.open.sealing?.ring, let stored = try? await found.place.stored() else {
                 return false
             }
             let header = stored.withUnsafeBytes { bytes in
@@ -111,7 +113,7 @@ struct LedgerRepair: Sendable {
     /// What is at the destination and at the sources of the migrations that are known to lead there.
     private func facts(of found: LedgerSurvey.Page) async -> [String] {
         var facts: [String] = []
-        for migration in router.migrationRegistry.migrations {
+        for migration in engine.registry.migrations {
             let key = migration.destinationDescriptor
             guard let place = try? snapshot.settings.place(of: key.domain),
                 "\(StorageAddress(place, name: key.name))".utf8.elementsEqual(found.address.utf8)
@@ -132,8 +134,8 @@ struct LedgerRepair: Sendable {
     private func present(_ keys: [AnyStorageKey]) async -> [String] {
         var present: [String] = []
         for key in keys {
-            guard let resolved = try? await router.resolveUnlisted(KeyReference(key)),
-                (try? await router.exists(resolved)) == true
+            guard let resolved = try? await access.resolveUnlisted(KeyReference(key)),
+                (try? await resolved.exists()) == true
             else { continue }
             present.append("'\(resolved.address)'")
         }
@@ -145,12 +147,12 @@ struct LedgerRepair: Sendable {
     /// - Returns: The name.
     private func putAside(_ found: LedgerSurvey.Page) async throws -> String {
         try await MigrationTurns.shared.alone(in: found.open, snapshot.settings) {
-            guard let stored = try await router.stored(found.place) else {
+            guard let stored = try await found.place.stored() else {
                 throw StorageError(.notFound, "the page is gone")
             }
             var bytes = stored
             do throws(StorageError) {
-                bytes = try await router.opened(stored, of: found.place)
+                bytes = try await found.place.opened(stored)
                 // Somebody may have mended it meanwhile.
                 guard (try? LedgerPage(bytes, of: found.address)) == nil else {
                     throw StorageError(.busy, "it can be read now")
@@ -161,7 +163,7 @@ struct LedgerRepair: Sendable {
             let name = LedgerPlace.asideName()
             let place = try LedgerPlace.page(named: name, in: found.open, snapshot.settings)
             let ledger = survey.ledger(of: found)
-            try await router.apply([
+            try await access.apply([
                 try await ledger.change(place, to: bytes), try await ledger.change(found.place, to: nil),
             ])
             return name
@@ -169,14 +171,9 @@ struct LedgerRepair: Sendable {
     }
 }
 
-extension StorageRouter {
-    /// Looks at every page of the ledgers of all stores.
-    ///
-    /// - Parameter puttingAside: Whether damaged pages are put aside: each is kept as it is, in the same store under
-    ///   another name, and its migrations count as not run. What they brought stays where it is.
-    public func checkLedgers(puttingAside: Bool = false) async throws -> LedgerReport {
-        let snapshot = try await snapshot()
-        let survey = await ledgers(snapshot)
-        return await LedgerRepair(router: self, snapshot: snapshot, survey: survey).report(puttingAside: puttingAside)
+extension MigrationEngine {
+    /// Looks at every page of the ledgers of all stores, and puts damaged ones aside if that is wanted.
+    func checkLedgers(puttingAside: Bool) async throws -> LedgerReport {
+        await LedgerRepair(engine: self, survey: await ledgers()).report(puttingAside: puttingAside)
     }
 }

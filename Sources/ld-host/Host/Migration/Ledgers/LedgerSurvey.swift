@@ -21,8 +21,7 @@ struct LedgerSurvey: Sendable {
     /// The names of the images in each store that lists them.
     private(set) var images: [ObjectIdentifier: Set<String>] = [:]
 
-    private let router: StorageRouter
-    private let snapshot: RouterSnapshot
+    private let access: StoreAccess
 
     /// Looks at every store of the configuration.
     ///
@@ -30,11 +29,10 @@ struct LedgerSurvey: Sendable {
     ///   - destinations: The keys whose pages are looked for in stores that list nothing.
     ///   - others: Names of stores that are not asked.
     init(
-        _ router: StorageRouter, _ snapshot: RouterSnapshot, destinations: [AnyStorageKey], besides others: Set<String>
+        _ access: StoreAccess, destinations: [AnyStorageKey], besides others: Set<String>
     ) async {
-        self.router = router
-        self.snapshot = snapshot
-        for slot in snapshot.stores where !others.contains(slot.settings.name) {
+        self.access = access
+        for slot in access.snapshot.stores where !others.contains(slot.settings.name) {
             do throws(StorageError) {
                 let open = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
                 if open.store.abilities.enumeration != nil {
@@ -54,7 +52,7 @@ struct LedgerSurvey: Sendable {
     }
 
     /// The ledger of a page.
-    func ledger(of page: Page) -> Ledger { Ledger(router, snapshot.settings, of: page.address, at: page.place) }
+    func ledger(of page: Page) -> Ledger { Ledger(access, of: page.address, at: page.place) }
 
     private mutating func list(_ open: OpenStore) async throws(StorageError) {
         let names: [String] = try await open.write("listing the ledger in '\(open.name)'") {
@@ -71,8 +69,8 @@ struct LedgerSurvey: Sendable {
     }
 
     private mutating func look(for key: AnyStorageKey, in open: OpenStore) async throws(StorageError) {
-        guard let place = try? snapshot.settings.place(of: key.descriptor.domain),
-            snapshot.settings.routes[place.domain]?.store.name == open.name
+        guard let place = try? access.snapshot.settings.place(of: key.descriptor.domain),
+            access.snapshot.settings.routes[place.domain]?.store.name == open.name
         else { return }
         let name = LedgerPlace.pageName(of: "\(StorageAddress(place, name: key.descriptor.name))")
         guard !pages.contains(where: { $0.open === open && $0.place.address.name == name }) else { return }
@@ -80,12 +78,12 @@ struct LedgerSurvey: Sendable {
     }
 
     private mutating func add(_ name: String, in open: OpenStore) async throws(StorageError) {
-        let place = try LedgerPlace.page(named: name, in: open, snapshot.settings)
+        let place = try LedgerPlace.page(named: name, in: open, access.snapshot.settings)
         var address = String(name.dropFirst(LedgerPlace.pagePrefix.count))
         let content: Result<LedgerPage, StorageError>
         do throws(StorageError) {
-            guard let stored = try await router.stored(place) else { return }
-            let bytes = try await router.opened(stored, of: place)
+            guard let stored = try await place.stored() else { return }
+            let bytes = try await place.opened(stored)
             // Of a long address the name says only the beginning.
             if let said = LedgerPage.address(in: bytes), LedgerPlace.pageName(of: said) == name { address = said }
             content = .success(try LedgerPage(bytes, of: address))
@@ -96,12 +94,12 @@ struct LedgerSurvey: Sendable {
     }
 }
 
-extension StorageRouter {
+extension MigrationEngine {
     /// The ledgers of all stores, and of the destinations of all migrations that are known.
     ///
     /// - Parameter others: Names of stores that are not asked.
-    func ledgers(_ snapshot: RouterSnapshot, besides others: Set<String> = []) async -> LedgerSurvey {
+    func ledgers(besides others: Set<String> = []) async -> LedgerSurvey {
         await LedgerSurvey(
-            self, snapshot, destinations: migrationRegistry.known.map(\.destinationKey), besides: others)
+            access, destinations: registry.known.map(\.destinationKey), besides: others)
     }
 }

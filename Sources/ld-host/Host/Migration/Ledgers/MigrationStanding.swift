@@ -36,7 +36,7 @@ struct MigrationStanding {
         let key = migration.destinationDescriptor
         var address = "\(key.domain)/\(key.name)"
         var problem: String?
-        if case .single(let migration) = migration { problem = StorageRouter.reasonToSkip(migration, settings) }
+        if case .single(let migration) = migration { problem = MigrationEngine.reasonToSkip(migration, settings) }
         do throws(StorageError) {
             address = "\(StorageAddress(try settings.place(of: key.domain), name: key.name))"
         } catch {

@@ -5,10 +5,10 @@ extension MigrationPlanner {
     /// after it sees the values where they are now.
     func entry(of migration: AnyBulkMigration) async throws -> MigrationPlan.Entry {
         try migration.validate()
-        let ledger = try await router.bulkLedger(of: migration)
+        let ledger = try await engine.bulkLedger(of: migration)
         let row = try await onIOThread { () throws(StorageError) in try ledger.page()[migration.id] }
         try row?.requireNoLater(than: migration.revision, at: "\(migration.destination)")
-        let others = router.migrationRegistry.bulkMigrations
+        let others = engine.registry.bulkMigrations
         let after = row?.state == .published && row?.revision == migration.revision ? row?.bulk?.after : nil
         let counts = try await onIOThread { () throws(StorageError) in
             Result { try BulkCount(ledger: ledger, planned: planned).run(besides: others, after: after) }

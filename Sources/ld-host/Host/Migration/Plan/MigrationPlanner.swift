@@ -4,18 +4,17 @@ internal import LocalDataAPI
 /// Finds out what migrations would do, one after the other, by letting them run on transactions that are never
 /// published. Each sees what those before it would leave behind.
 struct MigrationPlanner: Sendable {
-    let router: StorageRouter
-    let snapshot: RouterSnapshot
+    let engine: MigrationEngine
     let planned = PlannedChanges()
 
-    init(_ router: StorageRouter, _ snapshot: RouterSnapshot) {
-        self.router = router
-        self.snapshot = snapshot
-    }
+    init(_ engine: MigrationEngine) { self.engine = engine }
+
+    private var access: StoreAccess { engine.access }
+    var snapshot: RouterSnapshot { engine.snapshot }
 
     /// One entry for each, in their order.
     func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
-        var dependants = MigrationDependants(router.migrationRegistry)
+        var dependants = MigrationDependants(engine.registry)
         var entries: [MigrationPlan.Entry] = []
         for migration in migrations {
             let entry: MigrationPlan.Entry
@@ -37,16 +36,16 @@ struct MigrationPlanner: Sendable {
     }
 
     private func entry(of migration: AnyStorageMigration) async throws -> MigrationPlan.Entry {
-        if let reason = StorageRouter.reasonToSkip(migration, snapshot.settings) {
+        if let reason = MigrationEngine.reasonToSkip(migration, snapshot.settings) {
             return MigrationPlan.Entry(migration, .skipped, because: reason)
         }
-        let destination = try await router.resolve(KeyReference(migration.destinationKey))
+        let destination = try await access.resolve(KeyReference(migration.destinationKey))
         try migration.validate()
-        let ledger = try Ledger(router, snapshot.settings, of: destination)
+        let ledger = try Ledger(access, of: destination)
         let page: LedgerPage = if let page = planned.page(of: destination) { page } else { try await ledger.page() }
         let isSuperseded =
             planned.change(of: destination) == nil
-            ? try await router.isSuperseded(migration, at: destination, page) : false
+            ? try await engine.isSuperseded(migration, at: destination, page) : false
         if let row = page[migration.id], !isSuperseded,
             let entry = try await goOn(with: row, migration, destination, ledger)
         {
@@ -62,10 +61,10 @@ struct MigrationPlanner: Sendable {
     ) async throws -> Int? {
         if row.isLarge == true {
             // It is compared only when it is removed.
-            guard try await router.exists(resolved) else { return nil }
-            return try await router.attributes(of: resolved)?.size.map { Int(clamping: $0) } ?? 0
+            guard try await resolved.exists() else { return nil }
+            return try await resolved.storedAttributes()?.size.map { Int(clamping: $0) } ?? 0
         }
-        guard let stored = try await router.stored(resolved), StableHash.of(stored) == change.before else { return nil }
+        guard let stored = try await resolved.stored(), StableHash.of(stored) == change.before else { return nil }
         return stored.count
     }
 
@@ -84,7 +83,7 @@ struct MigrationPlanner: Sendable {
         if hasCome {
             var removes: [MigrationPlan.Value] = []
             for change in row.removed {
-                let resolved = try await router.resolveUnlisted(KeyReference(try change.key))
+                let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
                 guard let size = try await size(of: resolved, removedBy: row, change) else { continue }
                 planned.make(.removal, to: resolved)
                 removes.append(MigrationPlan.Value(address: change.address, size: size))
@@ -98,12 +97,12 @@ struct MigrationPlanner: Sendable {
             return nil
         }
         for source in migration.sources {
-            let resolved = try await router.resolveUnlisted(KeyReference(source))
+            let resolved = try await access.resolveUnlisted(KeyReference(source))
             let hasData: Bool
             if let change = planned.change(of: resolved) {
                 hasData = change.isSet
             } else {
-                hasData = try await router.hasNewData(resolved, besides: destination, snapshot.settings)
+                hasData = try await engine.hasNewData(resolved, besides: destination, snapshot.settings)
             }
             guard hasData else { continue }
             try row.requireSamePack(as: migration)
@@ -115,16 +114,16 @@ struct MigrationPlanner: Sendable {
     }
 
     private func exists(_ key: AnyStorageKey) async throws -> Bool {
-        let resolved = try await router.resolveUnlisted(KeyReference(key))
+        let resolved = try await access.resolveUnlisted(KeyReference(key))
         if let change = planned.change(of: resolved) { return change.isSet }
-        return try await router.exists(resolved)
+        return try await resolved.exists()
     }
 
     private func attempt(
         _ migration: AnyStorageMigration, to destination: ResolvedKey, _ page: LedgerPage, _ isSuperseded: Bool
     ) async throws -> MigrationPlan.Entry {
-        let transaction = MigrationTransaction(router, over: planned)
-        let context = try await router.migrationContext(for: migration, page, snapshot.settings, over: planned)
+        let transaction = MigrationTransaction(access, over: planned)
+        let context = try await engine.migrationContext(for: migration, page, snapshot.settings, over: planned)
         guard try await migration.shouldMigrate(using: transaction, context: context) else {
             return MigrationPlan.Entry(
                 migration, .nothingToDo, because: "it says that there is nothing to migrate",
@@ -133,7 +132,7 @@ struct MigrationPlanner: Sendable {
         transaction.discardChanges()
         var (isSuperseded, isDropping) = (isSuperseded, false)
         if !isSuperseded, planned.change(of: destination) == nil {
-            isSuperseded = try await router.isSupersededElsewhere(migration, at: destination, page)
+            isSuperseded = try await engine.isSupersededElsewhere(migration, at: destination, page)
         }
         if isSuperseded {
             isDropping = migration.conflictPolicy == .dropSource
@@ -161,7 +160,7 @@ struct MigrationPlanner: Sendable {
         var work = PlannedWork(entries)
         for entry in entries
         where !isDropping || entry.isRemoved && entry.resolved.address != destination.address {
-            try await work.add(entry, router)
+            try await work.add(entry)
         }
         if !isDropping {
             let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)

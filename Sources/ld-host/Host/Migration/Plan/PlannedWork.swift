@@ -20,14 +20,14 @@ struct PlannedWork {
     func hasValue(at address: StorageAddress) -> Bool? { presence[address] }
 
     /// Takes one change, unless it changes nothing.
-    mutating func add(_ entry: MigrationTransaction.Entry, _ router: StorageRouter) async throws(StorageError) {
+    mutating func add(_ entry: MigrationTransaction.Entry) async throws(StorageError) {
         switch entry.change {
         case nil: return
         case .removal:
             guard let size = entry.sizeBefore else { return }
             removes.append(entry.value(size: size))
         case .set(let data):
-            if try await entry.dataBefore(router) == data { return }
+            if try await entry.dataBefore() == data { return }
             writes.append(entry.value(size: data.count))
         case .copy(_, let size): writes.append(entry.value(size: size))
         }
@@ -58,14 +58,14 @@ extension MigrationTransaction.Entry {
         }
     }
 
-    fileprivate func dataBefore(_ router: StorageRouter) async throws(StorageError) -> Data? {
+    fileprivate func dataBefore() async throws(StorageError) -> Data? {
         switch planned {
         case .set(let data): return data
         // Nothing is like a value that is too large to be looked at.
         case .removal, .copy: return nil
         case nil:
             guard let stored else { return nil }
-            return try await router.opened(stored, of: resolved)
+            return try await resolved.opened(stored)
         }
     }
 

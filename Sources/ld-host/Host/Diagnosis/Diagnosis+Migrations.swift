@@ -1,0 +1,68 @@
+internal import LocalDataAPI
+
+/// What migrations have left to be done, and ledgers that cannot be read.
+extension Diagnosis {
+    static func migrations(
+        of engine: MigrationEngine, besides silent: Set<String>
+    ) async -> [Finding] {
+        let survey = await engine.ledgers(besides: silent)
+        // A store that cannot be opened is told of elsewhere.
+        var findings: [Finding] = survey.pages.compactMap { found in
+            guard case .failure(let error) = found.content else { return nil }
+            return Finding(
+                "migrations to '\(found.address)' are not run: \(error.message)",
+                hint: "see: ld-host migrate ledger repair", isProblem: true)
+        }
+        for (place, page) in survey.readable {
+            for row in page.rows {
+                switch row.state {
+                case .published where row.bulk != nil:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            hint: "run: ld-host migrate resume", isProblem: true))
+                case .published:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' has brought its data to '\(place.address)', and what it removes is "
+                                + "still there",
+                            hint: "run: ld-host migrate resume", isProblem: true))
+                case .copying:
+                    findings.append(
+                        Finding(
+                            "the migration '\(row.id)' was interrupted while it copied a large value to '\(place.address)'",
+                            hint: "run: ld-host migrate resume", isProblem: true))
+                case .unverified:
+                    findings.append(
+                        Finding(
+                            "what the migration '\(row.id)' wrote to '\(place.address)' did not read back; the sources are "
+                                + "as they were",
+                            hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
+                    )
+                case .clean, .rolledBack, .superseded: break
+                }
+            }
+        }
+        return findings + (await changedPlaces(of: engine))
+    }
+
+    /// Values of keys that catalogs have, and that are where the keys were before their places were changed.
+    private static func changedPlaces(of engine: MigrationEngine) async -> [Finding] {
+        // What keeps them from being looked for is found elsewhere.
+        guard let (migrations, conflicts) = try? await engine.formerPlaceMigrations() else { return [] }
+        var findings: [Finding] = []
+        for migration in migrations {
+            let key = migration.destinationDescriptor
+            guard let resolved = try? await engine.access.resolve(KeyReference(migration.destinationKey)),
+                (try? await resolved.exists()) == false
+            else { continue }
+            findings.append(
+                Finding(
+                    "'\(key.domain)/\(key.name)' has no value; it is where it was before the key's place was changed: "
+                        + migration.id.dropFirst(FormerPlaceMigration.prefix.count),
+                    hint: "run: ld-host migrate run", isProblem: true))
+        }
+        return findings
+            + conflicts.map { Finding($0.error.message, hint: "see: ld-host migrate plan", isProblem: true) }
+    }
+}

@@ -1,0 +1,174 @@
+internal import LocalDataAPI
+
+/// What protects the values, and against whom. Nobody is asked for a passphrase.
+extension Diagnosis {
+    static func security(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
+        let findings = try? await onIOThread { () throws(StorageError) in
+            let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
+            return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) } + [
+                masterKeys(snapshot, besides: silent)
+            ]
+                + formerRings(snapshot, besides: silent) + journal(snapshot)
+                + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
+        }
+        return findings ?? []
+    }
+
+    private static func provider(_ snapshot: RouterSnapshot) -> Finding {
+        do throws(StorageError) {
+            let crypto = try snapshot.crypto.openIfNeeded()
+            let ciphers = AuthenticatedCipher.all.filter(crypto.offers).map(\.name)
+            let derivations = KeyDerivationFunction.allCases.filter(crypto.offers).map(\.description)
+            return Finding(
+                "crypto provider '\(crypto.component)' computes \((ciphers + derivations).joined(separator: ", "))")
+        } catch {
+            return Finding("crypto provider", error)
+        }
+    }
+
+    private static func stores(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        guard let sealing = slot.settings.sealing else { return [] }
+        let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
+        do throws(StorageError) {
+            let open = try slot.openIfNeeded()
+            let crypto = try snapshot.crypto.openIfNeeded()
+            try crypto.require(sealing.cipher.id, sealing.cipher.name)
+            try crypto.require(sealing.derivation.function.rawValue, "\(sealing.derivation.function)")
+            if case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil {
+                if try open.sealing?.hasRing() == true {
+                    return [
+                        Finding(
+                            "\(what), and the key file '\(path)' is missing; its values cannot be opened",
+                            hint: "restore the key file from a backup", isProblem: true)
+                    ]
+                }
+                return [Finding("\(what); the key file '\(path)' will be made with the first value")]
+            }
+            return [Finding("\(what); \(sealing.source.protection)")]
+        } catch {
+            return [Finding(what, error)]
+        }
+    }
+
+    private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {
+        do throws(StorageError) {
+            let survey = try IntentJournal(folder: snapshot.settings.folders.journal).survey()
+            return survey.pending.map { intent in
+                intent.state == .inProgress
+                    ? Finding("process \(intent.owner) is at it: \(intent.subject)")
+                    : Finding(
+                        "interrupted: \(intent.subject)",
+                        hint: hint(for: intent),
+                        isProblem: true)
+            } + survey.unreadable.map { Finding("journal", $0.error) }
+        } catch {
+            return [Finding("journal", error)]
+        }
+    }
+
+    /// The same in stores that served before the configuration was changed, and are in it no more.
+    private static func formerStores(_ snapshot: RouterSnapshot) -> [Finding] {
+        RouteHistory(snapshot.settings.folders).stores.flatMap { name -> [Finding] in
+            guard snapshot.slot(ofStore: name) == nil else { return [] }
+            let slot = snapshot.slotOrComponent(name)
+            do throws(StorageError) { _ = try slot.openIfNeeded() } catch {
+                guard error.code != .componentNotFound else { return [] }
+                return [
+                    Finding(
+                        "store '\(name)' has served here before, and what is left in it cannot be told: \(error.message)",
+                        hint:
+                            "\(error.hint.isEmpty ? "" : error.hint + "; ")if nothing is: ld-host store forget \(name)")
+                ]
+            }
+            return leftBehind(in: slot, snapshot)
+        }
+    }
+
+    /// Values that lie in a store which no longer serves their domain, so that nobody finds them.
+    private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        snapshot.leftValues(in: slot).map { left in
+            let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
+            let text = "store '\(left.store)' still holds values of \(places), where '\(left.serving)' serves now"
+            return left.isAcknowledged
+                ? Finding("\(text); they stay there, as was said")
+                : Finding(text, hint: left.choice, isProblem: true)
+        }
+    }
+
+    private static func hint(for intent: PendingIntent) -> String {
+        switch intent.kind {
+        case ResealIntent.kind: "run: ld-host reseal"
+        case CopyIntent.kind:
+            "go on with it: \(CopyIntent.command(intent)); or leave it as it is: \(CopyIntent.command(intent, givingUp: true))"
+        case BatchIntent.kind: "it is completed with the first use of its stores; if not, see what keeps them"
+        default: "use a later version of LocalData"
+        }
+    }
+
+    /// The rings that the configuration named before; not looked up where that would ask someone or take long.
+    private static func formerRings(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> [Finding] {
+        if snapshot.settings.routes["keychain"]?.store.sealing?.source.asksForIt == true { return [] }
+        if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) { return [] }
+        let rings = (try? snapshot.rings.earlier())?.filter { (try? $0.state()?.entries.isEmpty) == false } ?? []
+        guard !rings.isEmpty else { return [] }
+        return [
+            Finding(
+                "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
+                hint: "re-encrypt it under the keys of now: ld-host reseal")
+        ]
+    }
+
+    private static func masterKeys(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> Finding {
+        let name =
+            "master keys: '\(snapshot.settings.encryption.account)' of the keychain service "
+            + "'\(snapshot.settings.encryption.service)'"
+        if let source = snapshot.settings.routes["keychain"]?.store.sealing?.source, source.asksForIt {
+            return Finding("\(name); not looked at, which takes \(source)")
+        }
+        if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) {
+            return Finding("\(name); not looked at, as store '\(store)' does not answer")
+        }
+        do throws(StorageError) {
+            guard let state = try snapshot.rings.ring(named: snapshot.rings.current).state() else {
+                return Finding("\(name); the first will be made with the first value that is sealed")
+            }
+            guard let active = state.active else {
+                return Finding("\(name); none is active", hint: "run: ld-host keys rotate", isProblem: true)
+            }
+            return Finding(
+                "\(name); \(state.entries.count), active is \(active.id) of "
+                    + UTCTime.seconds(active.created))
+        } catch {
+            return Finding(name, error)
+        }
+    }
+}
+
+extension HostSettings.Sealing.Source {
+    /// Whether someone has to give the key each time.
+    var asksForIt: Bool {
+        switch self {
+        case .terminal, .descriptor, .provider: true
+        case .keyFile, .credential, .keychain: false
+        }
+    }
+
+    /// Against whom a store is protected that is sealed with a key from here, and against whom not.
+    var protection: String {
+        switch self {
+        case .keyFile(let path):
+            "the key file '\(path)' protects against whoever gets the values without it, such as another user or who finds "
+                + "a copy of the data alone; not against programs of this user, root, or who gets both"
+        case .terminal, .descriptor:
+            "the passphrase protects against whoever gets the disk or a copy and cannot guess it; not against programs of "
+                + "this user or root while it is in use"
+        case .credential:
+            "the credential protects against whoever gets the values without what systemd keeps; not against this service "
+                + "or root"
+        case .keychain: "its key protects as far as the store of the keychain domain does"
+        case .provider(let id):
+            "the provider '\(id)' protects as far as it keeps its key; not against programs of this user or root while it "
+                + "is in use"
+        }
+    }
+}

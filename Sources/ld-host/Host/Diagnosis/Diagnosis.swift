@@ -1,0 +1,142 @@
+internal import LocalDataAPI
+
+/// One thing that was looked at, for people.
+package struct Finding: Encodable, Sendable {
+    package let text: String
+    package let hint: String
+    package let isProblem: Bool
+
+    init(_ text: String, hint: String = "", isProblem: Bool = false) {
+        self.text = text
+        self.hint = hint
+        self.isProblem = isProblem
+    }
+
+    init(_ what: String, _ error: StorageError) {
+        self.init("\(what): \(error.message)", hint: error.hint, isProblem: true)
+    }
+}
+
+/// Looks at configuration, plugins and stores, and tells what serves what and why.
+package enum Diagnosis {
+    /// Looks at everything that a router needs; goes on after a problem where it can.
+    ///
+    /// - Parameter repairing: Whether stores first repair what keeps them from being changed.
+    static func findings(of engine: MigrationEngine, repairing: Bool) async -> [Finding] {
+        let (access, snapshot) = (engine.access, engine.snapshot)
+        var findings = [Finding("the configuration is valid")]
+        do throws(StorageError) {
+            findings += plugins(
+                try await onIOThread { () throws(StorageError) in snapshot.registry.survey(anew: .all) })
+        } catch {
+            findings.append(Finding("plugins", error))
+        }
+        for domain in snapshot.settings.routes.keys.sorted() { findings.append(await store(for: domain, access)) }
+        for slot in snapshot.packs { findings.append(await pack(slot)) }
+        if repairing { findings += await repair(in: snapshot) }
+        let (silent, silence) = await silentStores(snapshot)
+        return findings + silence + (await damage(in: snapshot, besides: silent))
+            + (await migrations(of: engine, besides: silent)) + (await security(snapshot, besides: silent))
+    }
+
+    /// What can be said of a configuration that is not valid, and of the plugins that it names.
+    static func findings(
+        withoutRouter configuration: HostConfiguration?, _ error: StorageError
+    ) async -> [Finding] {
+        let problems = try? await onIOThread { () throws(StorageError) -> [ConfigurationProblem] in
+            configuration.map { $0.problems() + $0.componentProblems() } ?? []
+        }
+        let records = try? await onIOThread { () throws(StorageError) -> [PluginRecord] in
+            (configuration ?? HostConfiguration()).pluginRegistry?.survey() ?? []
+        }
+        let findings = (problems ?? []).map { Finding($0) }
+        return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
+            + [Finding("stores and keys are looked at once the configuration is valid", isProblem: true)]
+    }
+
+    private static func plugins(_ records: [PluginRecord]) -> [Finding] {
+        var findings = records.refusals.map { Finding("plugin refused", $0) }
+        var offers: [String: [String]] = [:]
+        for record in records {
+            for component in record.description?.components ?? [] {
+                offers[component.id, default: []].append(record.candidate.path)
+            }
+        }
+        for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                paths.count == 1
+                    ? Finding("component '\(id)' is offered by \(paths[0])")
+                    : Finding(
+                        "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
+                        hint: "take all but one of them off the search path", isProblem: true))
+        }
+        return findings
+    }
+
+    private static func store(for domain: String, _ access: StoreAccess) async -> Finding {
+        do {
+            let explanation = try await access.explanation(of: domain)
+            let open = try await access.openStore(for: domain)
+            let properties = open.store.properties
+            let shared = properties.isShared ? "shared between processes" : "each process has its own"
+            let (protection, hint) = protection(of: domain, open)
+            return Finding(
+                "\(explanation) (\(properties.durability), \(shared)); \(protection)", hint: hint,
+                isProblem: !hint.isEmpty)
+        } catch {
+            return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+        }
+    }
+
+    /// The stores that others serve and that do not answer in time. Each is waited for here, and not asked again.
+    private static func silentStores(_ snapshot: RouterSnapshot) async -> (names: Set<String>, [Finding]) {
+        var names: Set<String> = []
+        var findings: [Finding] = []
+        for slot in snapshot.stores {
+            // What cannot be opened is told of elsewhere.
+            guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
+                open.store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue,
+                open.store.abilities.enumeration != nil
+            else { continue }
+            do throws(StorageError) {
+                try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
+                    try store.forEachPlace { _ in false }
+                }
+            } catch  where error.code == .timedOut {
+                names.insert(open.name)
+                findings.append(Finding("store '\(open.name)' does not answer", error))
+            } catch {
+                // Other errors come at once, and what needs the store reports them.
+            }
+        }
+        return (names, findings)
+    }
+
+    private static func pack(_ slot: PackSlot) async -> Finding {
+        do throws(StorageError) {
+            let (pack, count) = try await onIOThread { () throws(StorageError) in
+                let pack = try slot.openIfNeeded()
+                return (pack.identity, pack.list.count)
+            }
+            return Finding(
+                "the migration pack '\(pack.name)' is '\(pack.component)' \(pack.version), named in "
+                    + "\(slot.settings.origin), with \(count) \(count == 1 ? "migration" : "migrations")")
+        } catch {
+            return Finding("migrations", error)
+        }
+    }
+
+    private static func protection(of domain: String, _ open: OpenStore) -> (text: String, hint: String) {
+        switch domain {
+        case "keychain" where !open.isKeychain:
+            (
+                "values are refused, since the store keeps plain values",
+                "run: ld-host config set domains.keychain sealed-files"
+            )
+        case "encryptedFileSystem": ("every value is sealed with the master keys", "")
+        case _ where open.sealing != nil: ("the store seals every value", "")
+        case _ where open.isKeychain: ("the store is a keychain by itself", "")
+        default: ("keys with an encryption policy are sealed with the master keys, the others kept in plain", "")
+        }
+    }
+}

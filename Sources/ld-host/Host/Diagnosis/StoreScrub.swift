@@ -1,0 +1,121 @@
+internal import LocalDataAPI
+
+extension Diagnosis {
+    /// Reads every value of every store of a snapshot; see ``scrub(_:progress:)``.
+    static func scrub(
+        _ snapshot: RouterSnapshot, _ progress: @escaping @Sendable (_ done: Int) -> Void
+    ) async throws(StorageError) -> [Finding] {
+        try await onIOThread { () throws(StorageError) in
+            var (findings, done) = ([Finding](), 0)
+            for slot in snapshot.stores {
+                var scrub = StoreScrub(snapshot: snapshot)
+                findings += scrub.run(slot) {
+                    done += 1
+                    progress(done)
+                }
+            }
+            return findings
+        }
+    }
+}
+
+/// Reads every value of a store. Everything may wait.
+private struct StoreScrub {
+    let snapshot: RouterSnapshot
+    private var findings: [Finding] = []
+    private var (intact, unrecorded, edited, damaged) = (0, 0, 0, 0)
+
+    /// How many names are in memory at once.
+    private static let page = 8192
+
+    init(snapshot: RouterSnapshot) { self.snapshot = snapshot }
+
+    mutating func run(_ slot: StoreSlot, _ advance: () -> Void) -> [Finding] {
+        // What cannot be opened is told of elsewhere.
+        guard let open = try? slot.openIfNeeded() else { return [] }
+        guard open.store.abilities.enumeration != nil else {
+            return [Finding("store '\(open.name)' cannot list what it holds, and was not read")]
+        }
+        do throws(StorageError) {
+            for place in try places(of: open) {
+                var last: String?
+                repeat {
+                    let names = try names(in: place, of: open, after: last)
+                    for name in names {
+                        look(at: StorageAddress(place, name: name), in: open)
+                        advance()
+                    }
+                    last = names.count == Self.page ? names.last : nil
+                } while last != nil
+            }
+        } catch {
+            findings.append(Finding("store '\(open.name)' cannot be read to the end", error))
+        }
+        return findings + [summary(open.name)]
+    }
+
+    private func summary(_ name: String) -> Finding {
+        var parts = ["\(intact + unrecorded + edited + damaged) values were read", "\(damaged) of them are damaged"]
+        if edited > 0 { parts.append("\(edited) were edited outside LocalData") }
+        if unrecorded > 0 { parts.append("\(unrecorded) have no checksum, so damage to them cannot be noticed") }
+        return Finding("store '\(name)': \(parts.joined(separator: ", "))")
+    }
+
+    private mutating func look(at address: StorageAddress, in open: OpenStore) {
+        do throws(StorageError) {
+            guard let state = try state(of: address, in: open) else { return }
+            switch state {
+            case .intact: intact += 1
+            case .unrecorded: unrecorded += 1
+            case .edited:
+                edited += 1
+                findings.append(
+                    Finding(
+                        "'\(address)' of store '\(open.name)' was edited outside LocalData",
+                        hint: "if that was on purpose, store it again with 'ld-host set'", isProblem: true))
+            }
+        } catch {
+            damaged += 1
+            findings.append(Finding("'\(address)' of store '\(open.name)' cannot be read", error))
+        }
+    }
+
+    /// What the value is; `nil` if it is gone.
+    private func state(of address: StorageAddress, in open: OpenStore) throws(StorageError) -> ValueState? {
+        let isOwn = HostSettings.isReserved(address.place) ? true : try snapshot.isReserved(address, in: open)
+        let layers = isOwn ? [] : open.sealing.map { [$0.layer(for: address)] } ?? []
+        let value = try SealedValue(at: address, in: open, layers: layers)
+        var state = ValueState.unrecorded
+        if open.store.abilities.verification != nil {
+            guard let found = try open.store.verify(value.handle) else { return nil }
+            state = found
+            if layers.isEmpty { return state }
+        }
+        guard try value.read(.chunks, { _ in true }) else { return nil }
+        // What opens is authentic.
+        return state == .unrecorded && !layers.isEmpty ? .intact : state
+    }
+
+    private func places(of open: OpenStore) throws(StorageError) -> [StorageNamespace] {
+        var places: Set<StorageNamespace> = []
+        try open.store.forEachPlace {
+            places.insert($0)
+            return true
+        }
+        for (domain, route) in snapshot.settings.routes where route.store.name == open.name {
+            places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
+        }
+        return places.sorted { "\($0)" < "\($1)" }
+    }
+
+    private func names(
+        in place: StorageNamespace, of open: OpenStore, after: String?
+    ) throws(StorageError) -> [String] {
+        var names: [String] = []
+        try open.store.forEachName(in: place, after: after, limit: Self.page) {
+            names.append($0)
+            return true
+        }
+        return names
+    }
+}

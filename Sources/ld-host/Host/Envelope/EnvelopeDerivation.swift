@@ -1,0 +1,82 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// How an envelope's key comes from the material: as its header has it.
+package enum EnvelopeDerivation: Hashable, Sendable {
+    /// HKDF-SHA256 of the material. Salt and info are the key's own, besides the record's salt.
+    case hkdf(salt: Data? = nil, info: Data? = nil)
+    /// PBKDF2-HMAC-SHA256 of the material, then HKDF.
+    case pbkdf2(iterations: UInt32, salt: Data)
+    /// Argon2id of the material with one lane, then HKDF. `memory` in KiB, `salt` of 16 bytes.
+    case argon2id(passes: UInt32, memory: UInt32, salt: Data)
+
+    /// The function that takes the material.
+    package var function: KeyDerivationFunction {
+        switch self {
+        case .hkdf: .hkdfSHA256
+        case .pbkdf2: .pbkdf2HMACSHA256
+        case .argon2id: .argon2id
+        }
+    }
+
+    /// Whether it may take long.
+    package var isSlow: Bool { function.isSlow }
+
+    var iterations: UInt32 {
+        switch self {
+        case .hkdf: 0
+        case .pbkdf2(let iterations, _): iterations
+        case .argon2id(let passes, _, _): passes
+        }
+    }
+
+    var salt: Data? {
+        switch self {
+        case .hkdf(let salt, _): salt
+        case .pbkdf2(_, let salt), .argon2id(_, _, let salt): salt
+        }
+    }
+
+    var info: Data? {
+        guard case .hkdf(_, let info) = self else { return nil }
+        return info
+    }
+
+    var memory: UInt32? {
+        guard case .argon2id(_, let memory, _) = self else { return nil }
+        return memory
+    }
+
+    /// What is wrong with the parameters, as the specification has it; `nil` if they can be sealed and opened.
+    ///
+    /// A header's parameters are used before anything of it is authentic: a hostile one must not keep the processor or
+    /// the memory busy for long. The same limits hold for sealing, so that nothing is sealed that does not open.
+    var fault: String? {
+        switch self {
+        case .hkdf: nil
+        case .pbkdf2(let iterations, _):
+            (1...Self.mostIterations).contains(iterations)
+                ? nil : "\(iterations) iterations of \(function); expected 1 to \(Self.mostIterations)"
+        case .argon2id(let passes, let memory, let salt):
+            if salt.count != Self.argon2SaltSize {
+                "a salt of \(salt.count) bytes for \(function); expected \(Self.argon2SaltSize)"
+            } else if !(Self.leastMemory...Self.mostMemory).contains(memory) {
+                "\(memory) KiB of memory for \(function); expected \(Self.leastMemory) to \(Self.mostMemory)"
+            } else if passes == 0 || UInt64(passes) * UInt64(memory) > Self.mostWork {
+                "\(passes) passes of \(function) over \(memory) KiB; expected 1 to \(Self.mostWork / UInt64(memory))"
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// Iterations of PBKDF2: 16 times the 600,000 that OWASP asks for; about 4 s.
+    static let mostIterations: UInt32 = 10_000_000
+    /// Memory of Argon2id in KiB: its own minimum for one lane, and 1 GiB, libsodium's "sensitive".
+    static let leastMemory: UInt32 = 8
+    static let mostMemory: UInt32 = 1 << 20
+    /// Passes of Argon2id times its memory in KiB: 4 passes over 1 GiB, also libsodium's "sensitive"; about 4 s.
+    static let mostWork: UInt64 = 4 << 20
+    /// Bytes of a salt of Argon2id, the only length that libsodium takes.
+    static let argon2SaltSize = 16
+}

@@ -1,0 +1,53 @@
+internal import DurableFiles
+internal import Glibc
+package import LocalDataAPI
+
+extension StorageError {
+    /// The system's own text for an error number, as "No such file or directory".
+    package static func systemText(_ number: Int32) -> String {
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+
+    /// What a failed operation on a file of the host's own is to the caller; an error that is one already stays.
+    init(file error: any Error) {
+        switch error {
+        case let error as StorageError:
+            self = error
+        case let error as SystemCallError:
+            self.init(Self.code(of: error), error.description, hint: Self.hint(for: error))
+        case let error as DurableChangeError where error.outcome == .unchanged:
+            self.init(Self.code(of: error.cause), error.description, hint: Self.hint(for: error.cause))
+        case let error as DurableChangeError:
+            self.init(.durabilityUnknown, error.description, hint: "check the disk, then repeat the change")
+        case let error as FileKindError:
+            self.init(.fileError, error.description, hint: "move it away")
+        default:
+            self.init(.unknown, "\(error)")
+        }
+    }
+
+    private static func code(of error: SystemCallError) -> Code {
+        switch error.code {
+        case ENOSPC, EDQUOT: .noSpace
+        case EACCES, EPERM, EROFS: .permissionDenied
+        case ETIMEDOUT: .busy
+        default: .fileError
+        }
+    }
+
+    private static func hint(for error: SystemCallError) -> String {
+        switch error.code {
+        case ENOSPC, EDQUOT: "free some space on that disk"
+        case EPERM where error.detail != nil, ELOOP where error.detail != nil:
+            "find out which user has put it there, and remove it"
+        case ETIMEDOUT: "try again, or end the process that holds the lock"
+        case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
+        case EROFS: "move it to a disk that can be written"
+        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        case ENOTDIR: "something that is not a folder stands in the way; move it"
+        case ELOOP: "put a regular file where the symbolic link is"
+        case ENOLCK, ENOSYS, EOPNOTSUPP: "move it to a file system that has locks"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,222 @@
+internal import CLinux
+internal import Glibc
+package import LocalDataAPI
+internal import Synchronization
+
+/// Keys that seal and open, kept in a store, shared by all processes that use it.
+///
+/// - **First use.** The first key is made when something is to be sealed and there is none; of many processes that come
+///   at once, one makes it. A ring that was there and is gone is not made again.
+/// - **Places.** Before anything is sealed in a place, the ring remembers it.
+/// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the
+///   ring, or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was
+///   taken away meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
+/// - **Order.** Who holds a ring's lock may take that of a ring that seals what the first one is kept in or sealed by:
+///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round.
+///   Of two master rings, the one whose `file` comes first is locked first.
+/// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored
+///   ring.
+package final class KeyRing: Sendable {
+    /// How a ring is read and written.
+    package struct Storage: Sendable {
+        /// Whether what was saved is still there for the next process.
+        let isLasting: Bool
+        /// The stored form, or `nil` if there is none. May wait.
+        let load: @Sendable () throws(StorageError) -> SecretBytes?
+        /// Replaces the stored form durably. May wait.
+        let save: @Sendable (SecretBytes) throws(StorageError) -> Void
+    }
+
+    private struct Known {
+        let generation: UInt64
+        let state: KeyRingState
+    }
+
+    /// For messages, e.g. `the key ring 'LocalData/master'`.
+    package let name: String
+    /// What headers call it; `nil` for the rings that need no name.
+    let headerName: String?
+    /// The path of its lock, without an extension: the same in all processes that share the ring.
+    let file: String
+    private let lock: FairLock
+    private let storage: Storage
+    private let keyLength: Int
+    private let crypto: LoadedCrypto
+    private let known = Mutex<Known?>(nil)
+
+    /// - Parameters:
+    ///   - keyLength: Bytes of a new key.
+    ///   - patience: How long a use waits for others before it fails with `busy`.
+    init(
+        name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto,
+        patience: Duration = .seconds(30), storage: Storage
+    ) {
+        self.name = name
+        self.file = file
+        self.headerName = headerName
+        self.keyLength = keyLength
+        self.crypto = crypto
+        self.storage = storage
+        lock = FairLock("\(file).lock", patience: patience)
+    }
+
+    /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
+    ///
+    /// - Parameter places: Where `body` stores it; none if it does not outlive the process.
+    func whileSealing<Result>(
+        in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        while true {
+            let result: Result? = try lock.shared { (generation) throws(StorageError) in
+                guard let state = try current(generation), !state.entries.isEmpty else { return nil }
+                guard let active = state.active else {
+                    throw StorageError(
+                        .securityApplicationFailed, "\(name) has no active key; nothing was written",
+                        hint: "run: ld-host keys rotate")
+                }
+                if !places.isSubset(of: state.places) { return nil }
+                return try body(key(active))
+            }
+            if let result { return result }
+            try change { (state) throws(StorageError) in
+                if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
+                state.places.formUnion(places)
+            }
+        }
+    }
+
+    /// Keeps the ring, and what it seals, from being changed by others than those who seal. May wait.
+    func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try lock.shared { (_) throws(StorageError) in try body() }
+    }
+
+    /// Keeps everyone from sealing under this ring while `body` runs with its keys. May wait.
+    func whileAlone<Result>(
+        _ body: (KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try lock.exclusive { (file) throws(StorageError) in try body(try current(file.number()) ?? KeyRingState()) }
+    }
+
+    /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as
+    /// after. May wait.
+    ///
+    /// - Throws: `securityApplicationFailed` if the ring was there once and is missing.
+    func change<Result>(
+        _ body: (inout KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try lock.exclusive { (file) throws(StorageError) in
+            // Not from memory: what is written is what is there with the change.
+            let generation = try file.number()
+            let stored = try load()
+            if stored == nil, generation > 0, storage.isLasting { throw vanished }
+            let before = stored ?? KeyRingState()
+            var state = before
+            let result = try body(&state)
+            guard state != before else { return result }
+            let next = Self.generation(after: generation)
+            // Others look again whether or not this process gets past the next line. Only of a ring that has been saved
+            // can it be told later that it vanished.
+            if stored != nil { try file.setNumber(next) }
+            try storage.save(state.encoded())
+            if stored == nil { try file.setNumber(next) }
+            let changed = state
+            known.withLock { $0 = Known(generation: next, state: changed) }
+            return result
+        }
+    }
+
+    /// The keys, read again; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
+    package func state() throws(StorageError) -> KeyRingState? { try load().map(remember) }
+
+    /// The key of a header. May wait, if it is not known.
+    ///
+    /// - Throws: `cannotOpen`, naming the id, if the ring does not have it or it is disabled.
+    func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
+        var entry = known.withLock { $0?.state[id] }
+        if entry == nil || entry?.use == .disabled, let stored = try load() { entry = remember(stored)[id] }
+        guard let entry else {
+            throw StorageError(
+                .cannotOpen, "'\(address)' cannot be opened: \(name) has no key \(id); it stays as it is",
+                hint: "restore the ring from a backup, or see: ld-host keys list")
+        }
+        guard entry.use != .disabled else {
+            throw StorageError(
+                .cannotOpen, "'\(address)' cannot be opened: the key \(id) of \(name) is disabled; it stays as it is",
+                hint: "run: ld-host keys enable \(id)")
+        }
+        return key(entry)
+    }
+
+    /// Forgets the keys that are in memory; they are read again when they are needed. Calls in flight end with theirs.
+    func forgetKeys() { known.withLock { $0 = nil } }
+
+    /// Whether a key can be had without waiting.
+    func knows(_ id: KeyID) -> Bool {
+        known.withLock { known in
+            guard let entry = known?.state[id] else { return false }
+            return entry.use != .disabled
+        }
+    }
+
+    /// Makes a key that opens only, and gives its id.
+    ///
+    /// - Throws: `unsupported` if the ring has as many keys as one may have.
+    func add(to state: inout KeyRingState) throws(StorageError) -> KeyID {
+        guard state.entries.count < KeyRingState.mostKeys else {
+            throw StorageError(
+                .unsupported, "\(name) has \(state.entries.count) keys, the most that one may have",
+                hint: "run: ld-host reseal, then: ld-host keys retire ID")
+        }
+        let id = try SecretBytes(count: KeyID.size) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
+        let material = try SecretBytes(count: keyLength) { (bytes) throws(StorageError) in
+            try crypto.random(into: bytes)
+        }
+        let entry = KeyRingState.Entry(
+            id: id.withBytes { KeyID($0) }, use: .decryptOnly, created: Int64(time(nil)), material: material)
+        state.entries.append(entry)
+        return entry.id
+    }
+
+    private func key(_ entry: KeyRingState.Entry) -> EnvelopeKey {
+        EnvelopeKey(entry.material, id: entry.id, ring: headerName)
+    }
+}
+
+extension KeyRing {
+    /// The state as of the ring's generation, which only changes while nobody holds the lock shared.
+    private func current(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
+        if let known = known.withLock({ $0 }), known.generation == generation { return known.state }
+        return try refresh(generation)
+    }
+
+    private func refresh(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
+        guard let state = try load() else { return nil }
+        known.withLock { $0 = Known(generation: generation, state: state) }
+        return state
+    }
+
+    /// Keeps what was read without the lock for opening; whoever seals will read it again.
+    private func remember(_ state: KeyRingState) -> KeyRingState {
+        known.withLock { $0 = Known(generation: .max, state: state) }
+        return state
+    }
+
+    private func load() throws(StorageError) -> KeyRingState? {
+        guard let stored = try storage.load() else { return nil }
+        return try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
+    }
+
+    /// Never one that was there before, also if the lock's file was removed meanwhile: the clock's nanoseconds.
+    private static func generation(after last: UInt64) -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return max(last &+ 1, UInt64(clamping: now.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: now.tv_nsec))
+    }
+
+    private var vanished: StorageError {
+        StorageError(
+            .securityApplicationFailed,
+            "\(name) is missing, and there was one; no other is made, since that would open nothing of what is sealed",
+            hint: "restore it from a backup; if all that it sealed was removed on purpose, remove '\(lock.path)' too")
+    }
+}

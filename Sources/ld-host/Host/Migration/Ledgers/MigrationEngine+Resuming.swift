@@ -1,0 +1,76 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension MigrationEngine {
+    /// Finishes what was interrupted.
+    ///
+    /// - Parameter before: The batches that were interrupted, as they were before this snapshot was used.
+    func resume(after before: [PendingIntent]) async throws -> MigrationResumption {
+        let snapshot = snapshot
+        try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+        let waiting = try await MigrationNotes(snapshot).interruptedBatches()
+        let isWaiting = Set(waiting.map(\.id))
+        let survey = await ledgers()
+        var entries: [MigrationResumption.Entry] = []
+        for (place, page) in survey.readable {
+            for row in page.rows where [.published, .copying, .unverified].contains(row.state) {
+                entries.append(
+                    row.bulk == nil
+                        ? await resume(row.id, survey, place) : await goOn(row.id, place.address))
+            }
+        }
+        return MigrationResumption(
+            batches: before.filter { !isWaiting.contains($0.id) }.map(\.subject), waiting: waiting.map(\.subject),
+            entries: entries,
+            failures: survey.allFailures.map(\.message))
+    }
+
+    private func goOn(_ id: String, _ destination: String) async -> MigrationResumption.Entry {
+        do {
+            guard case .bulk(let migration)? = try await knownMigrations().first(where: { $0.id == id }) else {
+                throw MigrationError(.unresolvedDependency, "it is not known here")
+            }
+            _ = try await migrate(migration, onConflict: nil)
+            return MigrationResumption.Entry(migration: id, destination: destination, isDone: true)
+        } catch {
+            return MigrationResumption.Entry(
+                migration: id, destination: destination, isDone: false, problem: "it cannot go on: \(error)")
+        }
+    }
+
+    private func resume(
+        _ id: String, _ survey: LedgerSurvey, _ place: LedgerSurvey.Page
+    ) async -> MigrationResumption.Entry {
+        func entry(_ problem: String?) -> MigrationResumption.Entry {
+            MigrationResumption.Entry(
+                migration: id, destination: place.address, isDone: problem == nil, problem: problem)
+        }
+        do {
+            return try await MigrationTurns.shared.alone(in: place.open, snapshot.settings) {
+                let ledger = survey.ledger(of: place)
+                var page = try await ledger.page()
+                // Somebody else may have been at it meanwhile.
+                guard let row = page[id], row.state != .clean else { return entry(nil) }
+                if row.state == .copying {
+                    switch try await LargeRun(ledger).resume(row, &page) {
+                    case nil: return entry("its large value is not at its destination; it is to be run again")
+                    case .cleanupPending: return entry("what it removes cannot be removed")
+                    case _: return entry(nil)
+                    }
+                }
+                let cleanup = MigrationCleanup(ledger)
+                guard row.state == .published, try await cleanup.isPublished(row) else {
+                    return entry(
+                        row.state == .unverified
+                            ? "what it wrote did not read back; it is to be run again"
+                            : "what it wrote is not at its destination; it is to be run again")
+                }
+                try await cleanup.run(id, in: &page)
+                return entry(nil)
+            }
+        } catch {
+            let reason = (error as? StorageError)?.message ?? "\(error)"
+            return entry("what it removes cannot be removed: \(reason)")
+        }
+    }
+}

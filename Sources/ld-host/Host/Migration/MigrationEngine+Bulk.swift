@@ -1,0 +1,151 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension MigrationEngine {
+    /// Runs a migration that is registered or in a pack now, by its id, after those that it depends on.
+    func run(
+        _ id: String, onConflict: MigrationConflictPolicy? = nil,
+        progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationResult {
+        switch try await known(id) {
+        case .single(let migration): try await migrate(migration, onConflict: onConflict)
+        case .bulk(let migration): try await migrate(migration, onConflict: onConflict, progress: progress)
+        }
+    }
+
+    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if
+    /// some fail.
+    func migrateRanges() async throws -> MigrationReport {
+        var entries: [MigrationReport.Entry] = []
+        for known in try MigrationOrder(await knownMigrations()).sorted() {
+            guard case .bulk(let migration) = known else { continue }
+            let destination = migration.destination.key("\(migration.destination.prefix)*").descriptor
+            do {
+                let outcome = try await migrate(migration, onConflict: nil).outcome
+                entries.append(
+                    MigrationReport.Entry(destination: destination, migration: migration.id, outcome: outcome))
+            } catch {
+                let error = MigrationError(of: migration.id, error)
+                snapshot.log(.error, "migration", error.message)
+                entries.append(
+                    MigrationReport.Entry(
+                        destination: destination, migration: migration.id, outcome: .failed, error: error))
+            }
+        }
+        return MigrationReport(entries)
+    }
+
+    /// What the ledger says of a migration that is registered or in a pack; `nil` if it has not run.
+    func record(of id: String) async throws -> MigrationRecord? {
+        switch try await known(id) {
+        case .single(let migration):
+            let resolved = try await access.resolve(KeyReference(migration.destinationKey))
+            return try await Ledger(access, of: resolved).page()[id]?.record
+        case .bulk(let migration): return try await rows(of: migration).first { $0.id == id }?.record
+        }
+    }
+
+    /// Undoes a migration of many keys: its sources are put back, and what it wrote is removed or becomes what it was.
+    /// Chunks are undone one after the other; what is interrupted can be run again.
+    ///
+    /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept:
+    ///   then nothing is changed.
+    func rollbackRange(_ id: String, _ progress: @escaping @Sendable (StepProgress) -> Void) async throws {
+        try await inTurn(of: id) { try BulkRollback($0).run(progress) }
+    }
+
+    /// Makes a migration of many keys final: what it takes to undo it is kept no longer.
+    func confirmRange(_ id: String) async throws {
+        try await inTurn(of: id) { try BulkRollback($0).confirm() }
+    }
+
+    private func known(_ id: String) async throws -> KnownMigration {
+        if let known = registry.known(id) { return known }
+        if let known = try await knownMigrations().first(where: { $0.id == id }) { return known }
+        throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered, and no pack has it")
+    }
+
+    private func inTurn(of id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {
+        guard case .bulk(let migration) = try await known(id) else {
+            throw MigrationError(.validationFailed, "the migration '\(id)' is of one key; name the key")
+        }
+        let ledger = try await bulkLedger(of: migration)
+        try await MigrationTurns.shared.alone(in: ledger.destination.open, settings) {
+            try await onIOThread { () throws(StorageError) in
+                BatchRecovery(snapshot: ledger.snapshot).recoverAndSettle()
+                return Result { try body(ledger) }
+            }.get()
+        }
+    }
+}
+
+extension MigrationEngine {
+    /// The registered migrations of many keys that may bring a value to a key.
+    func bulkMigrations(for key: AnyStorageKey) async throws -> [AnyBulkMigration] {
+        let migrations = registry.bulkMigrations
+        guard !migrations.isEmpty else { return [] }
+        let place = try settings.place(of: key.descriptor.domain)
+        return migrations.filter {
+            $0.destination.contains(key.descriptor.name) && (try? settings.place(of: $0.destination.domain)) == place
+        }
+    }
+
+    /// Brings one value, if its source is there.
+    func bring(_ key: AnyStorageKey, by migration: AnyBulkMigration) async throws {
+        do {
+            let ledger = try await bulkLedger(of: migration)
+            let name = key.descriptor.name
+            let isThere = try await onIOThread { () throws(StorageError) in
+                let source = try ledger.source.key(migration.sourceName(of: name))
+                guard try !ledger.snapshot.isReserved(source.address, in: source.open) else { return false }
+                return try source.open.repeating { () throws(StorageError) in
+                    try source.store.exists(source.handle)
+                }
+            }
+            guard isThere, try await !isSuperseded(key, by: migration) else { return }
+            try await runDependencies(of: .bulk(migration), [])
+            _ = try await registry.once("\(migration.id)\n\(name)") {
+                try await Self.$isMigrating.withValue(true) {
+                    try await BulkRun(ledger, policy: migration.conflictPolicy).one(name)
+                }
+            }
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    /// Runs a migration after those that it depends on, once at a time.
+    func migrate(
+        _ migration: AnyBulkMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationResult {
+        do {
+            try migration.validate()
+            if !areDependenciesDone { try await runDependencies(of: .bulk(migration), path) }
+            let ledger = try await bulkLedger(of: migration)
+            let policy = onConflict ?? migration.conflictPolicy
+            let others = registry.bulkMigrations
+            return try await registry.once("\(migration.id)\n*\n\(policy)") {
+                try await Self.$isMigrating.withValue(true) {
+                    try await BulkRun(ledger, policy: policy).all(besides: others, progress: progress)
+                }
+            }
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    /// The ledger's rows of a migration's destination.
+    func rows(of migration: AnyBulkMigration) async throws -> [LedgerRow] {
+        let ledger = try await bulkLedger(of: migration)
+        return try await onIOThread { () throws(StorageError) in try ledger.page().rows }
+    }
+
+    func bulkLedger(of migration: AnyBulkMigration) async throws(StorageError) -> BulkLedger {
+        return try await onIOThread { () throws(StorageError) in
+            BulkLedger(
+                migration, from: try BulkPlace(migration.source, snapshot),
+                to: try BulkPlace(migration.destination, snapshot), snapshot)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension MigrationEngine {
+    /// Runs the migrations of a key now, whether or not the key has a value.
+    ///
+    /// - Returns: The result of the last migration of the key that did something.
+    func migrate(_ key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil) async throws -> MigrationResult {
+        var result = MigrationResult(success: true, outcome: .noMigration)
+        for migration in try await migrations(for: key) {
+            let next = try await migrate(migration, onConflict: onConflict)
+            if result.outcome == .noMigration || next.outcome != .nothingToDo { result = next }
+        }
+        return result
+    }
+
+    /// Runs the migrations of keys, each after those that it depends on, also if some fail.
+    ///
+    /// - Returns: What became of each, in the order of the keys.
+    func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
+        registry.forgetHistory()
+        var migrations: [[AnyStorageMigration]] = []
+        for key in keys { migrations.append(try await self.migrations(for: key)) }
+        var entries: [String: MigrationReport.Entry] = [:]
+        for migration in try MigrationOrder(migrations.flatMap { $0 }).sorted() {
+            let entry = await entry(of: migration)
+            if let error = entry.error { snapshot.log(.error, "migration", error.message) }
+            entries[migration.id] = entry
+        }
+        return MigrationReport(
+            zip(keys, migrations).flatMap { key, migrations in
+                migrations.isEmpty
+                    ? [MigrationReport.Entry(destination: key.descriptor, migration: nil, outcome: .noMigration)]
+                    : migrations.compactMap { entries[$0.id] }
+            })
+    }
+
+    /// Runs a migration, and says what became of it.
+    func entry(
+        of migration: AnyStorageMigration, areDependenciesDone: Bool = false
+    ) async -> MigrationReport.Entry {
+        do {
+            let outcome = try await migrate(
+                migration, onConflict: nil, areDependenciesDone: areDependenciesDone
+            ).outcome
+            return MigrationReport.Entry(
+                destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
+        } catch {
+            return MigrationReport.Entry(.single(migration), error)
+        }
+    }
+
+    /// What has been migrated to a key, by whatever process: in the order of the first runs.
+    func records(for key: AnyStorageKey) async throws -> [MigrationRecord] {
+        let resolved = try await access.resolve(KeyReference(key))
+        return try await Ledger(access, of: resolved).page().rows.map(\.record)
+    }
+
+    /// Undoes what a migration has done to a key.
+    func rollback(_ key: AnyStorageKey, id: String?) async throws {
+        try await inTurn(key, id) { try await MigrationRollback($0).run($1) }
+    }
+
+    /// Makes a migration final: what it replaced and removed is kept no longer.
+    func confirm(_ key: AnyStorageKey, id: String?) async throws {
+        try await inTurn(key, id) { try await MigrationRollback($0).confirm($1) }
+    }
+
+    private func inTurn(
+        _ key: AnyStorageKey, _ id: String?, _ body: (Ledger, String) async throws -> Void
+    ) async throws {
+        let resolved = try await access.resolve(KeyReference(key))
+        let ledger = try Ledger(access, of: resolved)
+        try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings) {
+            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+            let rows = try await ledger.page().rows.filter { $0.state == .clean || $0.state == .superseded }
+            guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {
+                throw MigrationError(
+                    .validationFailed,
+                    "\(rows.count) migrations of '\(resolved.address)' have run to their end; say which is meant")
+            }
+            try await body(ledger, id)
+        }
+    }
+}

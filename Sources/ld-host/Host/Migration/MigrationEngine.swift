@@ -1,0 +1,244 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Runs migrations: those that are registered and those of packs, on the stores of one snapshot.
+struct MigrationEngine: Sendable {
+    let access: StoreAccess
+    let registry: MigrationRegistry
+    /// Where values were written.
+    let history: PlaceHistory
+
+    var snapshot: RouterSnapshot { access.snapshot }
+    var settings: HostSettings { snapshot.settings }
+
+    /// Whether this task is a migration's.
+    @TaskLocal static var isMigrating = false
+
+    /// The migrations that bring data to a key: those that are registered for it, and its own at last.
+    func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        try await loadPacks()
+        let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
+        let own = key.migration
+        var found = registry.migrations.filter {
+            guard $0.id != own?.id, let place = try? settings.place(of: $0.destinationDescriptor.domain) else {
+                return false
+            }
+            return StorageAddress(place, name: $0.destinationDescriptor.name) == address
+        }
+        if let own {
+            let destination = own.destinationDescriptor
+            guard StorageAddress(try settings.place(of: destination.domain), name: destination.name) == address else {
+                throw MigrationError(
+                    .validationFailed,
+                    "the migration '\(own.id)' of the key '\(address)' is for '\(destination.domain)/\(destination.name)'"
+                )
+            }
+            found.append(own)
+        }
+        if found.isEmpty, let former = try await migrationFromFormerPlace(of: key) { return [former] }
+        return found
+    }
+
+    /// Brings data to a key that has no value, if there is any.
+    func bringData(to key: AnyStorageKey) async throws {
+        let migrations = try await migrations(for: key)
+        let ranges = try await bulkMigrations(for: key)
+        guard !migrations.isEmpty || !ranges.isEmpty else { return }
+        guard !Self.isMigrating else {
+            throw MigrationError(
+                .migrationInProgress,
+                "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
+                    + "a migration has to use the router that it is given")
+        }
+        for migration in migrations where migration.effect == .brings {
+            _ = try await migrate(migration, onConflict: nil)
+        }
+        for migration in ranges { try await bring(key, by: migration) }
+        // What none of them has brought may be where the key was before.
+        guard !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }) else { return }
+        if try await !access.resolve(KeyReference(key)).exists(),
+            let former = try await migrationFromFormerPlace(of: key)
+        {
+            _ = try await migrate(former, onConflict: nil)
+        }
+    }
+
+    /// Runs a migration after those that it depends on, once at a time.
+    ///
+    /// - Parameter areDependenciesDone: Whether those have just been run.
+    /// - Throws: `MigrationError` that names it.
+    func migrate(
+        _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false
+    ) async throws -> MigrationResult {
+        do {
+            if let reason = Self.reasonToSkip(migration, snapshot.settings) {
+                return MigrationResult(success: true, outcome: .skipped(reason: reason))
+            }
+            if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
+            let destination = try await access.resolve(KeyReference(migration.destinationKey))
+            let policy = onConflict ?? migration.conflictPolicy
+            let result = try await registry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
+                try await Self.$isMigrating.withValue(true) {
+                    let run = try MigrationRun(migration, to: destination, policy: policy, self)
+                    return try await MigrationTurns.shared.alone(in: destination.open, snapshot.settings) {
+                        try await run.run()
+                    }
+                }
+            }
+            if result.outcome == .migrated { registry.note(migration.id, in: destination.open.name) }
+            return result
+        } catch {
+            throw MigrationError(of: migration.id, error)
+        }
+    }
+
+    /// Why a migration is not for this device, if so.
+    static func reasonToSkip(_ migration: AnyStorageMigration, _ settings: HostSettings) -> String? {
+        let key = migration.destinationDescriptor
+        guard !key.availability.isAvailable(on: settings.role) else { return nil }
+        return "'\(key.domain)/\(key.name)' is available as \(key.availability.rawValue), and this device's role is "
+            + "'\(settings.role.rawValue)'"
+    }
+
+    func runDependencies(of migration: KnownMigration, _ path: [String]) async throws {
+        for id in migration.dependencies {
+            guard let dependency = registry.known(id) else {
+                throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
+            }
+            guard id != migration.id, !path.contains(id) else {
+                throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
+            }
+            let path = path + [migration.id]
+            switch dependency {
+            case .single(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            case .bulk(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
+            }
+        }
+    }
+
+    /// What a migration may base its decision on.
+    ///
+    /// - Parameter planned: What is taken to be done already, for a plan.
+    func migrationContext(
+        for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings,
+        over planned: PlannedChanges? = nil
+    ) async throws -> MigrationContext {
+        var rows = page.rows
+        for id in migration.dependencies {
+            switch registry.known(id) {
+            case .single(let dependency):
+                let resolved = try await access.resolve(KeyReference(dependency.destinationKey))
+                let ledger = try Ledger(access, of: resolved)
+                let page = if let page = planned?.page(of: resolved) { page } else { try await ledger.page() }
+                rows += page.rows
+            case .bulk(let dependency): rows += try await self.rows(of: dependency)
+            case nil: continue
+            }
+        }
+        let destination = try settings.routes[settings.place(of: migration.destinationDescriptor.domain).domain]
+        return MigrationContext(
+            appVersion: settings.appVersion, dataVersion: try await dataVersion(of: migration, settings, planned),
+            deviceInfo: DeviceInfo(role: settings.role),
+            migrationHistory: await migrationDates(with: destination?.store.name).merging(rows.dates) { $1 },
+            userPreferences: settings.migrationPreferences.merging(registry.preferences) { $1 },
+            systemInfo: .current(at: settings.folders.data))
+    }
+
+    /// When what was migrated, by whatever process, into the stores that known migrations bring data to: but for those
+    /// that would have to be unlocked for it, unless it is the one that is named. Each store is read once, and again by
+    /// a sweep.
+    private func migrationDates(with own: String?) async -> [String: Date] {
+        let domains = Set(
+            registry.known.compactMap {
+                try? snapshot.settings.place(of: $0.destinationDescriptor.domain).domain
+            })
+        let stores = Set(domains.compactMap { snapshot.settings.routes[$0]?.store.name } + (own.map { [$0] } ?? []))
+        var dates: [String: Date] = [:]
+        for store in stores {
+            var known = registry.history(of: store)
+            if known == nil, let slot = snapshot.slot(ofStore: store),
+                let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
+                store == own || !open.isKeychain
+            {
+                let others = Set(snapshot.stores.map(\.settings.name)).subtracting([store])
+                let rows = await ledgers(besides: others).readable.flatMap(\.page.rows)
+                registry.setHistory(rows.dates, of: store)
+                known = rows.dates
+            }
+            dates.merge(known ?? [:], uniquingKeysWith: max)
+        }
+        return dates
+    }
+
+    /// Whether a migration that is done has data that it has not brought.
+    func hasNewData(
+        for migration: AnyStorageMigration, at destination: ResolvedKey, _ settings: HostSettings
+    ) async throws(StorageError) -> Bool {
+        for source in migration.sources {
+            let resolved = try await access.resolveUnlisted(KeyReference(source))
+            if try await hasNewData(resolved, besides: destination, settings) { return true }
+        }
+        return false
+    }
+
+    /// Whether a source of a migration that is done has data that it has not brought. What it changed in place has no
+    /// mark of that in a store without attributes, as long as the configuration says which version wrote it.
+    func hasNewData(
+        _ source: ResolvedKey, besides destination: ResolvedKey, _ settings: HostSettings
+    ) async throws(StorageError) -> Bool {
+        guard try await source.exists() else { return false }
+        guard source.address == destination.address, settings.dataVersion != nil else { return true }
+        return try await source.storedAttributes()?.appVersion != nil
+    }
+
+    /// The earliest version that wrote one of the sources, or the destination if no source is known; `nil` if one is
+    /// not known.
+    private func dataVersion(
+        of migration: AnyStorageMigration, _ settings: HostSettings, _ planned: PlannedChanges?
+    ) async throws -> String? {
+        var earliest: String?
+        for key in migration.sources.isEmpty ? [migration.destinationKey] : migration.sources {
+            let resolved = try await access.resolveUnlisted(KeyReference(key))
+            let known: String?
+            if let change = planned?.change(of: resolved) {
+                guard change.isSet else { continue }
+                known = planned?.dataVersion(of: resolved)
+            } else {
+                guard try await resolved.exists() else { continue }
+                known = try await resolved.storedAttributes()?.appVersion
+            }
+            guard let version = known ?? settings.dataVersion else { return nil }
+            // One that is no version has to come through, so that it is refused.
+            guard let new = SemanticVersion(version) else { return version }
+            if let old = earliest.flatMap({ SemanticVersion($0) }), old <= new { continue }
+            earliest = version
+        }
+        return earliest
+    }
+}
+
+extension [LedgerRow] {
+    /// When each was committed last, but for what was undone or has not run.
+    fileprivate var dates: [String: Date] {
+        Dictionary(
+            filter { $0.state != .rolledBack && $0.state != .superseded }.map { ($0.id, $0.record.date) },
+            uniquingKeysWith: Swift.max)
+    }
+}
+
+extension MigrationError {
+    /// Whatever a migration threw, with its id in the message.
+    init(of id: String, _ error: any Error) {
+        let name = "the migration '\(id)'"
+        switch error {
+        case let error as MigrationError:
+            let isNamed = error.message.hasPrefix(name)
+            self.init(
+                error.code, isNamed ? error.message : "\(name) failed: \(error.message)", underlying: error.underlying)
+        case let error as StorageError:
+            self.init(.storageFailed, "\(name) failed: \(error.message)", underlying: error)
+        default: self.init(.transformationFailed, "\(name) failed: \(error)")
+        }
+    }
+}

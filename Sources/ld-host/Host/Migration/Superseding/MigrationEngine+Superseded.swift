@@ -1,0 +1,70 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Whether older data is superseded.
+extension MigrationEngine {
+    /// Whether a migration would bring nothing but what its key was set or removed without, to a key that has no value.
+    func isSuperseded(
+        _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
+    ) async throws(StorageError) -> Bool {
+        guard let marks = page[migration.id]?.superseded, try await !destination.exists() else { return false }
+        return try await isSuperseded(marks, sources: migration.sources, besides: destination)
+    }
+
+    /// The same as the ledgers of other stores say it, of a migration that its own ledger has nothing of: one of them
+    /// may have served the domain before, and a removal leaves nothing that a copy would take along.
+    func isSupersededElsewhere(
+        _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
+    ) async throws(StorageError) -> Bool {
+        guard page[migration.id] == nil, try await !destination.exists(),
+            let marks = await supersededElsewhere(migration.id, destination)
+        else { return false }
+        return try await isSuperseded(marks, sources: migration.sources, besides: destination)
+    }
+
+    /// What other stores' ledgers say; a store that cannot be asked says nothing.
+    private func supersededElsewhere(_ id: String, _ destination: ResolvedKey) async -> [LedgerRow.Change]? {
+        let domain = destination.address.place.domain
+        let snapshot = snapshot
+        guard let stores = try? await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) })
+        else { return nil }
+        for open in stores {
+            guard let place = try? LedgerPlace.page(of: destination.address, in: open, snapshot.settings) else {
+                continue
+            }
+            let ledger = Ledger(access, of: "\(destination.address)", at: place)
+            if let marks = try? await ledger.page()[id]?.superseded { return marks }
+        }
+        return nil
+    }
+
+    /// The same for one value of a migration of many.
+    func isSuperseded(
+        _ key: AnyStorageKey, by migration: AnyBulkMigration
+    ) async throws(StorageError) -> Bool {
+        let destination = try await access.resolve(KeyReference(key))
+        let row = try await Ledger(access, of: destination).page()[migration.id]
+        let elsewhere = row == nil ? await supersededElsewhere(migration.id, destination) : nil
+        guard let marks = row?.superseded ?? elsewhere else { return false }
+        let source = migration.source.key(migration.sourceName(of: key.descriptor.name))
+        return try await isSuperseded(marks, sources: [source], besides: destination)
+    }
+
+    private func isSuperseded(
+        _ marks: [LedgerRow.Change], sources: [AnyStorageKey], besides destination: ResolvedKey
+    ) async throws(StorageError) -> Bool {
+        var known: [BatchChange.Target: UInt64] = [:]
+        var keys = sources
+        for change in marks {
+            let key = try change.key
+            known[try await access.resolveUnlisted(KeyReference(key)).target] = change.before
+            keys.append(key)
+        }
+        for key in keys {
+            let source = try await access.resolveUnlisted(KeyReference(key))
+            guard source.target != destination.target, let mark = try await source.mark() else { continue }
+            guard known[source.target] == mark else { return false }
+        }
+        return true
+    }
+}

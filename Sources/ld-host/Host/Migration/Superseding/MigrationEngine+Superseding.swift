@@ -1,0 +1,98 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+/// Changes of keys that older data may be brought to.
+extension MigrationEngine {
+    /// Makes changes along with what the ledgers say of older data that they supersede, all of it or nothing.
+    ///
+    /// - Parameters:
+    ///   - keys: Those that the changes are of.
+    ///   - changes: Each of another value.
+    ///   - progress: As for ``apply(_:views:progress:)``.
+    /// - Returns: Whether there is such data; if not, nothing has been done. What keeps that from being known keeps
+    ///   nobody from setting or removing values, and is logged.
+    func applySuperseding(
+        _ keys: [(key: AnyStorageKey, resolved: ResolvedKey)], with changes: [BatchChange],
+        progress: @escaping @Sendable () -> Void = {}
+    ) async throws -> Bool {
+        guard !Self.isMigrating else { return false }
+        let found: [Supersession]
+        // Setting opens no pack: what one brings is superseded when the key is removed.
+        let removes = changes.contains { $0.data == nil }
+        do {
+            if removes { try await loadPacks() }
+            found = try await supersessions(of: keys)
+        } catch {
+            let reason = (error as? StorageError)?.message ?? "\(error)"
+            snapshot.log(
+                .warning, "migration", "older data of what is set or removed may be brought later: \(reason)")
+            return false
+        }
+        guard !found.isEmpty else { return false }
+        var stores: [UInt64: OpenStore] = [:]
+        for supersession in found { stores[supersession.destination.open.identity] = supersession.destination.open }
+        // In one order, so that no two wait for each other.
+        let order = stores.sorted { $0.key < $1.key }.map(\.value)
+        try await alone(in: order[...], snapshot.settings) {
+            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+            var all = changes
+            for supersession in found {
+                if let change = try await supersession.ledgerChange() { all.append(change) }
+            }
+            try await access.apply(all, progress: progress)
+        }
+        return true
+    }
+
+    private func alone(
+        in stores: ArraySlice<OpenStore>, _ settings: HostSettings, _ body: () async throws -> Void
+    ) async throws {
+        guard let store = stores.first else { return try await body() }
+        try await MigrationTurns.shared.alone(in: store, settings) {
+            try await alone(in: stores.dropFirst(), settings, body)
+        }
+    }
+
+    /// Those of keys that have pending migrations.
+    private func supersessions(
+        of keys: [(key: AnyStorageKey, resolved: ResolvedKey)]
+    ) async throws -> [Supersession] {
+        let destinations = Set(
+            registry.migrations.compactMap { migration in
+                let key = migration.destinationDescriptor
+                return (try? snapshot.settings.place(of: key.domain)).map { StorageAddress($0, name: key.name) }
+            })
+        var found: [Supersession] = []
+        for (key, resolved) in keys {
+            var migrations: [AnyStorageMigration] = []
+            if key.hasMigration || destinations.contains(resolved.address) {
+                migrations = try await self.migrations(for: key)
+            }
+            if !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }),
+                let former = try await migrationFromFormerPlace(of: key)
+            {
+                migrations.append(former)
+            }
+            migrations.removeAll { $0.effect != .brings || Self.reasonToSkip($0, snapshot.settings) != nil }
+            let ranges = try await bulkMigrations(for: key)
+            guard !migrations.isEmpty || !ranges.isEmpty else { continue }
+            let supersession = Supersession(
+                engine: self, destination: resolved, migrations: migrations, ranges: ranges)
+            if try await supersession.ledgerChange() != nil { found.append(supersession) }
+        }
+        return found
+    }
+
+    /// The same for a change of one value.
+    ///
+    /// - Parameter data: `nil` to remove it.
+    func applySuperseding(
+        _ data: Data?, _ resolved: ResolvedKey, _ key: @autoclosure () -> AnyStorageKey
+    ) async throws -> Bool {
+        if let refusal = resolved.refusal { throw refusal }
+        let value = data == nil ? resolved.sealedValue(resolved.layers) : try await resolved.sealedValue()
+        return try await applySuperseding(
+            [(key(), resolved)], with: [BatchChange(resolved, value: value, data: data)])
+    }
+}

@@ -1,0 +1,160 @@
+package import LocalDataAPI
+
+extension HostConfiguration {
+    /// What stores, domains, the crypto provider and migration packs ask of plugins, and no plugin offers: unknown
+    /// components and options, and values that an option does not take. Plugins are inspected as for a list of them;
+    /// nothing is opened. Built-in defaults are not looked at.
+    package func componentProblems() -> [ConfigurationProblem] {
+        guard let folders = try? folders(), let registry = pluginRegistry else { return [] }
+        let check = ComponentCheck(self, registry, registry.survey(), folders)
+        return (check.stores() + check.domains() + check.provider() + check.packs()).sorted { left, right in
+            (left.origin.line ?? 0, left.origin.column ?? 0) < (right.origin.line ?? 0, right.origin.column ?? 0)
+        }
+    }
+
+    /// A registry of the plugins that the configuration names; `nil` if it does not say where they are.
+    var pluginRegistry: PluginRegistry? {
+        guard let folders = try? folders(), let places = try? pluginPlaces() else { return nil }
+        let timeout = (try? layered.double(at: ["plugins", "timeout"])) ?? 5
+        return PluginRegistry(
+            searchPath: PluginSearchPath(places: places),
+            inspector: PluginInspector(host: PluginInspector.installedHost, timeout: .seconds(timeout)),
+            cacheFolder: folders.cache)
+    }
+
+    /// Every problem of one file.
+    ///
+    /// - Throws: `invalidConfiguration` if it is missing or not well formed.
+    package static func problems(inFile path: String) throws(StorageError) -> [ConfigurationProblem] {
+        guard let document = try ConfigurationDocument(path: path) else {
+            throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
+        }
+        let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
+        return HostConfiguration(layered: layered, locations: .current).problems()
+            + componentProblems(inFile: document)
+    }
+
+    /// Changes one value in the file that is to be edited, and keeps its comments and order.
+    ///
+    /// - Parameters:
+    ///   - path: The setting.
+    ///   - text: JSON, or text if it is no JSON; `nil` removes the setting.
+    /// - Returns: The file's path.
+    /// - Throws: `invalidConfiguration` if the outcome would not be valid; `busy` if another process keeps the file's
+    ///   lock. Then the file has not changed.
+    package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
+        let section = try ConfigurationPath(path).segments.first ?? ""
+        let asksPlugins = text != nil && ["domains", "stores", "encryption", "migrations"].contains(section)
+        // While nobody waits: plugins that are new take their time.
+        if asksPlugins { _ = pluginRegistry?.survey() }
+        return try change(path, to: text, flags: flags) { asksPlugins ? $0.componentProblems() : [] }
+    }
+
+    /// The problems of one file with the others around it: those that stand in it.
+    private static func componentProblems(inFile document: ConfigurationDocument) -> [ConfigurationProblem] {
+        let around = (try? loadUnchecked()) ?? HostConfiguration()
+        let layers = around.layered.layers.filter { $0.source != document.source }
+        let layered = LayeredConfiguration(layers: layers + [ConfigurationLayer(.flag, document)])
+        return HostConfiguration(layered: layered, locations: around.locations).componentProblems()
+            .filter { $0.origin.source == document.source }
+    }
+}
+
+/// Compares a configuration with what plugins offer.
+private struct ComponentCheck {
+    private let configuration: HostConfiguration
+    private let folders: HostSettings.Folders
+    private let refusals: [StorageError]
+    private let components: [PluginDescription.Component]
+
+    init(
+        _ configuration: HostConfiguration, _ registry: PluginRegistry, _ records: [PluginRecord],
+        _ folders: HostSettings.Folders
+    ) {
+        self.configuration = configuration
+        self.folders = folders
+        refusals = records.refusals
+        components = registry.descriptions(among: records).flatMap(\.components)
+    }
+
+    private var layered: LayeredConfiguration { configuration.layered }
+
+    func stores() -> [ConfigurationProblem] {
+        names(["stores"]).flatMap { component(at: ["stores", $0], .storage) }
+    }
+
+    func packs() -> [ConfigurationProblem] {
+        names(["migrations", "packs"]).flatMap {
+            component(at: ["migrations", "packs", $0], .migration)
+        }
+    }
+
+    func provider() -> [ConfigurationProblem] {
+        text(at: ["encryption", "provider"]).map { unknown($0.value, .crypto, $0.path, $0.origin) ?? [] } ?? []
+    }
+
+    func domains() -> [ConfigurationProblem] {
+        let stores = names(["stores"])
+        return names(["domains"]).flatMap { domain -> [ConfigurationProblem] in
+            guard let (store, path, origin) = text(at: ["domains", domain]), !stores.contains(store) else { return [] }
+            return unknown(store, .storage, path, origin, besides: stores) ?? []
+        }
+    }
+
+    private func names(_ path: [String]) -> [String] { (try? layered.keys(at: path)) ?? [] }
+
+    private func text(at path: [String]) -> (value: String, path: [String], origin: ConfigurationOrigin)? {
+        guard let (value, origin) = layered.value(at: path), case .string(let text) = value, origin.layer != .default
+        else { return nil }
+        return (text, path, origin)
+    }
+
+    /// The problem of an id that no component of a kind has; `nil` if one has it.
+    private func unknown(
+        _ id: String, _ kind: ComponentKind, _ path: [String], _ origin: ConfigurationOrigin,
+        besides names: [String] = []
+    ) -> [ConfigurationProblem]? {
+        let known = components.filter { $0.kind == kind.rawValue }.map(\.id).sorted()
+        guard !known.contains(id) else { return nil }
+        let near = EditDistance.nearest(to: id, in: known + names, within: 2)
+        let list = known.isEmpty ? "there are none" : "there are \(known.joined(separator: ", "))"
+        let refusal = refusals.first.map { "a plugin was refused: \($0.message)" }
+        return [
+            ConfigurationProblem(
+                path: path, origin: origin,
+                message: (names.isEmpty ? "" : "no store is named so, and ")
+                    + "no plugin offers the \(kind) component '\(id)'",
+                hint: near.map { "did you mean \($0)" } ?? refusal ?? list)
+        ]
+    }
+
+    private func component(at path: [String], _ kind: ComponentKind) -> [ConfigurationProblem] {
+        guard let (id, place, origin) = text(at: path + ["component"]) else { return [] }
+        if let problems = unknown(id, kind, place, origin) { return problems }
+        guard let component = components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else { return [] }
+        func problem(_ option: String?, _ message: String, _ hint: String) -> ConfigurationProblem {
+            let place = path + ["options"] + (option.map { [$0] } ?? [])
+            return ConfigurationProblem(
+                path: place, origin: layered.value(at: place)?.origin ?? origin, message: message,
+                hint: hint.isEmpty ? "see: ld-host plugins inspect \(id)" : hint)
+        }
+        var (options, problems): ([String: ComponentOption.Value], [ConfigurationProblem]) = ([:], [])
+        for name in names(path + ["options"]) {
+            guard let value = layered.value(at: path + ["options", name])?.value else { continue }
+            if let option = value.option {
+                options[name] = option
+            } else {
+                problems.append(
+                    problem(
+                        name, "component '\(id)': option '\(name)' is \(value.kind)",
+                        "options are text, numbers, true or false, or lists"))
+            }
+        }
+        let resolver = OptionResolver(component: component, folders: folders)
+        let unusable = Set(problems.map { $0.path[$0.path.count - 1] })
+        for found in resolver.problems(with: options) where !unusable.contains(found.name) {
+            problems.append(problem(found.name, "component '\(id)': \(found.message)", found.hint))
+        }
+        return problems
+    }
+}

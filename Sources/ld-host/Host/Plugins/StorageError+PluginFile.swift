@@ -1,0 +1,8 @@
+package import LocalDataAPI
+
+extension StorageError {
+    /// The refusal of a plugin file: `finding` goes on where "plugin file /path" ends.
+    package static func refusing(_ path: String, _ finding: String, hint: String = "") -> StorageError {
+        StorageError(.pluginRefused, "plugin file \(PathText.shown(path)) \(finding)", hint: hint)
+    }
+}

@@ -1,0 +1,66 @@
+public import LocalDataAPI
+internal import Synchronization
+
+extension StorageRouter {
+    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by
+    /// other processes are told too, if the store is shared. Changes that come quickly one after the other are told as
+    /// one.
+    ///
+    /// ```swift
+    /// for try await theme in try await router.changes(of: .theme) { show(theme ?? "light") }
+    /// ```
+    ///
+    /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with
+    /// when the configuration is changed. What the key's migration has to bring is brought before it begins.
+    ///
+    /// - Throws: What keeps the key from being used, and whatever the store reports; `MigrationError` if there may be
+    ///   older data, and it could not be brought here.
+    public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {
+        let resolved = try await resolve(key)
+        if let refusal = resolved.refusal { throw refusal }
+        let engine = try await engine()
+        if try await engine.mayBringData(to: key), try await !resolved.exists() {
+            try await engine.bringData(to: AnyStorageKey(key))
+        }
+        let name = key.name
+        let (signals, feed) = try await resolved.open.feed(of: resolved.address.place, prefix: name, exactly: true)
+        let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
+        return StorageChanges(signals: signals) {
+            guard let changed = feed.take() else { return nil }
+            // Names that begin with this one are watched, too; and anything may have changed but this.
+            let isNamed = changed.names.contains { $0.utf8.elementsEqual(name.utf8) }
+            guard isNamed || changed.mayBeMore else { return nil }
+            let isOther = seen.replace(try await resolved.open.storedHash(of: resolved))
+            guard isNamed || isOther else { return nil }
+            do { return .some(try await self.get(key)) } catch let error as StorageError where error.code == .notFound {
+                return .some(nil)
+            }
+        }
+    }
+
+    /// The names in a domain that are set or removed from now on.
+    ///
+    /// - Parameters:
+    ///   - domain: Whose names.
+    ///   - prefix: Only names that start with it.
+    /// - Throws: What keeps the domain from being used, and whatever the store reports; `unsupported` if the store can
+    ///   neither tell of changes nor list what it has.
+    public func changes(
+        in domain: StorageDomain, prefix: String = ""
+    ) async throws -> StorageChanges<ChangedNames> {
+        let access = try await access()
+        let snapshot = access.snapshot
+        let place = try snapshot.settings.place(of: domain)
+        let open = try await access.openStore(for: place.domain)
+        let isReserved = try await open.write("listing '\(place)'") { (_) throws(StorageError) in
+            try snapshot.reservedNames(in: place, of: open)
+        }
+        let (signals, feed) = try await open.feed(of: place, prefix: prefix, exactly: false)
+        return StorageChanges(signals: signals) {
+            guard let changed = feed.take() else { return nil }
+            let names = changed.names.filter { !isReserved($0) }
+            return names.isEmpty && !changed.mayBeMore
+                ? nil : ChangedNames(names: names, mayBeMore: changed.mayBeMore)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package import LocalDataAPI
+
+/// Values of a domain in a store that does not serve it, so that nobody finds them there: what a change of the
+/// configuration leaves behind.
+package struct LeftValues: Sendable {
+    /// The store that holds them.
+    package let store: String
+    /// The store that serves the domain.
+    package let serving: String
+    /// The domain's name.
+    package let domain: String
+    /// Where they are, in order.
+    package let places: [StorageNamespace]
+    /// How many there are; `nil` if they were not counted.
+    package let count: Int?
+    /// Whether an operator has said that they are to stay there.
+    package let isAcknowledged: Bool
+    /// Whether other programs keep values in that store as well.
+    private let isShared: Bool
+    /// Whether the serving store keeps what it gets.
+    private let isKept: Bool
+
+    fileprivate init(
+        _ domain: String, in open: OpenStore, servedBy serving: StoreSlot, places: some Collection<StorageNamespace>,
+        isCounted: Bool = false, isAcknowledged: Bool = false
+    ) {
+        store = open.name
+        self.serving = serving.settings.name
+        isKept = (try? serving.openIfNeeded().store.properties.isDurable) ?? true
+        self.domain = domain
+        self.places = places.sorted { "\($0)" < "\($1)" }
+        count = isCounted ? Self.count(self.places, open) : nil
+        self.isAcknowledged = isAcknowledged
+        isShared = open.store.properties.isKeychain
+    }
+
+    private static func count(_ places: [StorageNamespace], _ open: OpenStore) -> Int? {
+        var count = 0
+        do throws(StorageError) {
+            for place in places {
+                try open.store.forEachName(in: place) { _ in
+                    count += 1
+                    return true
+                }
+            }
+            return count
+        } catch {
+            return nil
+        }
+    }
+
+    /// What brings them to where they are found.
+    package var advice: String {
+        guard isKept else {
+            return
+                "they are found when '\(store)' serves the domain again: ld-host config set domains.\(domain) \(store)"
+        }
+        let copy = "bring them along: ld-host store copy \(store) \(serving) --domain \(domain)"
+        return isShared
+            ? "\(copy); not with --move, which takes those of other programs away from them too"
+            : "\(copy) --move"
+    }
+
+    /// The same, and what has them stay where they are, so that nobody is told of them again.
+    var choice: String {
+        "\(advice)\(isShared ? ". Then" : "; or leave them there"): ld-host store forget \(store) --domain \(domain)"
+    }
+}
+
+extension RouterSnapshot {
+    /// The stores that may have values of domains that they do not serve: those of the configuration, and those that
+    /// have served here before.
+    fileprivate var holders: [StoreSlot] {
+        let former = RouteHistory(settings.folders).stores.filter { slot(ofStore: $0) == nil }
+        return stores + former.map(slotOrComponent)
+    }
+
+    /// What is left in one store, by domain. May wait.
+    func leftValues(in holder: StoreSlot) -> [LeftValues] {
+        // What cannot be opened is reported elsewhere.
+        (try? holder.openIfNeeded()).map { leftValues(in: $0) } ?? []
+    }
+
+    /// What is left in an open store, by domain. May wait.
+    fileprivate func leftValues(in open: OpenStore, counted: Bool = false) -> [LeftValues] {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        var found: [String: Set<StorageNamespace>] = [:]
+        try? open.store.forEachPlace { place in
+            if let route = settings.routes[place.domain], route.store.name != open.name {
+                found[place.domain, default: []].insert(place)
+            }
+            return true
+        }
+        guard !found.isEmpty else { return [] }
+        let acknowledged = RouteHistory(settings.folders).acknowledged
+        return found.sorted { $0.key < $1.key }.compactMap { domain, places in
+            (try? slot(for: domain)).map { serving in
+                LeftValues(
+                    domain, in: open, servedBy: serving, places: places, isCounted: counted,
+                    isAcknowledged: acknowledged.contains { $0.store == open.name && $0.domain == domain })
+            }
+        }
+    }
+
+    /// What an open store, besides the one that serves it, has at an address. May wait.
+    fileprivate func leftValue(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> LeftValues? {
+        let serving = try slot(for: address.place.domain)
+        // Two stores of one component keep a place with a folder of its own in the same folder.
+        if address.place.directory != nil, open.component == serving.settings.component { return nil }
+        let handle = HeldHandle(open.store, try open.store.resolve(address))
+        guard try open.store.exists(handle.handle) else { return nil }
+        return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place])
+    }
+
+    /// The stores that may have values of a domain that another one serves. Nobody is asked to unlock a keychain for a
+    /// domain that keychains never serve.
+    func holders(of domain: String?) -> [OpenStore] {
+        holders.compactMap { slot in
+            if let domain, slot.settings.name == settings.routes[domain]?.store.name { return nil }
+            guard let open = try? slot.openIfNeeded() else { return nil }
+            return domain == nil || domain == "keychain" || !open.store.properties.isKeychain ? open : nil
+        }
+    }
+}
+
+extension StoreAccess {
+    /// What is left in stores that do not serve it, of one domain or of all, counted.
+    func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
+        return try await inHolders(of: domain) { open in snapshot.leftValues(in: open, counted: true) }
+            .filter { (domain == nil || $0.domain == domain) && !$0.isAcknowledged }
+    }
+
+    /// What a look into each store that may have values of a domain, or of any, finds. One that does not answer has
+    /// nothing: what else is found is not kept from the caller.
+    private func inHolders(
+        of domain: String?, _ look: @escaping @Sendable (OpenStore) throws(StorageError) -> [LeftValues]
+    ) async throws(StorageError) -> [LeftValues] {
+        var found: [LeftValues] = []
+        for open in try await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) }) {
+            let left = try? await open.wait("looking for what is left in store '\(open.name)'") {
+                () throws(StorageError) in try look(open)
+            }
+            found += left ?? []
+        }
+        return found
+    }
+
+    /// The error for a value that is not stored where it is looked for. If another store has it, it says which one.
+    func notStored(_ key: AnyStorageKey) async -> StorageError {
+        let (domain, name) = (key.descriptor.domain, key.descriptor.name)
+        guard let left = try? await leftValues(of: key).first else {
+            return StorageError(.notFound, "'\(domain)/\(name)' is not stored")
+        }
+        return StorageError(
+            .notFound,
+            "'\(domain)/\(name)' is not stored in '\(left.serving)', which serves '\(left.domain)' now; "
+                + "store '\(left.store)' has it",
+            hint: left.advice)
+    }
+
+    /// The stores, besides the one that serves its domain, that have a key's value.
+    private func leftValues(of key: AnyStorageKey) async throws(StorageError) -> [LeftValues] {
+        let place = try snapshot.settings.place(of: key.descriptor.domain)
+        let address = StorageAddress(place, name: key.descriptor.name)
+        return try await inHolders(of: place.domain) { open throws(StorageError) in
+            try snapshot.leftValue(at: address, in: open).map { [$0] } ?? []
+        }
+    }
+}

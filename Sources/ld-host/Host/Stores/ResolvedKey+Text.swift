@@ -1,0 +1,13 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension ResolvedKey {
+    /// A value as a key with the serializer `json` reads it: of one that is recorded as text, and is none of the key's
+    /// values as it is, the JSON string.
+    func asJSON(_ data: Data, for key: AnyStorageKey) async throws -> Data {
+        guard key.descriptor.serializer == .json, (try? key.check(data)) == nil,
+            try await storedAttributes()?.isText == true
+        else { return data }
+        return JSONText.string(data) ?? data
+    }
+}

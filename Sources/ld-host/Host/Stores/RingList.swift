@@ -1,0 +1,127 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// The key rings, and the keys of stores' rings, that the host has made or used in a keychain.
+///
+/// A value of the keychain domain is a ring because it is on this list, or because the configuration names it, and
+/// never because the header of an envelope says so: a header is not authentic before its key is known. What is on the
+/// list is neither read nor written as an app's value.
+///
+/// The list lies in the keychain's own store, one value for each entry, sealed as everything in it, in a domain that
+/// cannot be configured. So it goes where the rings go: with a copy of the store and with its backup. One who could
+/// forge an entry could as well forge the rings. Entries are only added, so processes need no lock.
+struct RingList: Sendable {
+    /// What lies at an address of the keychain.
+    enum Kind: String, Sendable {
+        /// A ring whose keys seal values of keys with an encryption policy.
+        case ring
+        /// The key that a store's own ring is sealed with.
+        case storeKey = "store key"
+    }
+
+    /// One address of the keychain.
+    struct Entry: Hashable, Sendable {
+        let service: String
+        let account: String
+        let kind: Kind
+    }
+
+    private static let domain = HostSettings.ringListDomain
+
+    let open: OpenStore
+    /// Where the locks of rings are.
+    let folder: String
+
+    /// Whether a place is one of the list's.
+    static func holds(_ place: StorageNamespace) -> Bool { place.domain == domain }
+
+    /// The path of a ring's lock, without an extension.
+    func ringFile(_ service: String, _ account: String) -> String {
+        "\(folder)/ring-\(StableHash.text(["keychain", identity, service, account]))"
+    }
+
+    /// The path of the lock under which a store's key is made.
+    func keyFile(_ service: String, _ account: String) -> String {
+        "\(folder)/key-\(StableHash.text(["key in keychain", identity, service, account])).lock"
+    }
+
+    /// Whether this host has locked such a ring or key, which installations did before there was a list.
+    func wasLocked(_ service: String, _ account: String) -> Bool {
+        HostFile.exists("\(ringFile(service, account)).lock") || HostFile.exists(keyFile(service, account))
+    }
+
+    /// Whether there is an entry, or this host has locked such a ring or key. For keeping apps away; what is opened
+    /// takes ``kind(of:_:)``. May wait.
+    func keepsAppsAway(from service: String, _ account: String) throws(StorageError) -> Bool {
+        if wasLocked(service, account) { return true }
+        let handle = HeldHandle(open.store, try open.store.resolve(address(service, account)))
+        defer { withExtendedLifetime(handle) {} }
+        return try open.store.exists(handle.handle)
+    }
+
+    /// What the list has at an address; `nil` for nothing. May wait.
+    func kind(of service: String, _ account: String) throws(StorageError) -> Kind? {
+        let entry = try value(service, account)
+        return try open.repeating { () throws(StorageError) in try entry.get() }
+            .flatMap { Kind(rawValue: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// Adds an entry; fine if it is there. May wait.
+    func add(_ kind: Kind, _ service: String, _ account: String) throws(StorageError) {
+        guard try self.kind(of: service, account) == nil else { return }
+        try value(service, account).set(Data(kind.rawValue.utf8), attributes: nil)
+    }
+
+    /// Removes an entry, and what says that this host has used it. May wait.
+    func remove(_ service: String, _ account: String) throws(StorageError) {
+        _ = try value(service, account).remove()
+        for path in ["\(ringFile(service, account)).lock", keyFile(service, account)] { unlink(path) }
+    }
+
+    /// The accounts of a service that are on the list; none if the store cannot list what it holds. May wait.
+    func accounts(of service: String) throws(StorageError) -> Set<String> {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        return try open.repeating { () throws(StorageError) in
+            var accounts: Set<String> = []
+            try open.store.forEachName(in: Self.place(service)) {
+                accounts.insert($0)
+                return true
+            }
+            return accounts
+        }
+    }
+
+    /// All entries, in order of services and accounts; none if the store cannot list what it holds. May wait.
+    func entries() throws(StorageError) -> [Entry] {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        var services: Set<String> = []
+        try open.store.forEachPlace {
+            if Self.holds($0) { services.insert($0.scope) }
+            return true
+        }
+        var entries: [Entry] = []
+        for service in services.sorted() {
+            for account in try accounts(of: service).sorted() {
+                guard let kind = try kind(of: service, account) else { continue }
+                entries.append(Entry(service: service, account: account, kind: kind))
+            }
+        }
+        return entries
+    }
+
+    private var identity: String { String(open.identity, radix: 16) }
+
+    private static func place(_ service: String) -> StorageNamespace {
+        StorageNamespace(domain: domain, scope: service)
+    }
+
+    private func address(_ service: String, _ account: String) -> StorageAddress {
+        StorageAddress(Self.place(service), name: account)
+    }
+
+    private func value(_ service: String, _ account: String) throws(StorageError) -> SealedValue {
+        let address = address(service, account)
+        return try SealedValue(at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
+    }
+}

@@ -1,0 +1,181 @@
+internal import LocalDataAPI
+
+/// How a key's values are protected here.
+struct Protection: Sendable {
+    /// What becomes of a policy.
+    enum Outcome: Sendable {
+        /// It is applied to every value, by these layers, innermost first.
+        case layers([SealingLayer])
+        /// It cannot be applied: values are neither read nor written.
+        case refused(StorageError)
+    }
+
+    var outcome: Outcome
+    /// What of the policy cannot be enforced and is served all the same, because the configuration says so.
+    var advisory: String?
+}
+
+extension RouterSnapshot {
+    /// How a key's values are protected in an open store. May wait.
+    func protection(of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore) -> Protection {
+        let own = open.sealing.map { [$0.layer(for: address)] } ?? []
+        do throws(StorageError) {
+            if !settings.sealsMemory, open.isGoneWithProcess {
+                try refusePlain(security, at: address)
+                return Protection(outcome: .layers(own), advisory: "values are in this process's memory alone")
+            }
+            let advisory = try self.advisory(security, at: address, in: open)
+            guard let policy = encryption(for: security, in: address.place.domain) else {
+                return Protection(outcome: .layers(own), advisory: advisory)
+            }
+            return Protection(outcome: .layers([try layer(policy, at: address)] + own), advisory: advisory)
+        } catch {
+            return Protection(outcome: .refused(error), advisory: nil)
+        }
+    }
+
+    /// The encryption that a policy asks for; `nil` for none.
+    private func encryption(for security: SecurityPolicy, in domain: String) -> SecurityPolicy.EncryptionPolicy? {
+        switch security {
+        case .encrypted(let policy): policy
+        // Whatever the key says, this domain encrypts.
+        case .none, .keychain: domain == "encryptedFileSystem" ? .recommended : nil
+        }
+    }
+
+    /// What of a policy is not enforced, if the configuration bears it.
+    ///
+    /// - Throws: `securityApplicationFailed` if it does not.
+    private func advisory(
+        _ security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
+    ) throws(StorageError) -> String? {
+        let domain = address.place.domain
+        try refusePlain(security, at: address)
+        guard case .keychain(let accessibility, let control) = security else { return nil }
+        let properties = open.store.properties
+        guard domain == "keychain" ? open.isKeychain : domain == "encryptedFileSystem" else {
+            throw refusal(
+                security, address, "no store here does that",
+                domain == "keychain"
+                    ? "give the store a sealing, e.g. ld-host config set stores.NAME.sealing keyFile, or map the domain "
+                        + "to another store"
+                    : "give the key the domain keychain or encryptedFileSystem, or the policy encrypted")
+        }
+        var advisory: [String] = []
+        if let control, !properties.enforcedAccessControls.contains(control) {
+            guard settings.isAccessControlAdvisory else {
+                throw refusal(
+                    security, address, "no store here can ask for '\(control.rawValue)'",
+                    "leave the access control out, or accept that it is not enforced: "
+                        + "ld-host config set keychain.accessControl advisory")
+            }
+            advisory.append("'\(control.rawValue)' is not asked for")
+        }
+        // What is to be readable always is not less protected by a keychain that is locked at times.
+        let enforced = properties.enforcedAccessibilities.union([.always, .alwaysThisDeviceOnly])
+        if !enforced.contains(accessibility) {
+            guard settings.isAccessibilityAdvisory else {
+                throw refusal(
+                    security, address, "no store here can tell whether the device is unlocked",
+                    "use the accessibility 'always', or accept that it is not enforced: "
+                        + "ld-host config set keychain.accessibility advisory")
+            }
+            advisory.append("values can be read whenever this user's programs run")
+        }
+        return advisory.isEmpty ? nil : advisory.joined(separator: "; ")
+    }
+
+    /// - Throws: `securityApplicationFailed` for a key without a policy in the keychain.
+    private func refusePlain(_ security: SecurityPolicy, at address: StorageAddress) throws(StorageError) {
+        guard security == .none, address.place.domain == "keychain" else { return }
+        throw StorageError(
+            .securityApplicationFailed,
+            "'\(address)' has security none in 'keychain', which never keeps plain values",
+            hint: "give the key another policy, or another domain")
+    }
+
+    private func layer(
+        _ policy: SecurityPolicy.EncryptionPolicy, at address: StorageAddress
+    ) throws(StorageError) -> SealingLayer {
+        do throws(StorageError) {
+            switch policy {
+            case .aes256(let derivation):
+                return try rings.layer(for: address, style: EnvelopeStyle(.aes256GCM, style(derivation)))
+            case .chacha20Poly1305(let derivation):
+                return try rings.layer(for: address, style: EnvelopeStyle(.chaCha20Poly1305, style(derivation)))
+            case .external(let source, let derivation):
+                let style = EnvelopeStyle(.chaCha20Poly1305, try style(derivation))
+                return SealingLayer(
+                    keys: .external(source, keyName: address.name, of: providers),
+                    envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style,
+                    limit: DerivationLimit(style.derivation, iterations: settings.encryption.iterations))
+            }
+        } catch {
+            throw refusal(.encrypted(policy), address, error.message, error.hint)
+        }
+    }
+
+    private func style(
+        _ derivation: SecurityPolicy.KeyDerivation
+    ) throws(StorageError) -> KeyDerivation {
+        switch derivation {
+        case .hkdf(let salt, let info): return .hkdf(salt: salt, info: info)
+        case .pbkdf2(let iterations, let salt):
+            let count = iterations ?? Int(settings.encryption.iterations)
+            guard let count = UInt32(exactly: count), (1...EnvelopeDerivation.mostIterations).contains(count) else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "\(count) PBKDF2 iterations are asked for; expected 1 to \(EnvelopeDerivation.mostIterations)",
+                    hint: "600,000 is a good number")
+            }
+            return .pbkdf2(iterations: count, salt: salt)
+        }
+    }
+
+    private func refusal(
+        _ security: SecurityPolicy, _ address: StorageAddress, _ why: String, _ hint: String
+    ) -> StorageError {
+        let verb = if case .keychain = security { "protected by" } else { "" }
+        return StorageError(
+            .securityApplicationFailed,
+            "'\(address)' is to be \(verb.isEmpty ? "" : verb + " ")\(security), and that cannot be done: \(why); "
+                + "nothing was read or written",
+            hint: hint)
+    }
+
+    /// Whether an address of an open store is one of the host's own: a key ring, the key of a store's ring, or an entry
+    /// of the list of those. May wait.
+    func isReserved(_ address: StorageAddress, in open: OpenStore) throws(StorageError) -> Bool {
+        if isConfigured(address) || RingList.holds(address.place) { return true }
+        guard address.place.domain == "keychain" else { return false }
+        return try list(in: open).keepsAppsAway(from: address.place.scope, address.name)
+    }
+
+    /// Tells the names of a place that are the host's own, as of now. May wait.
+    func reservedNames(
+        in place: StorageNamespace, of open: OpenStore
+    ) throws(StorageError) -> @Sendable (String) -> Bool {
+        guard place.domain == "keychain" else { return { _ in false } }
+        let list = list(in: open)
+        let accounts = try list.accounts(of: place.scope)
+        return { name in
+            self.isConfigured(StorageAddress(place, name: name)) || accounts.contains(name)
+                || list.wasLocked(place.scope, name)
+        }
+    }
+
+    private func list(in open: OpenStore) -> RingList { RingList(open: open, folder: settings.folders.rings) }
+
+    /// Whether the configuration says that an address is one of the host's own.
+    func isConfigured(_ address: StorageAddress) -> Bool {
+        guard address.place.domain == "keychain" else { return false }
+        func isKey(_ service: String, _ account: String) -> Bool {
+            address.place.scope == service && address.name == account
+        }
+        if isKey(settings.encryption.service, settings.encryption.account) { return true }
+        if isKey(HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount) { return true }
+        return settings.stores.values.contains {
+            if case .keychain(let service, let account) = $0.sealing?.source { isKey(service, account) } else { false }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One seal around the values of an address: by a key's policy, or by the store that keeps them.
+final class SealingLayer: Sendable {
+    /// Where its keys come from.
+    enum Keys: Sendable {
+        /// A ring, and the rings that headers name.
+        case ring(KeyRing, named: @Sendable (String?) throws(StorageError) -> KeyRing)
+        /// Material that a provider of the app's supplies for each call.
+        case external(KeyMaterialSource, keyName: String, of: KeyMaterialProviders)
+        /// Material that was supplied for this call.
+        case supplied(EnvelopeKey)
+    }
+
+    let keys: Keys
+    let envelope: Envelope
+    let style: EnvelopeStyle
+    /// What a header's derivation may cost; `nil` for what the specification allows.
+    let limit: DerivationLimit?
+
+    init(keys: Keys, envelope: Envelope, style: EnvelopeStyle, limit: DerivationLimit? = nil) {
+        self.keys = keys
+        self.envelope = envelope
+        self.style = style
+        self.limit = limit
+    }
+
+    /// Finds the key that a header asks for. May wait.
+    func find(_ header: EnvelopeHeader) throws(StorageError) -> EnvelopeKey {
+        try limit?.check(header.derivation, at: envelope.context.address)
+        return switch keys {
+        case .ring(let ring, let named):
+            try (header.ring == ring.headerName ? ring : named(header.ring))
+                .key(for: header.keyID, opening: envelope.context.address)
+        case .supplied(let key): key
+        case .external(let source, _, _):
+            throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+        }
+    }
+
+    /// Whether a header's key can be had, and its derivation be made, without holding the caller up.
+    func opensAtOnce(_ header: EnvelopeHeader) -> Bool {
+        guard !header.derivation.isSlow else { return false }
+        switch keys {
+        case .ring(let ring, _): return header.ring == ring.headerName && ring.knows(header.keyID)
+        case .supplied: return true
+        case .external: return false
+        }
+    }
+
+    /// Whether sealing may take long.
+    var isSlow: Bool {
+        if case .hkdf = style.derivation { false } else { true }
+    }
+}
+
+extension Collection<SealingLayer> {
+    /// Lends the keys that seal, innermost layer first, until `body` has stored what it sealed. May wait.
+    ///
+    /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
+    func whileSealing<Result>(
+        in place: SealedPlace?, _ keys: [EnvelopeKey] = [], _ body: ([EnvelopeKey]) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let layer = first else { return try body(keys) }
+        switch layer.keys {
+        case .ring(let ring, _):
+            return try ring.whileSealing(in: place.map { [$0] } ?? []) { (key) throws(StorageError) in
+                try dropFirst().whileSealing(in: place, keys + [key], body)
+            }
+        case .supplied(let key): return try dropFirst().whileSealing(in: place, keys + [key], body)
+        case .external(let source, _, _):
+            throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+        }
+    }
+
+    /// Keeps the rings from being changed, and values from being sealed anew, while `body` runs. May wait.
+    func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        guard let layer = first else { return try body() }
+        guard case .ring(let ring, _) = layer.keys else { return try dropFirst().whileStanding(body) }
+        return try ring.whileStanding { () throws(StorageError) in try dropFirst().whileStanding(body) }
+    }
+}

@@ -1,0 +1,40 @@
+public import LocalDataAPI
+
+/// Some of what is stored: what listing, exporting, watching and auditing are asked for.
+public enum StorageSelection: Hashable, Sendable {
+    /// Every domain that a store serves.
+    case everything
+    /// A domain by its name, with all its scopes.
+    case domain(String)
+    /// One scope of a domain, and of that the names that start with a prefix.
+    case scope(StorageDomain, prefix: String = "")
+
+    /// `DOMAIN` for all scopes of a domain, `DOMAIN:SCOPE` for one, and what addresses start with for some in one:
+    /// `DOMAIN/` is the scope that a key has that names none, such as the unnamed suite of `userDefaults`.
+    ///
+    /// - Throws: `invalidAddress` with what is wrong with the text.
+    public init(_ text: String) throws(StorageError) {
+        let parts = try StorageAddress.parts(of: text)
+        let domain = try StorageDomain(name: parts.domain, scope: parts.scope)
+        self =
+            parts.scope == nil && parts.name == nil ? .domain(parts.domain) : .scope(domain, prefix: parts.name ?? "")
+    }
+
+    /// The one domain that it is of; `nil` for all.
+    public var domain: String? {
+        switch self {
+        case .everything: nil
+        case .domain(let name): name
+        case .scope(let domain, _): domain.name
+        }
+    }
+
+    /// Whether a name in a scope is selected.
+    public func contains(_ domain: StorageDomain, _ name: String) -> Bool {
+        switch self {
+        case .everything: true
+        case .domain(let own): own.utf8.elementsEqual(domain.name.utf8)
+        case .scope(let own, let prefix): own == domain && name.utf8.starts(with: prefix.utf8)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import LocalDataAPI
+
+/// The stores of one snapshot, as everything below the router uses them: finds the store of a key, and reads and writes
+/// its value through the layers that protect it.
+struct StoreAccess: Sendable {
+    let snapshot: RouterSnapshot
+
+    /// The key's open store and handle, found once for each snapshot.
+    ///
+    /// - Throws: Whatever keeps the key from being used here: its address, a catalog, the device's role, the
+    ///   configuration, or a store that cannot be opened.
+    func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
+        if let resolved = known(key.slot) { return resolved }
+        let resolved = try await resolution(of: key, mustBeListed: true)
+        // What is refused may be in order the next time.
+        if resolved.refusal == nil { key.slot.add(resolved) }
+        return resolved
+    }
+
+    /// The same for a key that need be in no catalog, such as the one that data is migrated from.
+    func resolveUnlisted(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
+        if let resolved = known(key.slot) { return resolved }
+        return try await resolution(of: key, mustBeListed: false)
+    }
+
+    private func known(_ slot: KeyResolutionSlot) -> ResolvedKey? {
+        slot.resolution(for: snapshot.id).map { Unmanaged<ResolvedKey>.fromOpaque($0.toOpaque()).takeUnretainedValue() }
+    }
+
+    private func resolution(
+        of key: KeyReference, mustBeListed: Bool
+    ) async throws(StorageError) -> ResolvedKey {
+        let place = if let known = key.place { known } else { try snapshot.settings.place(of: key.domain) }
+        let address = StorageAddress(place, name: key.name)
+        try address.validate()
+        try check(key, at: address, mustBeListed: mustBeListed)
+        let open = try await openStore(for: address.place.domain)
+        try await keepFromHostKeys(address, in: open)
+        try await adopt(key)
+        let protection = try await protection(of: key.security, at: address, in: open)
+        let handle = try open.store.resolve(address)
+        let keepsAttributes = open.store.abilities.attributes != nil
+        var layers: [SealingLayer] = []
+        var refusal: StorageError?
+        switch protection.outcome {
+        case .layers(let found): layers = found
+        case .refused(let error): refusal = error
+        }
+        let attributes =
+            !keepsAttributes && layers.isEmpty
+            ? nil
+            : ValueAttributes(
+                contentType: key.serializer.contentType, serializer: key.serializer.rawValue,
+                appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
+        return ResolvedKey(
+            snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,
+            attributes: attributes, refusal: refusal)
+    }
+
+    /// How values at an address are protected. Only what needs no layer is told without a wait.
+    func protection(
+        of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
+    ) async throws(StorageError) -> Protection {
+        if security == .none, open.sealing == nil, address.place.domain != "encryptedFileSystem" {
+            return snapshot.protection(of: security, at: address, in: open)
+        }
+        return try await onIOThread { () throws(StorageError) in
+            snapshot.protection(of: security, at: address, in: open)
+        }
+    }
+
+    /// The store that serves a domain, opened if this is its first use.
+    func openStore(for domain: String) async throws(StorageError) -> OpenStore {
+        let slot = try snapshot.slot(for: domain)
+        if let current = slot.current { return current }
+        return try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
+    }
+
+    /// - Throws: `securityApplicationFailed` if keys of the host are at an address, of now or of before.
+    private func keepFromHostKeys(
+        _ address: StorageAddress, in open: OpenStore
+    ) async throws(StorageError) {
+        guard address.place.domain == "keychain" else { return }
+        let isReserved = try await open.read("looking for '\(address)'") { (_) throws(StorageError) in
+            try snapshot.isReserved(address, in: open)
+        }
+        guard isReserved else { return }
+        throw StorageError(
+            .securityApplicationFailed, "'\(address)' keeps keys of the host; it is not read or written as a value",
+            hint: "see: ld-host keys list")
+    }
+
+    private func check(
+        _ key: KeyReference, at address: StorageAddress, mustBeListed: Bool
+    ) throws(StorageError) {
+        if mustBeListed, let catalog = snapshot.catalog, catalog.entries[address] == nil {
+            throw StorageError(
+                .unregisteredKey,
+                "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",
+                hint: "add the key to a catalog")
+        }
+        guard !key.availability.isAvailable(on: snapshot.settings.role) else { return }
+        throw StorageError(
+            key.availability == .phoneOnly ? .phoneOnlyKeyAccessedOnWatch : .watchOnlyKeyAccessedOnPhone,
+            "'\(address)' is available as \(key.availability.rawValue), and this device's role is "
+                + "'\(snapshot.settings.role.rawValue)'",
+            hint: "see device.role in the configuration")
+    }
+}

@@ -1,0 +1,87 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Opens stores as the configuration says: component, options, sealing.
+struct StoreOpener: Sendable {
+    let settings: HostSettings
+    let registry: PluginRegistry
+    let log: any StorageLogHandler
+    let crypto: CryptoSlot
+    let providers: KeyMaterialProviders
+
+    /// The slot of a store.
+    ///
+    /// - Parameter keychain: The keychain domain's store, if it is another one.
+    func slot(for store: HostSettings.Store, keychain: StoreSlot?) -> StoreSlot {
+        StoreSlot(settings: store) { () throws(StorageError) in
+            let image = try registry.plugin(offering: store.component, kind: .storage)
+            guard let component = image.description.components.first(where: { $0.id == store.component }) else {
+                throw StorageError(.componentNotFound, "plugin '\(image.path)' has no component '\(store.component)'")
+            }
+            let options = try OptionResolver(component: component, folders: settings.folders).resolve(store)
+            log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
+            do throws(StorageError) {
+                let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
+                let identity = [store.component, String(decoding: options, as: UTF8.self)]
+                return OpenStore(
+                    name: store.name, store: opened, plugin: image.path, component: store.component,
+                    identity: StableHash.of(identity), sealing: try sealing(of: store, opened, identity, keychain),
+                    concurrency: store.concurrency, timeout: store.timeout)
+            } catch {
+                throw StorageError(
+                    error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
+            }
+        }
+    }
+
+    private func sealing(
+        of store: HostSettings.Store, _ opened: LoadedStore, _ identity: [String], _ keychain: StoreSlot?
+    ) throws(StorageError) -> StoreSealing? {
+        guard let sealing = store.sealing else { return nil }
+        if case .keychain = sealing.source, keychain == nil {
+            throw StorageError(
+                .invalidConfiguration,
+                "it is to be sealed with a key from the keychain, which it serves itself: the key would lie in what it "
+                    + "locks",
+                hint: "choose another sealing.source, or let another store serve the keychain")
+        }
+        let source = KeySource(
+            source: sealing.source, store: store.name, folder: settings.folders.rings,
+            crypto: try crypto.openIfNeeded(), providers: providers,
+            keychain: Self.keychain(keychain, folder: settings.folders.rings))
+        return try StoreSealing(
+            store: opened, settings: sealing, source: source,
+            file: "\(settings.folders.rings)/ring-\(StableHash.text(["store"] + identity))",
+            keyLength: settings.encryption.keyLength)
+    }
+
+    /// A way to values of the keychain domain, for the host's own keys.
+    ///
+    /// - Parameter folder: Where the locks of rings are.
+    static func keychain(
+        _ slot: StoreSlot?, folder: String
+    ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
+        { (service, account) throws(StorageError) in
+            guard let slot else {
+                throw StorageError(
+                    .invalidConfiguration, "no store is mapped to the domain 'keychain', which keeps the keys",
+                    hint: "run: ld-host config set domains.keychain sealed-files")
+            }
+            let open = try slot.openIfNeeded()
+            guard open.isKeychain else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "the store '\(open.name)' of the domain 'keychain' keeps plain values; no key is kept there",
+                    hint: "give it a sealing, or map the domain to another store: "
+                        + "ld-host config set domains.keychain sealed-files")
+            }
+            let place = StorageNamespace(domain: "keychain", scope: service)
+            let address = StorageAddress(place, name: account)
+            try address.validate()
+            let value = try SealedValue(
+                at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
+            return KeychainValue(
+                list: RingList(open: open, folder: folder), service: service, account: account, value: value)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import LocalDataAPI
+
+extension OpenStore {
+    /// Begins to watch; it ends when nobody has the signals any more.
+    func feed(
+        of place: StorageNamespace, prefix: String, exactly: Bool
+    ) async throws(StorageError) -> (AsyncStream<Void>, ChangeFeed) {
+        let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let feed = ChangeFeed(continuation)
+        let end = try await watch(place, prefix: prefix, exactly: exactly, feed)
+        continuation.onTermination = { _ in end() }
+        return (signals, feed)
+    }
+
+    /// Begins to watch a place.
+    ///
+    /// - Returns: What ends it.
+    func watch(
+        _ place: StorageNamespace, prefix: String, exactly: Bool, _ feed: ChangeFeed
+    ) async throws(StorageError) -> @Sendable () -> Void {
+        guard store.abilities.watch != nil else {
+            let poll = StorePoll(open: self, place: place, prefix: prefix, exactly: exactly)
+            let first = try await poll.look()
+            let polling = Task { await poll.tell(feed, after: first) }
+            return { polling.cancel() }
+        }
+        let watch = try await wait("watching '\(place)'") { () throws(StorageError) in
+            try self.store.watch(place, prefix: prefix) { feed.add($0) }
+        }
+        return { IOExecutor.shared.submit { self.store.unwatch(watch) } }
+    }
+
+    /// A hash of the stored bytes; `nil` if there are none.
+    func storedHash(of resolved: ResolvedKey) async throws(StorageError) -> UInt64? {
+        try await read("reading '\(resolved.address)'") { (store) throws(StorageError) in
+            try store.get(resolved.handle).map { StableHash.of($0) }
+        }
+    }
+}

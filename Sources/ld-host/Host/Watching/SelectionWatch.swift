@@ -1,0 +1,119 @@
+public import LocalDataAPI
+internal import Synchronization
+
+/// What has changed in a domain, or in one of its scopes.
+public struct ScopeChanges: Hashable, Sendable {
+    /// Where, as the start of an address: `userDefaults:languages`; the domain's name if it may be any of its scopes.
+    public let location: String
+    /// The scope; `nil` if it may be any of the domain's.
+    public let scope: StorageDomain?
+    /// The names, and whether there may be more.
+    public let changed: ChangedNames
+}
+
+/// The watches of all scopes of a selection, which give one signal.
+final class SelectionWatch: Sendable {
+    private struct Scope: Sendable {
+        let domain: StorageDomain
+        let prefix: String
+        let feed: ChangeFeed
+        let isReserved: @Sendable (String) -> Bool
+        let end: @Sendable () -> Void
+    }
+
+    private struct State {
+        var scopes: [StorageNamespace: Scope] = [:]
+        var search: Task<Void, Never>?
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let signal: AsyncStream<Void>.Continuation
+
+    init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
+
+    /// Begins to watch a scope, unless it is watched.
+    @discardableResult
+    func add(
+        _ domain: StorageDomain, prefix: String = "", _ access: StoreAccess
+    ) async throws -> ChangeFeed? {
+        let place = try access.snapshot.settings.place(of: domain)
+        guard state.withLock({ $0.scopes[place] == nil }) else { return nil }
+        let open = try await access.openStore(for: place.domain)
+        let isReserved = try await open.write("listing '\(place)'") { (_) throws(StorageError) in
+            try access.snapshot.reservedNames(in: place, of: open)
+        }
+        let feed = ChangeFeed(signal)
+        let end = try await open.watch(place, prefix: prefix, exactly: false, feed)
+        let scope = Scope(domain: domain, prefix: prefix, feed: feed, isReserved: isReserved, end: end)
+        let isLate = state.withLock { state in
+            if !state.isEnded { state.scopes[place] = scope }
+            return state.isEnded
+        }
+        if isLate { end() }
+        return feed
+    }
+
+    /// Looks once a second for scopes that were empty until then. What is in one is reported as set.
+    func lookForScopes(of names: [String], _ access: StoreAccess) {
+        let search = Task { [weak self] in
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                for name in names {
+                    for (place, domain) in (try? await access.listedPlaces(of: name)) ?? [:] {
+                        guard let self else { return }
+                        guard !self.isWatched(place), let feed = try? await self.add(domain, access),
+                            let found = try? await access.names(in: domain, limit: Self.mostNames)
+                        else { continue }
+                        found.forEach(feed.add)
+                        if found.count == Self.mostNames { feed.add(nil) }
+                    }
+                }
+            }
+        }
+        state.withLock { $0.search = search }
+    }
+
+    /// The most names that are reported of a scope that is new.
+    private static let mostNames = 1000
+
+    private func isWatched(_ place: StorageNamespace) -> Bool { state.withLock { $0.scopes[place] != nil } }
+
+    /// What came since the last time, in order of the locations. Of several scopes of one domain in which anything may
+    /// have changed, the domain.
+    func take() -> [ScopeChanges] {
+        let scopes = state.withLock { $0.scopes.values.sorted { "\($0.domain)" < "\($1.domain)" } }
+        var (changes, unknown) = ([ScopeChanges](), [String: [Scope]]())
+        for scope in scopes {
+            guard let changed = scope.feed.take() else { continue }
+            let names = changed.names.filter { !scope.isReserved($0) }
+            if !names.isEmpty {
+                changes.append(
+                    ScopeChanges(
+                        location: "\(scope.domain)", scope: scope.domain,
+                        changed: ChangedNames(names: names, mayBeMore: false)))
+            }
+            if changed.mayBeMore {
+                unknown[scope.domain.name, default: []].append(scope)
+            }
+        }
+        for (name, scopes) in unknown.sorted(by: { $0.key < $1.key }) {
+            let only = scopes.count == 1 ? scopes[0] : nil
+            let location = only.map { $0.prefix.isEmpty ? "\($0.domain)" : "\($0.domain)/\($0.prefix)" }
+            changes.append(
+                ScopeChanges(
+                    location: location ?? name, scope: only?.domain,
+                    changed: ChangedNames(names: [], mayBeMore: true)))
+        }
+        return changes
+    }
+
+    func end() {
+        let (scopes, search) = state.withLock { state in
+            state.isEnded = true
+            defer { (state.scopes, state.search) = ([:], nil) }
+            return (state.scopes, state.search)
+        }
+        search?.cancel()
+        for scope in scopes.values { scope.end() }
+    }
+}
