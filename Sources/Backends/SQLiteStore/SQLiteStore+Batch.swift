@@ -7,15 +7,57 @@ extension SQLiteStore: BatchBackend {
         for index in changes.indices { try check(changes[index].value?.count ?? 0) }
         let stored = changes.lazy.compactMap { $0.value?.count }
         try database.write(adding: stored.isEmpty ? nil : stored.reduce(0, +)) { connection in
-            for change in changes {
-                if let value = change.value {
-                    try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
+            var rest = changes[...]
+            while !rest.isEmpty {
+                let alike = connection.replacesRows ? Self.alike(rest) : rest.prefix(1)
+                if alike.count == Query.rowsAtOnce {
+                    var rows: [Insertions.Row] = []
+                    try Self.replace(alike, &rows, connection)
                 } else {
-                    _ = try connection.remove(change.key)
+                    for change in alike { try Self.make(change, connection) }
                 }
+                rest = rest.dropFirst(alike.count)
             }
         }
         database.changes.tell(changes.lazy.map(\.key))
+    }
+
+    private static func make(_ change: StorageChange<SQLiteKey>, _ connection: Change) throws {
+        if let value = change.value {
+            try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
+        } else {
+            _ = try connection.remove(change.key)
+        }
+    }
+
+    /// The first changes, at least one: as many as one statement makes, if they are alike.
+    private static func alike(
+        _ changes: ArraySlice<StorageChange<SQLiteKey>>
+    ) -> ArraySlice<StorageChange<SQLiteKey>> {
+        let end = min(changes.endIndex, changes.startIndex + Query.rowsAtOnce)
+        var index = changes.startIndex
+        while index < end, let value = changes[index].value,
+            Piece.isInRow(changes[index].key.name.count, value.count),
+            changes[index].key.place === changes[changes.startIndex].key.place,
+            changes[index].attributes == changes[changes.startIndex].attributes
+        {
+            index += 1
+        }
+        return changes[..<max(index, changes.startIndex + 1)]
+    }
+
+    /// Stores values with one statement. Each is lent until the statement has run, so it is within all of them.
+    private static func replace(
+        _ changes: ArraySlice<StorageChange<SQLiteKey>>, _ rows: inout [Insertions.Row], _ connection: Change
+    ) throws {
+        let index = changes.startIndex + rows.count
+        guard index < changes.endIndex, let value = changes[index].value else {
+            return try connection.set(rows, in: changes[changes.startIndex].key.place, changes.first?.attributes)
+        }
+        try value.withUnsafeBytes { bytes in
+            rows.append(Insertions.Row(index: index, name: changes[index].key.name, value: bytes))
+            try replace(changes, &rows, connection)
+        }
     }
 
     /// The database that all keys are in; `nil` if there are none.

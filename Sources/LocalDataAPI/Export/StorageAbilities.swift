@@ -69,6 +69,15 @@ struct StorageAbilities {
 
     private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
         apply = { operations in
+            // Mostly the same for all; to copy their texts would be as much work as the rest.
+            var last: (table: UnsafePointer<ld_attributes>, attributes: ValueAttributes)?
+            func attributes(_ table: UnsafePointer<ld_attributes>?) throws -> ValueAttributes? {
+                guard let table else { return nil }
+                if let last, last.table == table { return last.attributes }
+                let attributes = try ValueAttributes(table)
+                last = (table, attributes)
+                return attributes
+            }
             // Not with map: its closure would look for its types at run time once for each change, which costs more
             // than the change.
             let changes = try [StorageChange<Backend.Key>](unsafeUninitializedCapacity: operations.count) {
@@ -80,7 +89,7 @@ struct StorageAbilities {
                         to: StorageChange(
                             key: KeyBox<Backend.Key>.key(try checked(operation.handle)),
                             value: operation.remove == 0 ? try Data(operation.value.bytes()) : nil,
-                            attributes: try operation.attributes.map { try ValueAttributes($0) }))
+                            attributes: try attributes(operation.attributes)))
                     count += 1
                 }
             }

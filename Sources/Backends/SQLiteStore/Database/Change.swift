@@ -58,31 +58,44 @@ final class Change {
     func add(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws -> [Int] {
         let number = try number(of: place) ?? make(place)
         let versions = rows.map { _ in newVersion() }
-        do {
-            let statement = try connection.statement(.insertMany)
-            statement.bind(1, number)
-            statement.bind(2, time)
-            for index in rows.indices {
-                let first = Int32(8 + 5 * index)
-                statement.bind(first, text: rows[index].name)
-                statement.bind(first + 1, versions[index])
-                statement.bind(first + 2, Int64(rows[index].value.count))
-                statement.bind(first + 3, bytes: rows[index].value)
-                let checksum = Checksum(of: rows[index].value)
-                statement.bind(first + 4, RowChecksum.number(checksum, version: versions[index]))
-            }
-            try Self.lend(attributes ?? ValueAttributes()) { contentType, serializer, versionTag, appVersion, owner in
-                if let contentType { statement.bind(3, text: contentType) }
-                if let serializer { statement.bind(4, text: serializer) }
-                if let versionTag { statement.bind(5, text: versionTag) }
-                if let appVersion { statement.bind(6, text: appVersion) }
-                if let owner { statement.bind(7, text: owner) }
-                try statement.run()
-            }
-        }
+        try insertRows(.insertMany, number, rows, versions, attributes)
         guard sqlite3_changes(connection.handle) < rows.count else { return [] }
         return try rows.indices.filter { try connection.version(number, rows[$0].name) != versions[$0] }.map {
             rows[$0].index
+        }
+    }
+
+    /// Whether values can be stored by ``set(_:in:_:)``: no value that is replaced has pieces.
+    var replacesRows: Bool { !hasPieces }
+
+    /// Stores as many values as one statement takes, whether there are any or not.
+    func set(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws {
+        let number = try number(of: place) ?? make(place)
+        try insertRows(.replaceMany, number, rows, rows.map { _ in newVersion() }, attributes)
+    }
+
+    private func insertRows(
+        _ query: Query, _ place: Int64, _ rows: [Insertions.Row], _ versions: [Int64], _ attributes: ValueAttributes?
+    ) throws {
+        let statement = try connection.statement(query)
+        statement.bind(1, place)
+        statement.bind(2, time)
+        for index in rows.indices {
+            let first = Int32(8 + 5 * index)
+            statement.bind(first, text: rows[index].name)
+            statement.bind(first + 1, versions[index])
+            statement.bind(first + 2, Int64(rows[index].value.count))
+            statement.bind(first + 3, bytes: rows[index].value)
+            let checksum = Checksum(of: rows[index].value)
+            statement.bind(first + 4, RowChecksum.number(checksum, version: versions[index]))
+        }
+        try Self.lend(attributes ?? ValueAttributes()) { contentType, serializer, versionTag, appVersion, owner in
+            if let contentType { statement.bind(3, text: contentType) }
+            if let serializer { statement.bind(4, text: serializer) }
+            if let versionTag { statement.bind(5, text: versionTag) }
+            if let appVersion { statement.bind(6, text: appVersion) }
+            if let owner { statement.bind(7, text: owner) }
+            try statement.run()
         }
     }
 

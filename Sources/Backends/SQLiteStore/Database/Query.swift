@@ -3,7 +3,8 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, makePlace, places
     case version, value, attributes, names, values, marks
-    case insert, insertNew, insertMany, replaceRow, remove, removeRow, removeVersion, removeRowVersion, removeRange
+    case insert, insertNew, insertMany, replaceMany, replaceRow
+    case remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
 
     /// The statement, for a database whose rows have a checksum or have none.
@@ -57,7 +58,9 @@ enum Query: Int, CaseIterable {
             content\(column))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(parameter))
             """
-        case .insertMany: Self.insertMany(hasChecksums: hasChecksums)
+        case .insertMany: Self.insertMany("IGNORE", hasChecksums: hasChecksums)
+        // Not where a value that is replaced has pieces.
+        case .replaceMany: Self.insertMany("REPLACE", hasChecksums: hasChecksums)
         // Of a value that is in its row, or of none; changes nothing if it has pieces.
         case .replaceRow:
             """
@@ -89,17 +92,17 @@ enum Query: Int, CaseIterable {
         }
     }
 
-    /// How many values ``insertMany`` stores, of one place and time and with the same attributes.
+    /// How many values ``insertMany`` and ``replaceMany`` store, of one place and time and with the same attributes.
     static let rowsAtOnce = 32
 
-    private static func insertMany(hasChecksums: Bool) -> String {
+    private static func insertMany(_ alternative: String, hasChecksums: Bool) -> String {
         let rows = (0..<rowsAtOnce).map { row in
             let first = 8 + 5 * row
             let checksum = hasChecksums ? ", ?\(first + 4)" : ""
             return "(?1, ?\(first), ?\(first + 1), ?2, ?\(first + 2), ?3, ?4, ?5, ?6, ?7, ?\(first + 3)\(checksum))"
         }
         return """
-            INSERT OR IGNORE INTO value
+            INSERT OR \(alternative) INTO value
             (place, name, version, modified, size, content_type, serializer, version_tag, app_version, owner,
             content\(hasChecksums ? ", checksum" : ""))
             VALUES \(rows.joined(separator: ", "))
