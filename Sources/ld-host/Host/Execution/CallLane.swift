@@ -53,10 +53,7 @@ final class CallLane: Sendable {
             return try result.get()
         }
         let pending = PendingCall<Value>()
-        let clock = Task.detached {
-            try await Task.sleep(for: timeout)
-            pending.finish(.timedOut)
-        }
+        let deadline = DeadlineClock.shared.set(timeout) { pending.finish(.timedOut) }
         let end = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard pending.start(continuation) else { return }
@@ -65,7 +62,7 @@ final class CallLane: Sendable {
         } onCancel: {
             pending.finish(.cancelled)
         }
-        clock.cancel()
+        DeadlineClock.shared.lift(deadline)
         switch end {
         case .ended(let result): return try result.get()
         case .timedOut:

@@ -11,8 +11,8 @@ extension IOExecutor {
     /// A thread that waits for a task holds that thread. If it is one of Swift's pool, which has as many as the machine
     /// has cores, a few such callers leave none for their own tasks, and all of them wait for ever. The call is made on
     /// this executor, which needs no thread of that pool, so that any number of callers may wait. Nothing of the call
-    /// may be on the main actor if it is the main thread that waits. The deadlines of network stores are kept by
-    /// Swift's pool; they pass late while it is held.
+    /// may be on the main actor if it is the main thread that waits. Deadlines of network stores are kept by a thread
+    /// of their own.
     ///
     /// - Throws: What the call throws; `unsupported` on a thread of this executor, whose tasks can await the call.
     @available(*, noasync, message: "await the call")

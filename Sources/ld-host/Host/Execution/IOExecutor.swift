@@ -90,7 +90,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
                 return false
             }
             if mayLeave { continue }
-            if semaphore.wait(seconds: 10) { continue }
+            if semaphore.wait(for: .seconds(10)) { continue }
             let leaves = state.withLock { state in
                 // Whoever signalled has already taken this thread off the idle count; then it has to stay.
                 guard state.idle > 0 else { return false }

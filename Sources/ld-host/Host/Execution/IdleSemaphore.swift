@@ -19,10 +19,13 @@ final class IdleSemaphore: @unchecked Sendable {
     func signal() { sem_post(semaphore) }
 
     /// Waits for a signal; `false` if none came in time.
-    func wait(seconds: Int) -> Bool {
+    func wait(for duration: Duration) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
-        deadline.tv_sec += seconds
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = deadline.tv_nsec + Int(attoseconds / 1_000_000_000)
+        deadline.tv_sec += Int(clamping: min(seconds, 1 << 31)) + nanoseconds / 1_000_000_000
+        deadline.tv_nsec = nanoseconds % 1_000_000_000
         while ld_linux_sem_wait_until(semaphore, &deadline) != 0 {
             if errno != EINTR { return false }
         }

@@ -123,7 +123,7 @@ final class KeyMaterialProviders: Sendable {
         }
 
         func wait(seconds: Int) -> Result<SecretBytes, StorageError>? {
-            _ = semaphore.wait(seconds: seconds)
+            _ = semaphore.wait(for: .seconds(seconds))
             return result.withLock { $0 }
         }
     }
