@@ -177,14 +177,20 @@ extension ConfigurationScanner {
     }
 
     private static func startsKey(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        // Of ASCII without a look into Unicode's tables, which takes longer than all the rest.
+        if scalar.isASCII {
+            let letter = scalar.value | 0x20
+            return letter >= 0x61 && letter <= 0x7A || scalar == "$" || scalar == "_"
+        }
+        return switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber: true
-        default: scalar == "$" || scalar == "_"
+        default: false
         }
     }
 
     private static func continuesKey(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        if scalar.isASCII { return startsKey(scalar) || isDigit(UInt8(ascii: scalar)) }
+        return switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .decimalNumber, .connectorPunctuation: true
         default: startsKey(scalar) || scalar == "\u{200C}" || scalar == "\u{200D}"
         }
