@@ -32,9 +32,10 @@ extension ELFImage {
     /// - Throws: `StorageError.pluginRefused`, naming the entry.
     package func requireTrustedLibraries() throws {
         let origin = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+        var passed = FileTrust.PassedFolders()
         let folders = try libraries.runPath.map { entry in
             let folder = try absolute(entry, origin, "looks for libraries in '\(entry)'")
-            try trusting("looks for libraries in '\(entry)'") { try FileTrust.checkFolder(folder) }
+            try trusting("looks for libraries in '\(entry)'") { try FileTrust.checkFolder(folder, passing: &passed) }
             return folder
         }
         for name in libraries.needed {
@@ -42,7 +43,7 @@ extension ELFImage {
                 name.utf8.contains(UInt8(ascii: "/"))
                 ? [try absolute(name, origin, "needs the library '\(name)'")] : folders.map { "\($0)/\(name)" }
             guard let file = files.first(where: { access($0, F_OK) == 0 }) else { continue }
-            try trusting("needs the library '\(name)'") { _ = try FileTrust.check(file) }
+            try trusting("needs the library '\(name)'") { _ = try FileTrust.check(file, passing: &passed) }
         }
     }
 

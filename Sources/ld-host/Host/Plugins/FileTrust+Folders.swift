@@ -7,15 +7,15 @@ extension FileTrust {
     /// would be.
     ///
     /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
-    static func checkFolder(_ path: String, for user: uid_t = geteuid()) throws {
+    static func checkFolder(
+        _ path: String, for user: uid_t = geteuid(), passing passed: inout PassedFolders
+    ) throws {
         var existing = path
         while access(existing, F_OK) != 0, errno == ENOENT, let slash = existing.lastIndex(of: "/") {
             existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
         }
         let trust = FileTrust(user: user, asked: path, real: try resolve(existing))
-        for folder in folders(above: trust.real) where folder != trust.real {
-            try trust.judge(folder, try trust.status(folder))
-        }
+        if trust.real != "/" { try passed.check(trust.real, by: trust) }
         let status = try trust.status(trust.real)
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw trust.refusal("is no folder", hint: "take it out of the run path")

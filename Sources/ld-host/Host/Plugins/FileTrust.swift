@@ -26,8 +26,29 @@ package struct FileTrust: Sendable {
     /// - Returns: The real path, to be used from here on.
     /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
     package static func check(_ path: String, for user: uid_t = geteuid()) throws -> TrustedPath {
+        var passed = PassedFolders()
+        return try check(path, for: user, passing: &passed)
+    }
+
+    /// Folders above files that were checked a moment ago, as part of the same work and for the same user; they need
+    /// not be checked again for the next file.
+    package struct PassedFolders {
+        private var folders: Set<String> = []
+
+        mutating func check(_ path: String, by trust: FileTrust) throws {
+            for folder in FileTrust.folders(above: path) where !folders.contains(folder) {
+                try trust.judge(folder, try trust.status(folder))
+                folders.insert(folder)
+            }
+        }
+    }
+
+    /// The same, of one of several files.
+    static func check(
+        _ path: String, for user: uid_t = geteuid(), passing passed: inout PassedFolders
+    ) throws -> TrustedPath {
         let trust = FileTrust(user: user, asked: path, real: try resolve(path))
-        for folder in folders(above: trust.real) { try trust.judge(folder, try trust.status(folder)) }
+        try passed.check(trust.real, by: trust)
         let status = try trust.status(trust.real)
         try trust.judgeKind(status)
         try trust.judge(trust.real, status)

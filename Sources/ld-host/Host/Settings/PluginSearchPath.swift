@@ -48,8 +48,9 @@ package struct PluginSearchPath: Sendable {
         var found: [String: Candidate] = [:]
         for place in places {
             if let names = Self.libraries(in: place.path) {
-                for name in names {
-                    let path = Self.realPath("\(place.path)/\(name)")
+                let folder = names.isEmpty ? "" : Self.realPath(place.path)
+                for (name, isFile) in names {
+                    let path = isFile && folder != "/" ? "\(folder)/\(name)" : Self.realPath("\(place.path)/\(name)")
                     if found[path] == nil { found[path] = Candidate(path: path, origin: place.origin, isNamed: false) }
                 }
             } else if place.path.hasSuffix(".so") || access(place.path, F_OK) == 0 {
@@ -60,15 +61,18 @@ package struct PluginSearchPath: Sendable {
         return found.values.sorted { $0.path < $1.path }
     }
 
-    private static func libraries(in folder: String) -> [String]? {
+    /// The names of libraries in a folder, and whether they are files and not, perhaps, links to them.
+    private static func libraries(in folder: String) -> [(name: String, isFile: Bool)]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: [(name: String, isFile: Bool)] = []
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix("lib"), name.hasSuffix(".so") { names.append(name) }
+            if name.hasPrefix("lib"), name.hasSuffix(".so") {
+                names.append((name, entry.pointee.d_type == DT_REG))
+            }
         }
         return names
     }
