@@ -50,9 +50,9 @@ struct Program {
 
     /// Runs one command line and returns its exit status.
     static func run(_ words: [String]) async -> Int32 {
-        // Asked for by a parent that inspects a plugin: nothing else may be printed or loaded.
-        if words.count == 3, words[0] == PluginInspector.command, let milliseconds = Int64(words[1]) {
-            return Inspection.print(words[2], milliseconds: milliseconds)
+        // Asked for by a parent that inspects plugins: nothing else may be printed or loaded, and no thread started.
+        if words.count > 2, words[0] == PluginInspector.command, let milliseconds = Int64(words[1]) {
+            return Inspection.print(Array(words[2...]), milliseconds: milliseconds)
         }
         if words == [ConformanceOrder.command] { return ConformanceChild.run() }
         FileLock.reportWaits { Output.remark("ld-host: \(Printable($0))") }

@@ -52,6 +52,30 @@ import Testing
         #expect(kill(process, 0) == -1 && errno == ESRCH, "the process is still there")
     }
 
+    @Test("of many plugins each is loaded alone, after what the last one left behind is gone")
+    func many() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let mark = "\(fixture.folder)/mark"
+        let variants = [
+            ["FIXTURE_MARK=\"\(mark)-first\""], ["FIXTURE_DAEMON=\"\(mark)\""], ["FIXTURE_EXIT"],
+            ["FIXTURE_BAD_MAGIC"], ["FIXTURE_FORGE"], ["FIXTURE_MARK=\"\(mark)-last\""],
+        ]
+        var paths = try variants.enumerated().map { index, variant in
+            try fixture.build(variant: variant, component: "c\(index)", as: "lib\(index).so")
+        }
+        paths.append("\(fixture.folder)/libMissing.so")
+        let findings = try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(paths)
+        let ids = findings.map { (try? $0.result.get())?.components.map(\.id) }
+        #expect(ids == [["c0"], ["c1"], nil, nil, ["forged"], ["c5"], nil])
+        let cutShort = findings.filter { $0.isCutShort }
+        #expect(cutShort.isEmpty)
+        let process = try #require(contents(mark).flatMap { pid_t($0) })
+        #expect(kill(process, 0) == -1 && errno == ESRCH, "the process is still there")
+        let (first, last) = (contents("\(mark)-first"), contents("\(mark)-last"))
+        #expect(first != nil && last != nil && first != last, "one process has loaded both")
+    }
+
     @Test("a forged report does not make a component: the host checks the descriptor again when it loads the plugin")
     func forged() throws {
         let fixture = try FixtureBuilder()

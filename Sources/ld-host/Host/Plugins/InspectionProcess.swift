@@ -3,17 +3,34 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// The process in which a plugin is inspected, as `ld-host` runs it: it starts a child that loads the plugin, waits for
-/// it, and ends whatever the plugin's code has started, also what has left the process group.
+/// The process in which plugins are inspected, as `ld-host` runs it. For each plugin in turn it starts a child that loads
+/// it, waits for that child, and ends whatever the plugin's code has started, also what has left the process group. So
+/// nothing of one plugin's is left when the next is loaded.
 ///
 /// The child may not send signals to other processes, trace them or change their limits, and has no descriptor but the
 /// one for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor does
 /// anything prove that a report is the host's own and not the plugin's: the host checks the descriptor again when it
 /// loads the plugin.
 package enum InspectionProcess {
-    /// Looks at a file in a child of this process, which must have one thread.
-    package static func report(on path: String, timeout: Duration) -> PluginInspector.Report {
+    /// Looks at files, each in a child of this process, which must have one thread.
+    ///
+    /// - Parameter timeout: How long each may take.
+    package static func reports(on paths: [String], timeout: Duration) -> [PluginInspector.Report] {
         ld_linux_adopt_orphans()
+        prepareCoding()
+        return paths.map { report(on: $0, timeout: timeout) }
+    }
+
+    /// Makes what reading options and writing a report needs, so that no child has to make it again.
+    private static func prepareCoding() {
+        let option = Data(#"[{"name": "", "type": "string", "help": "", "required": false}]"#.utf8)
+        let options = (try? JSONDecoder().decode([ComponentOption].self, from: option)) ?? []
+        let component = PluginDescription.Component(kind: 0, id: "", summary: "", options: options)
+        let description = PluginDescription(name: "", version: "", abi: "", components: [component])
+        _ = try? JSONEncoder().encode(PluginInspector.Report(.success(description)))
+    }
+
+    private static func report(on path: String, timeout: Duration) -> PluginInspector.Report {
         var ends: [Int32] = [-1, -1]
         guard ld_linux_pipe2(&ends, O_CLOEXEC) == 0 else { return failure("no pipe: \(text(errno))") }
         let child = ld_linux_fork()

@@ -26,7 +26,19 @@ package struct PluginInspector: Sendable {
         }
     }
 
-    /// The command that asks `ld-host` to inspect one file within so many milliseconds and print a report.
+    /// What came of looking at a file.
+    package struct Finding: Sendable {
+        package let result: Result<PluginDescription, StorageError>
+        /// Whether the time was over before the plugin was loaded, so that more time may give another result.
+        package let isCutShort: Bool
+
+        init(_ result: Result<PluginDescription, StorageError>, isCutShort: Bool = false) {
+            self.result = result
+            self.isCutShort = isCutShort
+        }
+    }
+
+    /// The command that asks `ld-host` to inspect files within so many milliseconds each and print their reports.
     package static let command = "__inspect"
 
     /// The `ld-host` to start; without one the file is loaded in this process.
@@ -44,38 +56,97 @@ package struct PluginInspector: Sendable {
     ///
     /// - Throws: `pluginRefused` with the reason, also for a crash or a hang.
     package func inspect(_ path: String) throws(StorageError) -> PluginDescription {
-        guard let host else { return try PluginImage.load(path).description }
-        // What can be refused without running the plugin's code is refused here, without a child.
-        let end = try storageErrors {
-            let file = try PluginFile(checking: path, abiMajor: Int(LD_ABI_MAJOR)).location
-            return try ChildProcess(
-                host, arguments: [Self.command, "\(milliseconds)", file.path],
-                environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
-            ).run(deadline: timeout + Self.grace)
+        try inspect([path])[0].result.get()
+    }
+
+    /// Looks at files, and gives what came of it in their order. One process looks at many of them: to start it takes
+    /// far longer than what it does for a plugin.
+    package func inspect(_ paths: [String]) -> [Finding] {
+        guard let host else {
+            return paths.map { path in
+                Finding(Result { () throws(StorageError) in try PluginImage.load(path).description })
+            }
         }
-        switch end.outcome {
-        case .exited(0):
-            guard let report = try? JSONDecoder().decode(Report.self, from: Data(end.output)) else {
-                throw refused(path, "the inspection printed no report", "run: ld-host plugins inspect \(path)")
+        // What can be refused without running the plugin's code is refused here, without a child.
+        var findings: [Finding?] = []
+        var files: [(index: Int, file: File)] = []
+        for (index, path) in paths.enumerated() {
+            do throws(StorageError) {
+                let file = try storageErrors { try PluginFile(checking: path, abiMajor: Int(LD_ABI_MAJOR)) }
+                files.append((index, File(name: path, path: file.location.path)))
+                findings.append(nil)
+            } catch { findings.append(Finding(.failure(error))) }
+        }
+        for start in stride(from: 0, to: files.count, by: Self.mostAtOnce) {
+            let some = files[start..<min(start + Self.mostAtOnce, files.count)]
+            for (place, finding) in zip(some, inspect(some.map(\.file), host)) { findings[place.index] = finding }
+        }
+        return findings.compactMap { $0 }
+    }
+
+    /// A file that is in order as far as can be seen from outside.
+    private struct File {
+        /// The path as it was given, for errors.
+        let name: String
+        /// The real path.
+        let path: String
+    }
+
+    private func inspect(_ files: [File], _ host: String) -> [Finding] {
+        do throws(StorageError) {
+            let end = try storageErrors {
+                try ChildProcess(
+                    host, arguments: [Self.command, "\(milliseconds)"] + files.map(\.path),
+                    environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
+                ).run(deadline: timeout * files.count + Self.grace)
             }
-            switch report.end {
-            case .exited(let status): throw ended(path, status)
-            case .signalled(let signal): throw crashed(path, signal, ChildProcess.signalName(signal))
-            case .timedOut: throw timedOut(path)
-            case nil: break
+            if end.outcome == .exited(code: 0),
+                let reports = try? JSONDecoder().decode([Report].self, from: Data(end.output)),
+                reports.count == files.count
+            {
+                return zip(files, reports).map { finding($0.name, $1) }
             }
-            if let refusal = report.refusal {
-                throw StorageError(StorageError.Code(rawValue: refusal.code), refusal.message, hint: refusal.hint)
-            }
-            guard let description = report.description else {
-                throw refused(path, "the inspection printed an empty report", "run: ld-host plugins inspect \(path)")
-            }
-            return description
-        case .exited(let status): throw ended(path, status)
-        case .signalled(let signal, let name): throw crashed(path, signal, name)
-        case .timedOut: throw timedOut(path)
+            // Whatever it was, only one of them has to do with it.
+            guard let file = files.first, files.count == 1 else { return files.flatMap { inspect([$0], host) } }
+            let isCutShort = if case .timedOut = end.outcome { true } else { false }
+            return [Finding(.failure(failure(file.name, end.outcome)), isCutShort: isCutShort)]
+        } catch { return files.map { _ in Finding(.failure(error)) } }
+    }
+
+    private func finding(_ path: String, _ report: Report) -> Finding {
+        if case .timedOut = report.end { return Finding(.failure(timedOut(path)), isCutShort: true) }
+        if let end = report.end { return Finding(.failure(failure(path, end))) }
+        if let refusal = report.refusal {
+            let code = StorageError.Code(rawValue: refusal.code)
+            return Finding(.failure(StorageError(code, refusal.message, hint: refusal.hint)))
+        }
+        guard let description = report.description else {
+            return Finding(.failure(refused(path, "the inspection printed an empty report", inspectIt(path))))
+        }
+        return Finding(.success(description))
+    }
+
+    private func failure(_ path: String, _ end: Report.End) -> StorageError {
+        switch end {
+        case .exited(let status): ended(path, status)
+        case .signalled(let signal): crashed(path, signal, ChildProcess.signalName(signal))
+        case .timedOut: timedOut(path)
         }
     }
+
+    private func failure(_ path: String, _ outcome: ChildProcess.Outcome) -> StorageError {
+        switch outcome {
+        case .exited(0): refused(path, "the inspection printed no report", inspectIt(path))
+        case .exited(let status): ended(path, status)
+        case .signalled(let signal, let name): crashed(path, signal, name)
+        case .timedOut: timedOut(path)
+        }
+    }
+
+    private func inspectIt(_ path: String) -> String { "run: ld-host plugins inspect \(path)" }
+
+    /// How many files one process looks at.
+    private static let mostAtOnce = 64
 
     /// How much longer than the plugin the process may take that ends what the plugin has started.
     private static let grace: Duration = .seconds(10)

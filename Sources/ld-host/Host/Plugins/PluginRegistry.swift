@@ -38,32 +38,50 @@ package final class PluginRegistry: Sendable {
     /// - Parameter anew: Which of the files that are known it looks at again.
     package func survey(anew: Anew = .none) -> [PluginRecord] {
         let candidates = searchPath.candidates()
-        let records = candidates.compactMap { candidate in
-            result(for: candidate, anew: anew).map { PluginRecord(candidate: candidate, result: $0) }
+        var passed = FileTrust.PassedFolders()
+        let looks = candidates.map { look(at: $0, anew, &passed) }
+        let unknown = looks.compactMap { if case .unknown(let file) = $0 { file } else { nil } }
+        var findings = zip(unknown, inspector.inspect(unknown.map(\.path))).makeIterator()
+        let records = zip(candidates, looks).compactMap { candidate, look -> PluginRecord? in
+            switch look {
+            case .none: nil
+            case .known(let result): PluginRecord(candidate: candidate, result: result)
+            case .unknown: findings.next().map { remember($0, $1, as: candidate) }
+            }
         }
         index.save(keeping: Set(candidates.map(\.path)))
         return records
     }
 
-    private func result(
-        for candidate: PluginSearchPath.Candidate, anew: Anew
-    ) -> Result<PluginDescription, StorageError>? {
+    /// What is known of a file before its code runs.
+    private enum Look {
+        /// It is no LocalData plugin.
+        case none
+        case known(Result<PluginDescription, StorageError>)
+        case unknown(TrustedPath)
+    }
+
+    private func look(
+        at candidate: PluginSearchPath.Candidate, _ anew: Anew, _ passed: inout FileTrust.PassedFolders
+    ) -> Look {
         do {
-            let file = try FileTrust.check(candidate.path)
+            let file = try FileTrust.check(candidate.path, passing: &passed)
             if anew != .all, let known = index.result(for: file, timeout: inspector.timeout) {
-                if case .success = known { return known }
-                if anew == .none { return known }
+                if case .success = known { return .known(known) }
+                if anew == .none { return .known(known) }
             }
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
-            if symbols.isEmpty && !candidate.isNamed { return nil }
-            let start = SuspendingClock.now
-            let result = Result { () throws(StorageError) in try inspector.inspect(file.path) }
-            let isCutShort = SuspendingClock.now - start >= inspector.timeout
-            index.remember(result, for: file, cutShortAfter: isCutShort ? inspector.timeout : nil)
-            return result
+            return symbols.isEmpty && !candidate.isNamed ? .none : .unknown(file)
         } catch {
-            return .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+            return .known(.failure((error as? StorageError) ?? StorageError(.unknown, "\(error)")))
         }
+    }
+
+    private func remember(
+        _ file: TrustedPath, _ finding: PluginInspector.Finding, as candidate: PluginSearchPath.Candidate
+    ) -> PluginRecord {
+        index.remember(finding.result, for: file, cutShortAfter: finding.isCutShort ? inspector.timeout : nil)
+        return PluginRecord(candidate: candidate, result: finding.result)
     }
 
     /// The plugin that offers a component, loaded. May wait.
