@@ -6,7 +6,9 @@ internal import LocalDataTesting
 /// The command line of LocalData.
 @main
 struct Program {
-    static func main() async {
+    /// Commands run on the host's own threads: their calls need no hop to others, and Swift's pool and the main queue,
+    /// with the threads that they start, are not needed for most.
+    static func main() {
         // Values may be secrets.
         MemorySecrecy.enforce()
         // A write beyond the largest size that a file may have fails then, and says so, instead of ending the program.
@@ -22,7 +24,7 @@ struct Program {
             Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
             ExitGuard.end(ExitStatus.usage.code)
         }
-        ExitGuard.end(await run(ProgramName.words(words)))
+        ExitGuard.end(run(ProgramName.words(words)))
     }
 
     /// The words behind the program's own name; `nil` if one is not UTF-8, which `CommandLine.arguments` would replace
@@ -49,13 +51,17 @@ struct Program {
     }
 
     /// Runs one command line and returns its exit status.
-    static func run(_ words: [String]) async -> Int32 {
+    private static func run(_ words: [String]) -> Int32 {
         // Asked for by a parent that inspects plugins: nothing else may be printed or loaded, and no thread started.
         if words.count > 2, words[0] == PluginInspector.command, let milliseconds = Int64(words[1]) {
             return Inspection.print(Array(words[2...]), milliseconds: milliseconds)
         }
         if words == [ConformanceOrder.command] { return ConformanceChild.run() }
         FileLock.reportWaits { Output.remark("ld-host: \(Printable($0))") }
+        return (try? IOExecutor.blocking { await runCommand(words) }) ?? ExitStatus.failure.code
+    }
+
+    private static func runCommand(_ words: [String]) async -> Int32 {
         do {
             let invocation = try Invocation(words)
             let session = Session(invocation.arguments)
