@@ -203,7 +203,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["LocalData", "LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             exclude: ["Expected"],
             swiftSettings: settings),
     ] + systemLibraries + backendTargets + fuzzTargets

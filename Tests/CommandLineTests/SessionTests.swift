@@ -15,17 +15,6 @@ struct SessionTests {
         try play(String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8), name)
     }
 
-    @Test("the README's sessions go as they are written")
-    func readme() throws {
-        let text = try String(contentsOfFile: "\(BuiltProducts.package)/README.md", encoding: .utf8)
-        let blocks = text.split(separator: "```console\n").dropFirst().compactMap { $0.split(separator: "```").first }
-        #expect(blocks.count == 3)
-        // The sessions' homes have the folders of the XDG variables, a person's have their defaults.
-        for block in blocks {
-            try play(String(block).replacing("{home}/.config", with: "{home}/config"), "README.md")
-        }
-    }
-
     private func play(_ text: String, _ name: String) throws {
         let script = try SessionScript(text)
         try #require(!script.steps.isEmpty)

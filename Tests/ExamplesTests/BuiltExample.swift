@@ -7,7 +7,7 @@ struct BuiltExample {
     /// The folder that holds everything; remove it at the end.
     let folder: String
     /// Where the products are.
-    var products: String { "\(folder)/build/debug" }
+    var products: String { "\(folder)/.build/debug" }
 
     init(_ name: String) throws {
         folder = "/tmp/localdata-\(name)-\(UInt64.random(in: 0 ... .max))"
@@ -16,7 +16,7 @@ struct BuiltExample {
             "/usr/bin/env",
             arguments: [
                 "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)", "--scratch-path",
-                "\(folder)/build",
+                "\(folder)/.build",
             ], environment: ProcessInfo.processInfo.environment
         ).run(deadline: .seconds(900))
         try #require(build.outcome == .exited(code: 0), "\(String(decoding: build.output.suffix(4000), as: UTF8.self))")

@@ -9,6 +9,7 @@ struct HelloBackendTests {
         let example = try BuiltExample("HelloBackend")
         defer { example.remove() }
         try conforms(example)
+        try servesAsTheReadmeShows(example)
         let configuration = try HostConfiguration(
             text: """
                 { plugins: { path: ["\(example.products)/libHelloBackend.so"] },
@@ -25,5 +26,16 @@ struct HelloBackendTests {
         let report = try example.run(
             "\(BuiltExample.binaries)/ld-host", "plugins", "test", "\(example.products)/libHelloBackend.so")
         #expect(report.contains(", 0 failed,"), "\(report)")
+    }
+
+    /// Plays the README's session in the folder in which the example was built.
+    private func servesAsTheReadmeShows(_ example: BuiltExample) throws {
+        let lines = try #require(try Document("README.md").blocks(of: "console").last).split(separator: "\n")
+        let commands = lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
+        #expect(commands.count == 3)
+        let script = "set -e; cd '\(example.folder)'; PATH=\(BuiltExample.binaries):$PATH; exec 2>&1\n"
+        let output = try example.run("/bin/sh", "-c", script + commands.joined(separator: "\n"))
+        let shown = lines.filter { !$0.hasPrefix("$ ") }.map { "\($0)\n" }.joined()
+        #expect(output == shown.replacing("/home/ann/.config", with: "\(example.folder)/config"))
     }
 }

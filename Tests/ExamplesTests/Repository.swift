@@ -10,3 +10,11 @@ enum Repository {
         try String(contentsOf: URL(filePath: "\(root)/\(path)"), encoding: .utf8)
     }
 }
+
+extension Repository {
+    /// The files below a folder that meet a condition, sorted, without those of builds.
+    static func files(below folder: String, where isWanted: (String) -> Bool) -> [String] {
+        let all = (try? FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")) ?? []
+        return all.map { "\(folder)/\($0)" }.filter { !$0.contains("/.build/") && isWanted($0) }.sorted()
+    }
+}

@@ -35,9 +35,14 @@ import Testing
         }
     }
 
-    @Test("has a configuration that is valid, and so has the README", arguments: ["reference", "README.md"])
+    @Test(
+        "has a configuration that is valid, and so has the guide to operating",
+        arguments: [
+            "Sources/LocalDataAPI/LocalDataAPI.docc/StandardMigrations.md",
+            "Sources/ld-host/Host/LocalDataHost.docc/Operating.md",
+        ])
     func configuration(_ name: String) throws {
-        let text = name == "reference" ? blocks("json5").first : try Self.blocks("json5", in: Self.text(name)).last
+        let text = try Self.blocks("json5", in: Self.text(name)).first
         let configuration = try HostConfiguration(text: try #require(text), source: name)
         #expect(configuration.problems().isEmpty)
         guard case .list(let steps) = try configuration.settings().packs.first?.options["manifest"] else {

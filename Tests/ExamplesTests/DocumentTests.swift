@@ -1,0 +1,97 @@
+import FoundationEssentials
+import LocalDataHost
+import Testing
+
+@Suite("The README and the guides")
+struct DocumentTests {
+    /// What is compiled and can be shown; what `plugins new` writes is compared where it is built.
+    private static let compiled = ["Examples", "Tests/ExamplesTests"]
+        .flatMap { Repository.files(below: $0) { $0.hasSuffix(".swift") } }
+        .compactMap { try? Repository.text($0) }
+
+    @Test("have no Swift sample that is not compiled, word for word", arguments: Document.paths)
+    func samplesAreCompiled(_ path: String) throws {
+        guard !path.hasSuffix("/WritingAPlugin.md") else { return }
+        for block in try Document(path).blocks(of: "swift") {
+            #expect(Self.compiled.contains { $0.contains(block) }, "not compiled anywhere:\n\(block)")
+        }
+    }
+
+    @Test("have the samples that the test above looks for")
+    func samplesAreFound() throws {
+        let counts = try Document.paths.map { try Document($0).blocks(of: "swift").count }
+        #expect(counts.filter { $0 > 0 }.count >= 6)
+        #expect(try Document("README.md").blocks(of: "swift").count == 2)
+        #expect(try Document("Sources/LocalDataAPI/LocalDataAPI.docc/Migrations.md").blocks(of: "swift").count == 7)
+    }
+
+    @Test("have configuration samples that are valid", arguments: Document.paths)
+    func configurationIsValid(_ path: String) throws {
+        for block in try Document(path).blocks(of: "json5") {
+            #expect(try HostConfiguration(text: block, source: path).problems().isEmpty)
+        }
+    }
+
+    @Test("show a sample that does what it says")
+    func sampleRuns() async throws { #expect(try await useTheme() == "dark") }
+
+    @Test("begin with a README of at most 1,000 words")
+    func readmeIsShort() throws {
+        let words = try Document("README.md").text.split(whereSeparator: \.isWhitespace)
+        #expect(words.count <= 1000)
+    }
+
+    @Test("promise a plugin in 25 lines, and the example has no more")
+    func helloIsShort() throws {
+        let lines = try Repository.text("Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 26)
+    }
+
+    @Test("show six figures first, as the article on performance has them")
+    func figures() throws {
+        let measured = try Document("Sources/ld-host/Host/LocalDataHost.docc/Performance.md").rows
+        let shown = try Document("README.md").rows.filter { $0.hasSuffix(" met |") || $0.hasSuffix(" **not met** |") }
+        #expect(shown.count == 6)
+        for row in shown { #expect(measured.contains(row), "not measured so:\n\(row)") }
+    }
+
+    @Test("list every plugin that is built")
+    func plugins() throws {
+        let built = Repository.files(below: "Sources") { _ in true }.compactMap { path in
+            let parts = path.split(separator: "/")
+            return parts.count == 3 && ["Backends", "Migrators"].contains(parts[1]) && !parts[2].contains(".")
+                ? String(parts[2]) : nil
+        }
+        let readme = try Document("README.md")
+        #expect(built.count >= 7)
+        for plugin in built { #expect(readme.rows.contains { $0.hasPrefix("| `\(plugin)` |") }, "\(plugin)") }
+    }
+
+    @Test(
+        "link to files that there are",
+        arguments: Document.paths + ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
+    func links(_ path: String) throws {
+        let folder = URL(filePath: "\(Repository.root)/\(path)").deletingLastPathComponent()
+        for link in try Document(path).text.split(separator: "](").dropFirst() {
+            let target = String(link.prefix { $0 != ")" && $0 != "#" })
+            guard !target.isEmpty, !target.contains(":") else { continue }
+            #expect(FileManager.default.fileExists(atPath: folder.appending(path: target).path()), "\(target)")
+        }
+    }
+
+    @Test("walk through types that there are")
+    func walks() throws {
+        let article = try Document("Sources/ld-host/Host/LocalDataHost.docc/Architecture.md").text
+        let walks = try #require(article.split(separator: "## Five walks").last)
+        let named = Set(walks.matches(of: /`([A-Z][A-Za-z]+)`/).map { String($0.1) })
+        #expect(named.count >= 30)
+        let sources = Repository.files(below: "Sources") { $0.hasSuffix(".swift") }
+            .compactMap { try? Repository.text($0) }
+        for name in named {
+            let declarations = ["class", "struct", "enum", "protocol"].map { "\($0) \(name)" }
+            let isDeclared = sources.contains { text in declarations.contains { text.contains($0) } }
+            #expect(isDeclared, "no type '\(name)'")
+        }
+    }
+}
