@@ -25,11 +25,12 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
 
-.PHONY: help build demo test check check-as-root clients lint bench torture campaigns clean
+.PHONY: help build demo test check check-as-root clients lint docs bench torture campaigns clean
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
 	@echo "make test     install what is missing, check the format, build, and run all tests"
+	@echo "make docs     build the guides with DocC"
 	@echo "make bench    measure against C programs that make the same calls"
 	@echo "make torture  run the long fault campaigns whole"
 	@echo "make clean    remove everything that was built"
@@ -46,6 +47,9 @@ lint:
 	.ci/floors
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
+docs: build
+	SWIFT=$(SWIFT) .ci/docs "$$($(SWIFT) build --show-bin-path)"
+
 test: clients
 	SWIFT=$(SWIFT) .ci/as user $(MAKE) check
 	SWIFT=$(SWIFT) .ci/as root $(MAKE) check-as-root
@@ -54,6 +58,7 @@ test: clients
 check: lint
 	python3 Tests/FaultInjection/selftest.py
 	$(SWIFT) build --build-tests
+	SWIFT=$(SWIFT) .ci/docs "$$($(SWIFT) build --show-bin-path)"
 	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(AS_ROOT)'
 	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'
 

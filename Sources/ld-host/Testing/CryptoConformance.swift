@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of ``CryptoProvider`` and, for a provider that makes them, of ``IncrementalCryptoProvider``.
+/// Tries every promise of `CryptoProvider` and, for a provider that makes them, of `IncrementalCryptoProvider`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of ``MigrationPack``.
+/// Tries every promise of `MigrationPack`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of ``StorageBackend`` and of the abilities that a store claims.
+/// Tries every promise of `StorageBackend` and of the abilities that a store claims.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

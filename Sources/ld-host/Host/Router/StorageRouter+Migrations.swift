@@ -45,7 +45,7 @@ extension StorageRouter {
         return MigrationReport(try await migrateRanges().entries + migrate(keys).entries)
     }
 
-    /// Tells migrations what the user chose; see ``MigrationContext/userPreferences``.
+    /// Tells migrations what the user chose; see `MigrationContext.userPreferences`.
     public func updateMigrationPreferences(_ preferences: [String: AnyCodable]) async {
         migrationRegistry.preferences = preferences
     }
