@@ -31,7 +31,7 @@ help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
 	@echo "make test     install what is missing, check the format, build, and run all tests"
 	@echo "make docs     build the guides with DocC"
-	@echo "make bench    measure against C programs that make the same calls"
+	@echo "make bench    measure against C programs that make the same calls, and write the article on performance"
 	@echo "make torture  run the long fault campaigns whole"
 	@echo "make clean    remove everything that was built"
 
@@ -73,7 +73,10 @@ clients:
 
 bench:
 	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind
-	Tests/Benchmarks/run
+	mkdir -p .build
+	Tests/Benchmarks/run >.build/bench.md
+	Tests/Benchmarks/write-article .build/bench.md
+	cat .build/bench.md
 
 torture: clients
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/as user $(MAKE) campaigns FUZZ_SECONDS=$(FUZZ_SECONDS)

@@ -56,6 +56,38 @@ struct DocumentTests {
         for row in shown { #expect(measured.contains(row), "not measured so:\n\(row)") }
     }
 
+    @Test("have their figures written by the benchmarks, and none that was not measured")
+    func figuresAreWritten() throws {
+        let root = URL(filePath: "/tmp/localdata-figures-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: root) }
+        let article = root.appending(path: "Sources/ld-host/Host/LocalDataHost.docc/Performance.md")
+        try FileManager.default.createDirectory(
+            at: article.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let shown = try Document("README.md").text
+        try shown.write(to: root.appending(path: "README.md"), atomically: true, encoding: .utf8)
+        let measured = try Document("Sources/ld-host/Host/LocalDataHost.docc/Performance.md").text
+        let results = root.appending(path: "results.md")
+
+        // Our time of the last row of the README.
+        let last = try #require(try Document("README.md").rows.last { $0.hasSuffix(" met |") })
+        let figure = try "| \(#require(last.split(separator: " | ").dropFirst().first)) |"
+
+        func write(_ figures: String) throws -> ChildProcess.Completion {
+            try figures.write(to: results, atomically: true, encoding: .utf8)
+            return try ChildProcess(
+                "/usr/bin/python3",
+                arguments: ["\(Repository.root)/Tests/Benchmarks/write-article", results.path(), root.path()],
+                environment: [:]
+            ).run(deadline: .seconds(60))
+        }
+        #expect(try write(measured.replacing(figure, with: "| 1 us |")).outcome == .exited(code: 0))
+        let written = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        #expect(written == shown.replacing(figure, with: "| 1 us |"))
+        #expect(written != shown)
+        #expect(try String(contentsOf: article, encoding: .utf8).contains("# Performance"))
+        #expect(try write("| what; beside what |").outcome == .exited(code: 1))
+    }
+
     @Test("list every plugin that is built")
     func plugins() throws {
         let built = Repository.files(below: "Sources") { _ in true }.compactMap { path in
