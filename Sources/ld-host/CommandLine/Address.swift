@@ -27,8 +27,8 @@ enum Address {
 
     /// What help says of that operand.
     static let selectionHelp = """
-        DOMAIN stands for all its scopes, DOMAIN:SCOPE for one, and what follows a / for the start of the names in it.
-        DOMAIN/ alone is the scope of the keys that name none: userDefaults/ is the unnamed suite.
+        DOMAIN selects all its scopes, DOMAIN:SCOPE one of them, and /PREFIX the names that start so. DOMAIN/ alone is
+        the scope of keys that name none: userDefaults/ is the unnamed suite.
         """
 
     /// The address of a name in a domain.

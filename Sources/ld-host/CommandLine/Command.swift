@@ -25,23 +25,49 @@ struct Command: Sendable {
 
     /// The options that every command takes.
     static let common = [
-        Option(name: "--config", value: "FILE", help: "read FILE besides the other configuration files"),
+        Option(name: "--config", value: "FILE", help: "read FILE in addition to the other configuration files"),
         Option(name: "-c", value: "KEY=VALUE", help: "set one configuration value for this run; may be repeated"),
-        Option(name: "--verbose", short: "-v", help: "tell on standard error what is done; names, never values"),
+        Option(name: "--verbose", short: "-v", help: "print each step to standard error: names, never values"),
         Option(name: "--help", short: "-h", help: "show help and end"),
     ]
 
     static let json = Option(name: "--json", help: "print JSON")
 
-    /// Every command, in the order of the help.
-    static let all: [Command] = [
-        .initialize, .set, .get, .remove, .exists, .list, .batch, .importValues, .exportValues, .watch,
-        .envelopeInspect, .keysList, .keysCreate, .keysRotate, .keysEnable, .keysDisable, .keysRetire, .keysForget,
-        .keysAdopt, .keysDisown, .reseal, .storeCopy, .storeForget, .migratePlan, .migrateRun, .migrateStatus,
-        .migrateHistory, .migrateResume,
-        .migrateRollback, .migrateConfirm, .migrateLedgerRepair, .pluginsList, .pluginsInspect, .pluginsTest,
-        .pluginsVectors, .pluginsNew, .credentialGit, .credentialDocker, .pipe, .configShow, .configGet, .configSet,
-        .configUnset, .configValidate,
-        .configPath, .audit, .doctor, .demo, .version, .help,
+    /// The commands for one task.
+    struct Group: Sendable {
+        let task: String
+        let commands: [Command]
+    }
+
+    /// Every command by its task, in the order of the help.
+    static let groups: [Group] = [
+        Group(
+            task: "Read and write values",
+            commands: [.set, .get, .remove, .exists, .list, .batch, .watch, .importValues, .exportValues]),
+        Group(
+            task: "Configure",
+            commands: [.initialize, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath]),
+        Group(task: "Check", commands: [.doctor, .audit]),
+        Group(task: "Replace a store", commands: [.storeCopy, .storeForget]),
+        Group(
+            task: "Manage encryption keys",
+            commands: [
+                .keysList, .keysCreate, .keysRotate, .reseal, .keysRetire, .keysDisable, .keysEnable, .keysForget,
+                .keysAdopt, .keysDisown, .envelopeInspect,
+            ]),
+        Group(
+            task: "Migrate older data",
+            commands: [
+                .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateRollback, .migrateConfirm,
+                .migrateResume, .migrateLedgerRepair,
+            ]),
+        Group(
+            task: "Find and write plugins",
+            commands: [.pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew]),
+        Group(task: "Serve other programs", commands: [.credentialGit, .credentialDocker, .pipe]),
+        Group(task: "Learn", commands: [.help, .demo, .version]),
     ]
+
+    /// Every command, in the order of the help.
+    static let all: [Command] = groups.flatMap(\.commands)
 }

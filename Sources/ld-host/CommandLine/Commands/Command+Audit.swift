@@ -5,13 +5,13 @@ internal import LocalDataHost
 extension Command {
     static let audit = Command(
         name: "audit", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1,
-        summary: "say of every key what it is, where it is, and how it is protected",
+        summary: "report what each key is, where it is, and how it is protected",
         details: """
-            The keys are those of the catalogs that the configuration names, also those never written, and everything
-            that is stored besides: how many each location has, and with --keys each of them. Values are not read.
+            Covers the keys in the catalogs that the configuration names, also those never written, and every other
+            stored value: how many each location has, and with --keys each of them. Values are not read.
             \(Address.selectionHelp)
-            The HTML page has the keys of catalogs and \(mostOfPage) more of each location. Ends with status 2 if a store could
-            not be listed or looked at; the report then says so and lacks what is in it.
+            The HTML page has the keys of catalogs and \(mostOfPage) more of each location. Ends with status 2 if a
+            store could not be listed; the report then names it, and lacks its keys.
             """,
         options: [
             Option(name: "--keys", help: "print all that is known of each key"), json,

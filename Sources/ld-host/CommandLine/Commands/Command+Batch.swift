@@ -4,12 +4,13 @@ internal import LocalDataHost
 
 extension Command {
     static let batch = Command(
-        name: "batch", operands: "[FILE]", count: 0...1, summary: "store and remove many values, all of them or none",
+        name: "batch", operands: "[FILE]", count: 0...1, summary: "store and remove many values, all or none",
         details: """
-            FILE (standard input without it, or with -) has one change a line, a JSON object: {"set": "ADDRESS", "value":
-            ...} or {"remove": "ADDRESS"}. Values are as import takes them, also for keys of a catalog; removing what is not there is fine. A later
-            change of an address wins. Everything is checked before the first change, and what is interrupted, by a kill
-            or a power loss, has happened as a whole or not at all.
+            FILE has one change a line, a JSON object: {"set": "ADDRESS", "value": ...} or {"remove": "ADDRESS"}.
+            Without FILE, or with -, changes come from standard input. Values have the form that import takes, also
+            for keys of a catalog. Removing an absent value is no error, and a later change of an address wins.
+            Everything is checked before the first change. After a kill or a power loss all changes are made, or
+            none.
             """,
         options: [json]
     ) { arguments, session in

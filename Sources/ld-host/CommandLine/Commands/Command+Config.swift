@@ -11,7 +11,7 @@ extension Command {
 
     static let configShow = Command(
         name: "config show", summary: "print the configuration in effect",
-        options: [Option(name: "--origin", help: "tell for each value where it comes from"), json]
+        options: [Option(name: "--origin", help: "print where each value comes from"), json]
     ) { arguments, session in
         let configuration = try session.configuration()
         let values = configuration.values().map {
@@ -31,7 +31,7 @@ extension Command {
     }
 
     static let configGet = Command(
-        name: "config get", operands: "KEY", count: 1...1, summary: "print one value of the configuration",
+        name: "config get", operands: "KEY", count: 1...1, summary: "print one setting",
         details: "Text is printed as it is, anything else as JSON. Ends with status 1 if KEY has no value.",
         options: [Option(name: "--origin", help: "print where it comes from instead"), json]
     ) { arguments, session in
@@ -55,7 +55,7 @@ extension Command {
     }
 
     static let configSet = Command(
-        name: "config set", operands: "KEY VALUE", count: 2...2, summary: "change one value of the configuration",
+        name: "config set", operands: "KEY VALUE", count: 2...2, summary: "change one setting",
         details: """
             VALUE is JSON, or text if it is no JSON. The file that LOCALDATA_CONFIG or --config names is changed, or
             else the user's; its comments and its order stay. A change that makes the configuration invalid is refused.
@@ -71,7 +71,7 @@ extension Command {
     }
 
     static let configUnset = Command(
-        name: "config unset", operands: "KEY", count: 1...1, summary: "remove one value from the configuration file"
+        name: "config unset", operands: "KEY", count: 1...1, summary: "remove one setting from the configuration file"
     ) { arguments, session in
         let key = arguments.operands[0]
         let path = try session.uncheckedConfiguration().change(key, to: nil, flags: session.flags)
@@ -89,7 +89,7 @@ extension Command {
 
     static let configValidate = Command(
         name: "config validate", operands: "[FILE]", count: 0...1,
-        summary: "check the configuration, or one file, and print every problem",
+        summary: "check the configuration, and print every problem",
         details: "Ends with status 2 if there are problems; each names the file, the line and what to do."
     ) { arguments, session in
         let problems: [ConfigurationProblem]
@@ -107,7 +107,7 @@ extension Command {
     }
 
     static let configPath = Command(
-        name: "config path", summary: "print the configuration files in the order in which they count", options: [json]
+        name: "config path", summary: "list the configuration files; later ones override earlier ones", options: [json]
     ) { _, session in
         let files = HostConfiguration.files(flags: session.flags)
         if session.json {

@@ -6,13 +6,13 @@ extension Command {
         name: "credential git", operands: "ACTION", count: 1...1,
         summary: "keep git's passwords in the keychain",
         details: """
-            A credential helper of git's (gitcredentials(7)): ACTION is get, store or erase, and the request comes from
-            standard input. As a link named git-credential-localdata to this program it is what this makes git use:
+            A credential helper for git (gitcredentials(7)): ACTION is get, store or erase, and the request comes
+            from standard input. Link git-credential-localdata to this program, and git uses it after:
               git config --global credential.helper localdata
-            Of several users' passwords for one place the one stored last is given. The service in the keychain is
-            git:PROTOCOL://HOST, with /PATH behind it if credential.useHttpPath is set, and the name is the user's.
-            A request without a path finds and erases what was stored with one, as with git's own helpers.
-            Any other action is passed over, as git wants it.
+            If several users have passwords for one location, the one stored last is returned. The service in the
+            keychain is git:PROTOCOL://HOST, followed by /PATH if credential.useHttpPath is set, and the name is the
+            user's. A request without a path also finds and erases what was stored with one, as with git's own
+            helpers. Any other action is ignored, as git expects.
             """
     ) { arguments, session in
         let action = arguments.operands[0]
@@ -32,10 +32,10 @@ extension Command {
         name: "credential docker", operands: "ACTION", count: 0...4096,
         summary: "keep Docker's passwords in the keychain",
         details: """
-            A credential helper of Docker's: ACTION is store, get, erase, list or version, and the request comes from
-            standard input. Errors go to standard output, where Docker reads them, with exit status 1. As a link named
-            docker-credential-localdata to this program it is what "credsStore": "localdata" in Docker's config.json
-            means. The service in the keychain is docker, and the name is the server's URL.
+            A credential helper for Docker: ACTION is store, get, erase, list or version, and the request comes from
+            standard input. Errors go to standard output, where Docker reads them, with exit status 1. Link
+            docker-credential-localdata to this program, and set "credsStore": "localdata" in Docker's config.json.
+            The service in the keychain is docker, and the name is the server's URL.
             """
     ) { arguments, session in
         guard arguments.operands.count == 1 else {

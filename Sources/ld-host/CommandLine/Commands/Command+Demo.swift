@@ -7,10 +7,10 @@ internal import LocalDataHost
 extension Command {
     static let demo = Command(
         name: "demo", operands: "[FILE]", count: 0...1,
-        summary: "store a list of languages through one plugin, then through another",
+        summary: "store a list of languages through one plugin, then another",
         details: """
-            FILE is Debian's list of languages, iso_639-3.json of the package iso-codes. Works in a folder of its own,
-            which is removed at the end.
+            FILE is Debian's list of languages, iso_639-3.json of the package iso-codes. Works in a folder of its
+            own, and removes it at the end.
             """
     ) { arguments, _ in
         let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"

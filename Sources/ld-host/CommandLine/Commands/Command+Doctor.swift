@@ -3,13 +3,14 @@ internal import LocalDataHost
 
 extension Command {
     private static let repair = Option(
-        name: "--repair", help: "first repair what keeps a store from being changed, and tell what was given up for it")
+        name: "--repair", help: "first repair stores that cannot be changed, and print what was given up")
 
     static let doctor = Command(
-        name: "doctor", summary: "check configuration, plugins and stores, and tell what serves what and why",
+        name: "doctor", summary: "check the configuration, the plugins and the stores",
         details: """
-            With --scrub it also reads every value and compares it with the checksum that it was stored with; sealed values
-            are opened. That takes as long as reading everything takes. Ends with status 2 if something needs attention.
+            With --scrub it also reads every value, decrypts it, and compares it with the checksum that was stored
+            with it, which takes as long as reading everything takes. Ends with status 2 if something needs
+            attention.
             """,
         options: [
             Option(name: "--scrub", help: "read every value, and list those that are damaged or were edited by others"),

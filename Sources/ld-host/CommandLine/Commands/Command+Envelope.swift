@@ -7,10 +7,10 @@ internal import Synchronization
 extension Command {
     static let envelopeInspect = Command(
         name: "envelope inspect", operands: "[ADDRESS]", count: 0...1,
-        summary: "show what the header of a sealed value says",
+        summary: "show the header of an encrypted value",
         details: """
-            Nothing of it is authentic without the key: it is what the bytes say. Neither key nor value is needed or
-            shown. Ends with status 2 if it is no sealed value, or not a whole one.
+            Prints what the bytes say; without the key, nothing of it is proven authentic. It needs and prints
+            neither key nor value. Ends with status 2 if the bytes are no encrypted value, or not a whole one.
             """,
         options: [
             Option(name: "--stdin", help: "take the sealed value from standard input, to its end"),

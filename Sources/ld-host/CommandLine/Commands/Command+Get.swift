@@ -7,9 +7,8 @@ extension Command {
     static let get = Command(
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
-            Prints the value's bytes as they are; only on a terminal a line end is added to
-            a value without one. With --json, 'modified' is when it was written, in
-            nanoseconds since 1970 UTC. Ends with status 1 if nothing is stored.
+            Prints the value's bytes unchanged. On a terminal, a value without a line end gets one. With --json,
+            'modified' is the time of writing in nanoseconds since 1970 UTC. Ends with status 1 if nothing is stored.
             """,
         options: [Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"), json]
     ) { arguments, session in

@@ -15,14 +15,18 @@ extension Command {
     ) { arguments, _ in
         guard !arguments.operands.isEmpty else {
             Output.line("usage: ld-host COMMAND [ARGUMENTS]\n")
-            var table = Table()
-            for command in Command.all { table.add("  \(command.name) \(command.operands)", command.summary) }
-            table.print(width: Wrapping.help)
-            Output.line("")
+            for group in Command.groups {
+                Output.line("\(group.task):")
+                var table = Table()
+                for command in group.commands { table.add("  \(command.name) \(command.operands)", command.summary) }
+                table.print(width: Wrapping.help)
+                Output.line("")
+            }
             paragraph(
                 """
                 An ADDRESS is domain[:scope]/name: userDefaults/theme, keychain:com.example/token, \
-                fileSystem:documents/profile. Exit status: 0 done, 1 not stored, 2 failed, 64 misused.
+                fileSystem:documents/profile. The exit status is 0 if it is done, 1 if nothing is stored, 2 if it failed, \
+                and 64 for a command line that makes no sense. ld-host help COMMAND explains a command.
                 """)
             Output.line("\nOptions of every command:")
             print(Command.common)

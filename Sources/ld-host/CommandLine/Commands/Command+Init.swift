@@ -2,10 +2,10 @@ internal import LocalDataHost
 
 extension Command {
     static let initialize = Command(
-        name: "init", summary: "write a configuration file that says which store serves what",
+        name: "init", summary: "write a configuration file with today's choices",
         details: """
-            Writes the user's file (or the one that LOCALDATA_CONFIG or --config names) with today's choices in it, so
-            that they never change by themselves. A file that is there is left alone.
+            Writes the user's file, or the file that LOCALDATA_CONFIG or --config names. It states which store serves
+            what today, so that a later default changes nothing. An existing file is left as it is.
             """
     ) { _, session in
         let (path, isNew) = try HostConfiguration.writeStarter(flags: session.flags)

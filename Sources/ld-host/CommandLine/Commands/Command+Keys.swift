@@ -4,8 +4,8 @@ internal import LocalDataHost
 extension Command {
     private static let store = Option(name: "--store", value: "NAME", help: "the keys of the sealed store NAME")
     private static let ringDetails = """
-        The master keys seal values of keys with an encryption policy. They are kept in the keychain domain, whose store
-        is sealed with keys of its own: those of that store are meant with --store.
+        Master keys protect the values of keys with an encryption policy. They are kept in the keychain domain, whose
+        store is sealed with keys of its own; --store NAME selects the keys of a sealed store.
         """
 
     /// A line of `keys list`.
@@ -20,14 +20,14 @@ extension Command {
     }
 
     static let keysList = Command(
-        name: "keys list", summary: "list the keys that seal values",
+        name: "keys list", summary: "list the master keys",
         details: """
-            \(ringDetails) One key a line: its id, its state (active: seals and opens; decrypt-only: opens; disabled:
-            neither), and when it was made. The first key is made when the first value is sealed. Behind them stand, as
-            former, the keys of rings that the configuration has named before, and keys of stores that it names no more.
+            \(ringDetails) Prints one key a line: its id, its state, and when it was created. An active key encrypts
+            and decrypts, a decrypt-only key decrypts, and a disabled key does neither. The first encrypted value
+            creates the first key. Keys marked former belong to rings or stores that the configuration named before.
             """,
         options: [
-            store, Option(name: "--values", help: "count the values that each key seals, by looking at all of them"),
+            store, Option(name: "--values", help: "count the values that each key protects, by reading all of them"),
             json,
         ]
     ) { arguments, session in
@@ -64,7 +64,7 @@ extension Command {
     }
 
     static let keysCreate = Command(
-        name: "keys create", summary: "make a key that seals nothing until it is rotated to",
+        name: "keys create", summary: "create a master key for a later rotation",
         details: "The first key of a ring is active at once. Prints the key's id.", options: [store, json]
     ) { arguments, session in
         try show(try await session.router().createKey(in: ring(arguments)), session)
@@ -73,10 +73,10 @@ extension Command {
 
     static let keysRotate = Command(
         name: "keys rotate", operands: "[ID]", count: 0...1,
-        summary: "seal what is written from now on under another key",
+        summary: "encrypt new values with another master key",
         details: """
-            Makes a new key, or takes the one with ID (or what ID starts, of at least 4 digits), and makes it active. The
-            key that was active opens from then on, so everything stays readable. Run reseal to seal what is stored anew.
+            Creates a key, or takes the key ID (its first 4 digits or more are enough), and makes it active. The
+            former active key still decrypts, so every value stays readable. Run reseal to re-encrypt stored values.
             Prints the active key's id.
             """,
         options: [store, json]
@@ -87,8 +87,10 @@ extension Command {
     }
 
     static let keysDisable = Command(
-        name: "keys disable", operands: "ID", count: 1...1, summary: "let a key neither seal nor open",
-        details: "What it seals cannot be read until it is enabled again. The active key cannot be disabled.",
+        name: "keys disable", operands: "ID", count: 1...1, summary: "stop a master key from encrypting and decrypting",
+        details: """
+            Values that it protects cannot be read until it is enabled again. The active key cannot be disabled.
+            """,
         options: [store]
     ) { arguments, session in
         try await session.router().disableKey(arguments.operands[0], of: ring(arguments))
@@ -96,17 +98,18 @@ extension Command {
     }
 
     static let keysEnable = Command(
-        name: "keys enable", operands: "ID", count: 1...1, summary: "let a disabled key open again", options: [store]
+        name: "keys enable", operands: "ID", count: 1...1, summary: "let a disabled master key decrypt again",
+        options: [store]
     ) { arguments, session in
         try await session.router().enableKey(arguments.operands[0], of: ring(arguments))
         return .done
     }
 
     static let keysRetire = Command(
-        name: "keys retire", operands: "ID", count: 1...1, summary: "remove a key that seals nothing, for good",
+        name: "keys retire", operands: "ID", count: 1...1, summary: "remove an unused master key for good",
         details: """
-            Looks at every value in every place where something was sealed under the ring; a key that still seals one is
-            kept, and so is the active key.
+            Reads every value in every location where the ring has encrypted something. A key that still protects a
+            value is kept, and so is the active key.
             """,
         options: [store]
     ) { arguments, session in
@@ -115,11 +118,12 @@ extension Command {
     }
 
     static let keysForget = Command(
-        name: "keys forget", operands: "STORE", count: 1...1, summary: "forget where a store was that moved or is gone",
+        name: "keys forget", operands: "STORE", count: 1...1,
+        summary: "forget the old location of a store that moved or is gone",
         details: """
-            The master keys remember where they sealed something, by what a store was configured as, so that none is retired
-            that is still needed. Once a store lies elsewhere, or nowhere, they are to be told: what they know of its folders
-            then goes to the store that is called STORE now, if there is one. A store's own keys need not be told.
+            The key ring remembers by a store's configuration where it has encrypted something, so that no key is
+            retired too early. If you move or remove a store, run this command: what the ring remembers then applies
+            to the store that is called STORE now, if there is one. A sealed store's own keys need no such command.
             """
     ) { arguments, session in
         let store = arguments.operands[0]
@@ -132,11 +136,12 @@ extension Command {
 
     static let keysAdopt = Command(
         name: "keys adopt", operands: "SERVICE/ACCOUNT", count: 1...1,
-        summary: "let a key ring of before open what it has sealed",
+        summary: "let a former key ring decrypt its values",
         details: """
-            A key ring opens values only if it is on the keychain's list, and each ring gets there when it is used. One that
-            encryption.service and encryption.account named before LocalData kept that list is put there with this. Adopt none
-            that you have never configured: whoever made it could make values that open. Prints the ids of its keys.
+            A key ring decrypts values only if it is on the keychain's list, and is added to it when it is first
+            used. This command adds a ring that encryption.service and encryption.account named before that list
+            existed. Never adopt a ring that you did not configure: whoever created it can create values that
+            decrypt. Prints the ids of its keys.
             """
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])
@@ -146,10 +151,10 @@ extension Command {
 
     static let keysDisown = Command(
         name: "keys disown", operands: "SERVICE/ACCOUNT", count: 1...1,
-        summary: "take a former key ring off the list of rings",
+        summary: "stop a former key ring from decrypting",
         details: """
-            It opens nothing from then on, and what lies at keychain:SERVICE/ACCOUNT can be read and removed as any value.
-            Run reseal first: what the ring still seals is unreadable otherwise. keys adopt undoes it.
+            The ring decrypts nothing from then on, and keychain:SERVICE/ACCOUNT can be read and removed like any
+            value. Run reseal first: values that the ring still protects become unreadable. keys adopt undoes it.
             """
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])
@@ -165,13 +170,13 @@ extension Command {
     }
 
     static let reseal = Command(
-        name: "reseal", summary: "re-encrypt what another key than the active one protects",
+        name: "reseal", summary: "re-encrypt values that an old key protects",
         details: """
-            \(ringDetails) What earlier master key rings have sealed is taken along. Every value is readable at every instant;
-            a run that is interrupted is taken up by the next. Ends with status 2 if a value cannot be opened; it stays as it
-            is.
+            \(ringDetails) Values that former key rings protect are included. Every value stays readable at every
+            moment, and the next run resumes an interrupted one. Ends with status 2 if a value cannot be decrypted;
+            that value stays as it is.
             """,
-        options: [store, Option(name: "--plan", help: "tell what would be done, and change nothing"), json]
+        options: [store, Option(name: "--plan", help: "print what would be done, and change nothing"), json]
     ) { arguments, session in
         let isPlan = arguments.has("--plan")
         let bar = ProgressLine("re-encrypting")

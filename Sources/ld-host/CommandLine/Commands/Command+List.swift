@@ -13,9 +13,10 @@ extension Command {
     static let list = Command(
         name: "ls", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "list what is stored",
         details: """
-            One address a line, as get takes it; without an argument those of every domain. \(Address.selectionHelp)
-            Folders of your own choosing are listed when they are named. A control character in a name is shown as an escape;
-            use --json or --null where names must be exact.
+            Prints one address a line, in the form that get takes; without an argument, those of every domain.
+            \(Address.selectionHelp)
+            Folders of your own choosing are listed only when you name them. A control character in a name is printed as an escape;
+            use --json or --null if you need exact names.
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),

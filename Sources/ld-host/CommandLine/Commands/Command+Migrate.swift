@@ -4,14 +4,15 @@ internal import LocalDataHost
 
 extension Command {
     private static let only = Option(
-        name: "--only", value: "ID", help: "the migration ID and those that it depends on")
-    private static let upTo = Option(name: "--up-to", value: "ID", help: "no migration after ID")
+        name: "--only", value: "ID", help: "run the migration ID and those that it depends on")
+    private static let upTo = Option(name: "--up-to", value: "ID", help: "stop after the migration ID")
 
     static let migratePlan = Command(
-        name: "migrate plan", summary: "tell what migrate run would do now, and change nothing",
+        name: "migrate plan", summary: "show what migrate run would do, and change nothing",
         details: """
-            Each migration of the configured packs is run on a copy of what it asks for, in order, and what it would read,
-            write and remove is shown: addresses and sizes in bytes, never values. Ends with status 2 if one would fail.
+            Runs each migration of the configured packs, in order, on a copy of the values that it asks for. Prints
+            what it would read, write and remove: addresses and sizes in bytes, never values. Ends with status 2 if
+            one would fail.
             """,
         options: [only, upTo, json]
     ) { arguments, session in
@@ -22,11 +23,12 @@ extension Command {
     }
 
     static let migrateRun = Command(
-        name: "migrate run", summary: "bring older data to where it belongs",
+        name: "migrate run", summary: "run the migrations that have older data to bring",
         details: """
-            Runs the migrations of the configured packs, each after those that it depends on. What one removes is removed last,
-            after what it wrote has been read back; a run that is interrupted is taken up by the next. What fails keeps only
-            what depends on it from being run. Ends with status 2 if one fails, or something is left to be removed.
+            Runs the migrations of the configured packs in the order of their dependencies. Each reads back what it
+            wrote before it removes anything. If one fails, only the migrations that depend on it are not run. The
+            next run resumes an interrupted one. Ends with status 2 if one fails, or if something remains to be
+            removed.
             """,
         options: [only, upTo, json]
     ) { arguments, session in
@@ -42,10 +44,11 @@ extension Command {
     }
 
     static let migrateStatus = Command(
-        name: "migrate status", summary: "tell of every migration how far it is",
+        name: "migrate status", summary: "show the state of each migration",
         details: """
-            Those of the configured packs, and those that the ledgers have and nobody knows any more: each with its state, its
-            destination, when it was run, and until when it can be rolled back. Ends with status 2 if something is to be done.
+            Prints the migrations of the configured packs, and those in the ledgers that no pack has any more: the
+            state, the destination, when it ran, and until when it can be rolled back. Ends with status 2 if there is
+            something to do.
             """,
         options: [json]
     ) { _, session in
@@ -56,8 +59,8 @@ extension Command {
     }
 
     static let migrateHistory = Command(
-        name: "migrate history", summary: "list what has been migrated, in the order of the runs",
-        details: "Whatever app or program did it, from the ledgers of all stores.", options: [json]
+        name: "migrate history", summary: "list past migrations, the oldest first",
+        details: "Reads the ledgers of all stores, whichever program has run the migrations.", options: [json]
     ) { _, session in
         let (records, failures) = try await session.router().migrationHistory()
         if session.json { try Output.json(records.map(MigrationRow.init)) } else { MigrationText.print(records) }
@@ -66,10 +69,10 @@ extension Command {
     }
 
     static let migrateResume = Command(
-        name: "migrate resume", summary: "finish what was interrupted",
+        name: "migrate resume", summary: "finish interrupted batches and migrations",
         details: """
-            Batches that were decided are put in place, moves of many values go on, and what migrations have left to be removed
-            is removed, also of those that nobody knows any more. Ends with status 2 if something is still left.
+            Completes committed batches and bulk moves, and removes what migrations have left to be removed, also
+            migrations that no pack has any more. Ends with status 2 if something remains.
             """,
         options: [json]
     ) { _, session in
@@ -84,8 +87,9 @@ extension Command {
     static let migrateRollback = Command(
         name: "migrate rollback", operands: "ID", count: 1...1, summary: "undo a migration",
         details: """
-            What it wrote is removed or becomes what it was, and what it removed is put back: all of it, or nothing if a value
-            was changed since. That is possible for as many days as migrations.grace says; see: ld-host migrate status
+            Removes or restores what the migration wrote, and puts back what it removed. It does all of that, or
+            nothing if a value was changed since. You can roll back for as many days as migrations.grace says; see:
+            ld-host migrate status
             """,
         options: [key]
     ) { arguments, session in
@@ -99,7 +103,7 @@ extension Command {
 
     static let migrateConfirm = Command(
         name: "migrate confirm", operands: "ID", count: 1...1,
-        summary: "make a migration final: what it replaced and removed is kept no longer", options: [key]
+        summary: "make a migration final: it cannot be undone any more", options: [key]
     ) { arguments, session in
         let id = arguments.operands[0]
         try await session.router().confirmMigration(id, of: arguments.value("--key"))

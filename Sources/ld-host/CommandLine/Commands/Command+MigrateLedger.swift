@@ -3,15 +3,15 @@ internal import LocalDataHost
 
 extension Command {
     static let migrateLedgerRepair = Command(
-        name: "migrate ledger repair", summary: "check the ledgers of migrations, and put damaged pages aside",
+        name: "migrate ledger repair", summary: "find damaged ledger pages, and set them aside",
         details: """
-            Each destination has a page in its own store, which says what was migrated to it. While a page cannot be read, no
-            migration to its destination is run. Tells of every page what is wrong with it and what is there in fact, and
-            changes nothing unless --apply is given: then damaged pages are kept under another name, and their migrations count
-            as not run. A page is never guessed or deleted, nor is what a migration brought. Ends with status 2 if a page is
-            damaged or cannot be read.
+            Each destination has a page in its own store that says what was migrated to it. While a page cannot be
+            read, no migration to its destination runs. Prints of each page what is damaged, and what the store has.
+            Changes nothing without --apply, which keeps damaged pages under another name; their migrations then
+            count as not run. It never invents or deletes a page, nor what a migration brought. Ends with status 2 if
+            a page is damaged or cannot be read.
             """,
-        options: [Option(name: "--apply", help: "put damaged pages aside"), json]
+        options: [Option(name: "--apply", help: "set damaged pages aside"), json]
     ) { arguments, session in
         let report = try await session.router().checkLedgers(puttingAside: arguments.has("--apply"))
         if session.json {

@@ -4,9 +4,10 @@ internal import LocalDataHost
 
 extension Command {
     static let pluginsList = Command(
-        name: "plugins list", summary: "list the plugins on the search path and what they offer",
+        name: "plugins list", summary: "list the plugins on the search path",
         details: """
-            Every plugin is looked at anew, in a child process with a deadline; a refused one is shown with the reason.
+            Inspects every plugin again, in a child process with a deadline. A refused plugin is printed with the
+            reason.
             """,
         options: [json]
     ) { _, session in
@@ -38,8 +39,8 @@ extension Command {
         name: "plugins inspect", operands: "FILE|COMPONENT", count: 1...1,
         summary: "show what a plugin offers, without trusting it",
         details: """
-            The plugin is loaded in a child process with a deadline (plugins.timeout), so that one that crashes or
-            hangs is a result. A name without a slash is a component's id, e.g. memory.
+            Loads the plugin in a child process with a deadline (plugins.timeout), so that a crash or a hang is a
+            result. A name without a slash is a component's id, e.g. memory.
             """,
         options: [json]
     ) { arguments, session in

@@ -4,12 +4,12 @@ internal import LocalDataHost
 extension Command {
     static let pluginsNew = Command(
         name: "plugins new", operands: "NAME", count: 1...1,
-        summary: "write the package of a new plugin into a new folder NAME",
+        summary: "create the package of a new plugin in the folder NAME",
         details: """
-            NAME is in upper camel case, e.g. MyStore; it becomes the library libMyStore.so with the component my-store.
-            The package builds as it is, has a test of its own and keeps the promises of its kind; its README.md says how
-            to go on. A package in Swift depends on LocalData's source, one in C on nothing: the header is in it. A crypto
-            plugin computes with libsodium.
+            NAME is in upper camel case, e.g. MyStore; it becomes the library libMyStore.so with the component
+            my-store. The package builds as it is, has a test, and keeps the promises of its kind; its README.md says
+            how to continue. A package in Swift depends on LocalData's source; one in C has the header and depends on
+            nothing. A crypto plugin computes with libsodium.
             """,
         options: [
             Option(name: "--kind", value: "KIND", help: "storage (the default), crypto, sync or migration"),

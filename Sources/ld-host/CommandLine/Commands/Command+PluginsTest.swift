@@ -6,13 +6,14 @@ internal import LocalDataTesting
 extension Command {
     static let pluginsTest = Command(
         name: "plugins test", operands: "FILE|COMPONENT", count: 1...1,
-        summary: "try every promise that a plugin's components make",
+        summary: "test a plugin against every promise of its kind",
         details: """
-            Runs the conformance kit over each storage, crypto and migration component of FILE, or over the component of an
-            id, e.g. sqlite, that a plugin on the search path offers, in a child process with a deadline, so that a plugin that crashes or hangs is a result. Components are opened with the plugin's defaults
-            and the options given; folders that they name by ${data}, ${cache}, ${state} and ${config} are below a
-            temporary one. What does not apply is skipped, with the reason. Prints a line for the checks of each ability, and
-            every failure; with --verbose each check. Exit status 0 means that nothing failed.
+            Runs the conformance kit over each component in FILE, or over a component such as sqlite that a plugin on
+            the search path offers. It runs in a child process with a deadline, so that a crash or a hang is a
+            result. Components are opened with the plugin's defaults and the options given. Folders that they name by
+            ${data}, ${cache}, ${state} and ${config} are in a temporary one. Checks that do not apply are skipped
+            with the reason. Prints a line for each ability's checks and for every failure, and with --verbose for
+            each check. Exit status 0 means that nothing failed.
             """,
         options: [
             Option(name: "--options", value: "JSON", help: "open the components with these options"),

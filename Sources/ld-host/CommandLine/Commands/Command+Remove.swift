@@ -4,7 +4,7 @@ internal import LocalDataHost
 extension Command {
     static let remove = Command(
         name: "rm", operands: "ADDRESS...", count: 1...4096, summary: "remove values",
-        details: "Ends with status 1 if one of them was not stored; the others are removed all the same."
+        details: "Ends with status 1 if one of them was not stored; the others are removed."
     ) { arguments, session in
         let router = try session.router()
         var keys: [AnyStorageKey] = []
@@ -18,8 +18,9 @@ extension Command {
     }
 
     static let exists = Command(
-        name: "exists", operands: "ADDRESS", count: 1...1, summary: "tell by the exit status whether a value is stored",
-        details: "Ends with status 0 if it is and 1 if not, and prints nothing.", options: [json]
+        name: "exists", operands: "ADDRESS", count: 1...1,
+        summary: "check whether a value is stored: exit status 0 or 1",
+        details: "Prints nothing. Ends with status 0 if the value is stored, and with 1 if it is not.", options: [json]
     ) { arguments, session in
         let router = try session.router()
         let isStored = try await router.exists(Address.key(arguments.operands[0], router))

@@ -3,22 +3,22 @@ internal import LocalDataHost
 
 extension Command {
     static let storeCopy = Command(
-        name: "store copy", operands: "FROM TO", count: 2...2, summary: "copy the values of one store to another",
+        name: "store copy", operands: "FROM TO", count: 2...2, summary: "copy values from one store to another",
         details: """
-            For the change of a domain from one store to the other: change domains.DOMAIN, then copy what was left behind
-            with --domain DOMAIN --move. Without --domain everything that FROM holds is copied. FROM and TO are
-            names of stores, or ids of components. Each value is read back and compared; what TO has already is left as it
-            is, so a run that was interrupted is taken up by the next. FROM is only read, unless --move is given: then its
-            values are removed when all of them have arrived, but for the host's own keys as long as FROM serves the keychain
-            domain: encrypted values open with those. What other processes set meanwhile is neither overwritten nor
-            removed. Ends with status 2 if a value could not be read, or was changed meanwhile and stays where it is.
+            To replace a domain's store, copy its values, change domains.DOMAIN, and run the command again with
+            --domain DOMAIN --move. Without --domain, all values in FROM are copied. FROM and TO are names of stores
+            or ids of components. Each value is read back and compared. A value that TO has already is left as it is,
+            so the next run resumes an interrupted one. --move removes the values from FROM when all of them have
+            arrived, except the host's own keys while FROM serves the keychain domain, because encrypted values need
+            them. Values that other processes set meanwhile are neither overwritten nor removed. Ends with status 2
+            if a value could not be read, or was changed meanwhile and stays in FROM.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
-            Option(name: "--give-up", help: "no longer go on with a copy that was interrupted"),
-            Option(name: "--move", help: "remove the values from FROM when everything has arrived"),
-            Option(name: "--overwrite", help: "replace values of which TO has another"),
-            Option(name: "--plan", help: "tell what would be done, and change nothing"), json,
+            Option(name: "--give-up", help: "abandon an interrupted copy"),
+            Option(name: "--move", help: "remove the values from FROM when all of them have arrived"),
+            Option(name: "--overwrite", help: "replace different values in TO"),
+            Option(name: "--plan", help: "print what would be done, and change nothing"), json,
         ]
     ) { arguments, session in
         let domains = arguments.all("--domain")
@@ -65,10 +65,10 @@ extension Command {
 
     static let storeForget = Command(
         name: "store forget", operands: "NAME", count: 1...1,
-        summary: "leave values in a store that serves their domain no longer",
+        summary: "stop reporting values that a former store still has",
         details: """
-            doctor looks for values in every store that served a domain before `config set` or `config unset` changed that,
-            so that none is left behind unseen. What NAME holds stays there, and doctor says no more of it.
+            doctor looks for values in every store that served a domain before `config set` or `config unset` changed
+            that. After this command it no longer looks in NAME. The values stay where they are.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once")

@@ -5,16 +5,15 @@ internal import LocalDataHost
 
 extension Command {
     static let importValues = Command(
-        name: "import", operands: "[DOMAIN[:SCOPE]] FILE", count: 1...2, summary: "store the entries of a JSON file",
+        name: "import", operands: "[DOMAIN[:SCOPE]] FILE", count: 1...2, summary: "store the values in a JSON file",
         details: """
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
-            with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space;
-            {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; with {"$format": "..."} beside
-            them, as export writes it, they are recorded as that. If a catalog describes a key, its type and serializer
-            count, as with set.
-            What export writes of a whole domain or of everything names its values by their addresses, so that it needs
-            no DOMAIN; with one, only the values in it are taken: a domain with all its scopes, or one scope.
-            Everything is checked before the first value is stored, and all values are stored or none.
+            with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space.
+            {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; {"$format": "..."} beside them,
+            as export writes it, says what they are recorded as. If a catalog describes a key, the value is encoded
+            by its type and serializer, as with set. What export writes of a domain or of everything has addresses
+            and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored. Everything is checked before
+            the first value is stored, and all values are stored or none.
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
@@ -66,16 +65,17 @@ extension Command {
     }
 
     static let exportValues = Command(
-        name: "export", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "print what is stored as JSON",
+        name: "export", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "print values as JSON",
         details: """
-            Prints a JSON object, one entry a line, that import takes back, to the same bytes recorded alike: of one
-            scope the names, of a whole domain or of everything the addresses. \(Address.selectionHelp)
-            Everything is all but the domains keychain and encryptedFileSystem, whose values would be there in plain text:
-            they are exported when they are named, or with --secrets. A value that is corrupt, or cannot be opened, is left
-            out and reported, and the status is 2.
+            Prints a JSON object with one entry a line, from which import restores the same bytes: one scope by
+            names, a whole domain or everything by addresses.
+            \(Address.selectionHelp)
+            Everything means all domains except keychain and encryptedFileSystem, whose values would be in plain
+            text: name them, or use --secrets. A value that is corrupt or cannot be decrypted is left out and
+            reported, and the status is 2.
             """,
         options: [
-            Option(name: "--secrets", help: "also the keychain's and encrypted values, in plain text, of every service")
+            Option(name: "--secrets", help: "include the keychain and encrypted values of every service, in plain text")
         ]
     ) { arguments, session in
         let selection = try Address.selection(arguments.operands.first)

@@ -13,10 +13,11 @@ extension Command {
         name: "watch", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1,
         summary: "report values that are set or removed",
         details: """
-            Without an argument in every domain. \(Address.selectionHelp)
-            One line for each change, by this program or any other: set ADDRESS, removed ADDRESS, or, if the store cannot say
-            which, changed DOMAIN[:SCOPE][/PREFIX]. Names, never values. Changes that come quickly one after the other are
-            reported as one. Stores that do not report changes are looked at once a second. Runs until it is interrupted.
+            Without an argument it reports the changes in every domain. \(Address.selectionHelp) Prints one line for
+            each change, by this program or any other: set ADDRESS, removed ADDRESS, or changed
+            DOMAIN[:SCOPE][/PREFIX] if the store cannot say which. It prints names, never values. Changes in quick
+            succession are reported as one. Stores that do not report changes are polled once a second. Runs until it
+            is interrupted.
             """,
         options: [
             Option(name: "--count", value: "N", help: "end after N lines"),
