@@ -62,7 +62,7 @@ package struct ConformanceSubject: Sendable {
         try image.openCrypto(component.id, options: options, folder: folder, log: log)
     }
 
-    /// Ends a check with a failure unless every option has a name of its own and a line of help.
+    /// Ends a check with a failure unless every option has a unique name and a line of help.
     func expectTidyOptions() throws {
         var known: Set<String> = []
         for option in component.options {

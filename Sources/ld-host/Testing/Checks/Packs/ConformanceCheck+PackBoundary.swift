@@ -8,7 +8,8 @@ internal import Synchronization
 extension ConformanceCheck {
     static let packBoundary: [ConformanceCheck] = [
         ConformanceCheck(
-            pack: "boundary.reports", "a failure is reported once, and nothing else is reported", if: .migrations
+            pack: "boundary.reports", "a failure is reported exactly once, and nothing else is reported",
+            if: .migrations
         ) { pack in
             func check(_ run: PackUnderTest.Run, _ what: String) throws {
                 let expected = run.status == LD_FAILED ? 1 : 0
@@ -26,7 +27,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            pack: "boundary.thread", "a transaction is used on the thread of the call alone", if: .migrations
+            pack: "boundary.thread", "a transaction is used only on the thread of its call", if: .migrations
         ) { pack in
             try pack.forEachRun { index, values in
                 let runs = [
@@ -36,7 +37,7 @@ extension ConformanceCheck {
                 try expect(calls == 0, "\(pack.name(index)) used its transaction \(calls) times on another thread")
             }
         },
-        ConformanceCheck(pack: "boundary.end", "a transaction is not used after the call that got it", if: .migrations)
+        ConformanceCheck(pack: "boundary.end", "a transaction is not used after its call has returned", if: .migrations)
         {
             pack in
             try pack.forEachRun { index, values in
@@ -46,7 +47,7 @@ extension ConformanceCheck {
                 pack.callsAfterTheEnd == 0, "transactions were used \(pack.callsAfterTheEnd) times when they were over")
         },
         ConformanceCheck(
-            pack: "threads.at-once", "different migrations run at once do what each does alone", if: .migrations
+            pack: "threads.at-once", "migrations that run at the same time do what each does alone", if: .migrations
         ) { pack in
             let alone = try pack.another()
             defer { alone.end() }
@@ -79,7 +80,9 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck(pack: "convert.repeats", "a conversion is the same for the same bytes", if: .conversions) {
+        ConformanceCheck(
+            pack: "convert.repeats", "the same bytes are always converted to the same result", if: .conversions
+        ) {
             pack in
             for index in pack.converting {
                 for value in [Data(), Data(PackValue.text.utf8), Data("{}".utf8), Pattern.data(1, 5000)] {
@@ -94,7 +97,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck(pack: "secrets.texts", "no value is in an error or the log", if: .migrations) { pack in
+        ConformanceCheck(pack: "secrets.texts", "no value appears in an error or a log", if: .migrations) { pack in
             var said: [String] = []
             try pack.forEachRun { index, values in
                 let plain = try pack.migrate(index, .init(values: values))

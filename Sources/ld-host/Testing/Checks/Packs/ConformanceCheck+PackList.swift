@@ -10,10 +10,11 @@ extension ConformanceCheck {
         ConformanceCheck(pack: packOpening, "the pack opens with its options, and its list is well formed") { pack in
             try expect(!pack.pack.list.isEmpty, "the pack lists no migration")
         },
-        ConformanceCheck(pack: "lifecycle.options", "every option has a name of its own and a line of help") { pack in
+        ConformanceCheck(pack: "lifecycle.options", "every option has a unique name and a line of help") { pack in
             try pack.subject.expectTidyOptions()
         },
-        ConformanceCheck(pack: "list.same", "opened again with the same options, it lists the same") { pack in
+        ConformanceCheck(pack: "list.same", "a pack that is opened again with the same options lists the same") {
+            pack in
             let other = try pack.another()
             defer { other.end() }
             try expect(
@@ -21,14 +22,14 @@ extension ConformanceCheck {
                 "opened twice it lists \(pack.pack.list.map(\.id)) and \(other.pack.list.map(\.id)), or says other things "
                     + "of them")
         },
-        ConformanceCheck(pack: "list.summaries", "what a migration says of itself is one line") { pack in
+        ConformanceCheck(pack: "list.summaries", "a migration's summary is one line") { pack in
             for description in pack.pack.list {
                 try expect(
                     !description.summary.unicodeScalars.contains { $0.properties.generalCategory == .control },
                     "the summary of '\(description.id)' has a line break or another control character")
             }
         },
-        ConformanceCheck(pack: "list.valid", "every migration is right by its own word") { pack in
+        ConformanceCheck(pack: "list.valid", "every migration is valid by its own check") { pack in
             guard let validate = pack.pack.table.validate else { return }
             for index in pack.pack.list.indices {
                 let observed = Observation { _, error in validate(pack.pack.table.`self`, index, error) }
@@ -38,7 +39,7 @@ extension ConformanceCheck {
                         + (observed.reports.first?.message ?? "no report"))
             }
         },
-        ConformanceCheck(pack: "list.end", "an index behind the list is refused") { pack in
+        ConformanceCheck(pack: "list.end", "an index beyond the list is refused") { pack in
             let end = pack.pack.list.count
             guard !pack.migrations.isEmpty else { return }
             for index in [end, end + 1, Int(Int32.max), Int.max] {

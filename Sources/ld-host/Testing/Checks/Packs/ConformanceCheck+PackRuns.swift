@@ -13,7 +13,9 @@ extension ConformanceCheck {
                     "should_migrate of \(pack.name(index)) changed \(run.transaction.staged.keys.sorted())")
             }
         },
-        ConformanceCheck(pack: "condition.repeats", "a condition is the same for the same values", if: .migrations) {
+        ConformanceCheck(
+            pack: "condition.repeats", "a condition gives the same answer for the same values", if: .migrations
+        ) {
             pack in
             try pack.forEachRun { index, values in
                 let runs = try (0..<3).map { _ in try pack.condition(index, .init(values: values)) }
@@ -23,7 +25,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            pack: "run.effect", "a run with success has written its destination, or removed it", if: .migrations
+            pack: "run.effect", "a successful run has written or removed its destination", if: .migrations
         ) { pack in
             try pack.forEachRun { index, values in
                 let description = pack.pack.list[index]
@@ -40,7 +42,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            pack: "run.repeats", "run anew over the same values, after a run that was thrown away, it does the same",
+            pack: "run.repeats", "a run that is repeated over the same values does the same",
             if: .migrations
         ) { pack in
             try pack.forEachRun { index, values in
@@ -51,7 +53,7 @@ extension ConformanceCheck {
                 )
             }
         },
-        ConformanceCheck(pack: "run.result", "a run ends with a result or with a failure", if: .migrations) { pack in
+        ConformanceCheck(pack: "run.result", "a run ends with either a result or a failure", if: .migrations) { pack in
             try pack.forEachRun { index, values in
                 let run = try pack.migrate(index, .init(values: values))
                 switch run.status {
@@ -66,7 +68,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            pack: "run.failures", "when the host refuses what it asks for, it does not report success", if: .migrations
+            pack: "run.failures", "a run does not report success if the host refused its request", if: .migrations
         ) { pack in
             try pack.forEachRun { index, values in
                 let plain = try pack.migrate(index, .init(values: values))
@@ -79,7 +81,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck(pack: "run.cancelled", "what the host has given up does not succeed", if: .migrations) {
+        ConformanceCheck(pack: "run.cancelled", "a run that the host has cancelled does not succeed", if: .migrations) {
             pack in
             // A call that does not run may be cancelled all the same.
             pack.pack.table.cancel?(pack.pack.table.`self`, 0)

@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let cryptoAgreements: [ConformanceCheck] = [
         ConformanceCheck(
-            crypto: "agree.both", "both sides come to one secret, and every pair to another", if: .agreement
+            crypto: "agree.both", "both sides get the same secret, and each pair a different one", if: .agreement
         ) { provider in
             // The last two begin alike, for a provider that keeps what it computed by a part of the key.
             let privateKeys =
@@ -33,7 +33,8 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck(crypto: "agree.sizes", "a key that has not 32 bytes is refused", if: .agreement) { provider in
+        ConformanceCheck(crypto: "agree.sizes", "a key of any size but 32 bytes is refused", if: .agreement) {
+            provider in
             let right = Pattern.data(1, 32)
             for size in [0, 1, 16, 31, 33, 64] {
                 let wrong = Pattern.data(1, size)

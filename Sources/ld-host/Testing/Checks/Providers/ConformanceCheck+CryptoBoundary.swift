@@ -5,7 +5,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let cryptoBoundary: [ConformanceCheck] = [
-        ConformanceCheck(crypto: "boundary.outputs", "nothing is written beyond an output") { provider in
+        ConformanceCheck(crypto: "boundary.outputs", "nothing is written beyond the end of an output") { provider in
             func expectWithin(_ outputs: GuardedOutput..., call: String) throws {
                 try expect(outputs.allSatisfy(\.isWithinBounds), "\(call) wrote beyond its output")
             }
@@ -48,7 +48,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "boundary.reports", "a failure is reported exactly once, and only to a sink that is there"
+            crypto: "boundary.reports", "a failure is reported exactly once, and only if there is a sink"
         ) { provider in
             for (call, observe) in provider.calls() {
                 let observed = observe(true)
@@ -99,7 +99,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "boundary.abilities", "an ability is the same table each time, and an unknown one is none"
+            crypto: "boundary.abilities", "an ability always has the same table, and an unknown one has none"
         ) { provider in
             let known = LD_CRYPTO_INCREMENTAL
             try expect(
@@ -110,7 +110,7 @@ extension ConformanceCheck {
                     provider.crypto.ability(id) == nil, "the provider claims the ability '\(id)', which does not exist")
             }
         },
-        ConformanceCheck(crypto: "boundary.nothing", "bytes of which there are none may be anywhere") { provider in
+        ConformanceCheck(crypto: "boundary.nothing", "an empty input may have any address") { provider in
             for address: UInt in [0, 1] {
                 for cipher in provider.ciphers {
                     var use = CipherUse(cipher, seed: 1)

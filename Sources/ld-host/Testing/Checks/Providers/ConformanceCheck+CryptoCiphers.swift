@@ -6,7 +6,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let cryptoCiphers: [ConformanceCheck] = [
         ConformanceCheck(
-            crypto: "cipher.roundtrip", "open gives back what seal took, from nothing to 1 MiB and a byte", if: .ciphers
+            crypto: "cipher.roundtrip", "open returns what was sealed, from 0 bytes to 1 MiB and a byte", if: .ciphers
         ) { provider in
             let sizes = [
                 0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 4095, 4096, 4097,
@@ -27,7 +27,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "cipher.differs", "another key or another nonce gives another ciphertext and another tag",
+            crypto: "cipher.differs", "a different key or nonce gives a different ciphertext and tag",
             if: .ciphers
         ) { provider in
             let text = Pattern.data(1, 77)
@@ -55,7 +55,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "cipher.repeats", "one key and one nonce give one ciphertext and tag, on every thread", if: .ciphers
+            crypto: "cipher.repeats", "the same key and nonce give the same ciphertext and tag, on every thread",
+            if: .ciphers
         ) { provider in
             for cipher in provider.ciphers {
                 let use = CipherUse(cipher, seed: 9)
@@ -71,7 +72,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "threads.at-once", "eight threads at once compute what one computes",
+            crypto: "threads.at-once", "eight threads at the same time compute what one computes",
             if: .ciphers, .derivation(.hkdfSHA256)
         ) { provider in
             try Worker.run(8) { thread in

@@ -19,7 +19,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "derive.differs", "every byte of secret, salt and info and every parameter counts", if: .derivations
+            crypto: "derive.differs", "every byte of secret, salt and info, and every parameter, has an effect",
+            if: .derivations
         ) { provider in
             for function in provider.derivations {
                 let plain = Derivation(function, seed: 23)
@@ -69,7 +70,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "derive.sizes", "as many bytes as asked for are derived, up to the limit, and no others",
+            crypto: "derive.sizes", "exactly the requested number of bytes is derived, up to the limit",
             if: .derivations
         ) { provider in
             for function in provider.derivations {
@@ -103,7 +104,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "derive.no-work", "a derivation for passphrases without any work is refused", if: .slowDerivations
+            crypto: "derive.no-work", "a passphrase derivation with no work is refused", if: .slowDerivations
         ) { provider in
             for function in provider.derivations where function.isSlow {
                 try provider.crypto.observeDerive(

@@ -10,12 +10,12 @@ extension ConformanceCheck {
         ConformanceCheck(crypto: cryptoOpening, "the provider opens with its options") { provider in
             try expect(!provider.crypto.algorithms.isEmpty, "the provider declares no algorithm")
         },
-        ConformanceCheck(crypto: "lifecycle.options", "every option has a name of its own and a line of help") {
+        ConformanceCheck(crypto: "lifecycle.options", "every option has a unique name and a line of help") {
             provider in
             try provider.subject.expectTidyOptions()
         },
         ConformanceCheck(
-            crypto: "lifecycle.again", "it is opened twice at once, and closing one does not end the other"
+            crypto: "lifecycle.again", "a provider can be open twice, and closing one leaves the other open"
         ) { provider in
             let second = try provider.another()
             second.end()
@@ -30,7 +30,7 @@ extension ConformanceCheck {
                     "\(cipher): what one sealed another does not open")
             }
         },
-        ConformanceCheck(crypto: "declares.needed", "it declares HKDF-SHA256 and a cipher") { provider in
+        ConformanceCheck(crypto: "declares.needed", "a provider declares HKDF-SHA256 and a cipher") { provider in
             try expect(
                 provider.crypto.offers(.hkdfSHA256), "it does not declare HKDF-SHA256, by which the host makes subkeys")
             try expect(!provider.ciphers.isEmpty, "it declares no cipher that this host knows")
@@ -53,7 +53,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "declares.pieces", "ciphers are declared for pieces if and only if the ability is there"
+            crypto: "declares.pieces", "a provider declares ciphers for pieces exactly if it has that ability"
         ) { provider in
             let declared = provider.incrementalCiphers
             try expect(

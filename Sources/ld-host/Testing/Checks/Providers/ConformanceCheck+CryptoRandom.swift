@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension ConformanceCheck {
     static let cryptoRandom: [ConformanceCheck] = [
-        ConformanceCheck(crypto: "random.fills", "every byte that is asked for is drawn") { provider in
+        ConformanceCheck(crypto: "random.fills", "every requested byte is random") { provider in
             for size in [1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 255, 256, 257, 511, 513, 1000, 4096, 4097, 65_537] {
                 // A byte that is zero all of ten times over zeros was not drawn, but for one case in 2^80.
                 var isDrawn = [UInt8](repeating: 0, count: size)
@@ -18,7 +18,8 @@ extension ConformanceCheck {
                     missed == nil, "of \(size) random bytes, byte \(missed ?? 0) is never drawn")
             }
         },
-        ConformanceCheck(crypto: "random.differs", "no two calls draw the same bytes, on any thread") { provider in
+        ConformanceCheck(crypto: "random.differs", "no two calls give the same random bytes, on any thread") {
+            provider in
             let drawn = Mutex<Set<Data>>([])
             try Worker.run(8) { _ in
                 for _ in 0..<50 {
@@ -32,7 +33,7 @@ extension ConformanceCheck {
             try expect(
                 drawn.withLock { $0.insert(bytes).inserted }, "a provider that was opened anew drew the same 16 bytes")
         },
-        ConformanceCheck(crypto: "random.even", "of a million bytes, every bit is set about half of the time") {
+        ConformanceCheck(crypto: "random.even", "in a million bytes, each bit is set about half of the time") {
             provider in
             let count = 1 << 20
             let bytes = try provider.random(count)
@@ -46,7 +47,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "random.fork", "a process and its copy by fork draw different bytes", if: .ownProcess
+            crypto: "random.fork", "a process and its fork get different random bytes", if: .ownProcess
         ) { provider in
             _ = try provider.random(100)
             for size in [24, 32, 64] {

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let cryptoRefusals: [ConformanceCheck] = [
-        ConformanceCheck(crypto: "cipher.tag", "a tag with any one bit changed does not open", if: .ciphers) {
+        ConformanceCheck(crypto: "cipher.tag", "a tag with any bit changed does not open", if: .ciphers) {
             provider in
             for cipher in provider.ciphers {
                 for size in [0, 50] {
@@ -18,7 +18,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "cipher.altered", "nothing opens of which ciphertext, data, nonce or key were changed", if: .ciphers
+            crypto: "cipher.altered", "nothing opens after its ciphertext, data, nonce or key was changed", if: .ciphers
         ) { provider in
             for cipher in provider.ciphers {
                 let use = CipherUse(cipher, seed: 4, dataSize: 200)
@@ -53,7 +53,7 @@ extension ConformanceCheck {
                     "\(cipher): what was sealed does not open after forgeries of it were refused")
             }
         },
-        ConformanceCheck(crypto: "cipher.zeros", "with a wrong tag the output holds only zeros", if: .ciphers) {
+        ConformanceCheck(crypto: "cipher.zeros", "after a wrong tag, the output has only zeros", if: .ciphers) {
             provider in
             for cipher in provider.ciphers {
                 for size in [1, 16, 100, 4096, 70_000, 1 << 20] {
@@ -71,7 +71,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "cipher.one-text", "a wrong tag is told in the same words whatever key and text were", if: .ciphers
+            crypto: "cipher.one-text", "the error for a wrong tag is the same for every key and text", if: .ciphers
         ) { provider in
             for cipher in provider.ciphers {
                 var told: Set<String> = []
@@ -89,7 +89,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "cipher.sizes", "a key, nonce or tag of another size is refused, neither padded nor cut",
+            crypto: "cipher.sizes", "a key, nonce or tag of the wrong size is refused, not padded or cut",
             if: .ciphers
         ) { provider in
             for cipher in provider.ciphers {

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let cryptoSecrets: [ConformanceCheck] = [
-        ConformanceCheck(crypto: "secrets.texts", "no key and no plaintext is in an error or the log") { provider in
+        ConformanceCheck(crypto: "secrets.texts", "no key and no plaintext appears in an error or a log") { provider in
             // Letters of no language, so that a message in words cannot hold them by chance.
             let key = Data("xqzvkjwq7391hbnmtrpl5520gfdsqkxz".utf8)
             let text = Data("wvzqkxjh8842 ptlmbnrg0193 dfscqzvx5567 kjhgwqpz".utf8)

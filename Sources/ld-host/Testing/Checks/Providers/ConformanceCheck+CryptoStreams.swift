@@ -6,7 +6,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let cryptoStreams: [ConformanceCheck] = [
         ConformanceCheck(
-            crypto: "pieces.same", "pieces give what one call gives, wherever they are cut", if: .streams
+            crypto: "pieces.same", "pieces give the same result as one call, wherever they are cut", if: .streams
         ) { provider in
             for cipher in provider.incrementalCiphers {
                 let use = CipherUse(cipher, seed: 11)
@@ -25,7 +25,7 @@ extension ConformanceCheck {
                 try provider.expectPieces([Data(), tiny, Data(), tiny, Data()], cipher, use)
             }
         },
-        ConformanceCheck(crypto: "pieces.forged", "pieces of which a bit was changed do not open", if: .streams) {
+        ConformanceCheck(crypto: "pieces.forged", "pieces with a changed bit do not open", if: .streams) {
             provider in
             for cipher in provider.incrementalCiphers {
                 let use = CipherUse(cipher, seed: 14)
@@ -56,7 +56,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "pieces.cancel", "a stream can be cancelled at any point, as often as one likes", if: .streams
+            crypto: "pieces.cancel", "a stream can be cancelled at any point, and repeatedly", if: .streams
         ) { provider in
             for cipher in provider.incrementalCiphers {
                 let use = CipherUse(cipher, seed: 15)
@@ -70,7 +70,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "pieces.sizes", "a key, nonce or tag of another size is refused for pieces", if: .streams
+            crypto: "pieces.sizes", "a key, nonce or tag of the wrong size is refused for pieces", if: .streams
         ) { provider in
             for cipher in provider.incrementalCiphers {
                 let right = CipherUse(cipher, seed: 16)
@@ -96,7 +96,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "pieces.apart", "streams that are open at once have nothing to do with each other", if: .streams
+            crypto: "pieces.apart", "streams that are open at the same time do not affect each other", if: .streams
         ) { provider in
             for cipher in provider.incrementalCiphers {
                 let uses = (0..<6).map { CipherUse(cipher, seed: UInt64(30 + $0)) }

@@ -14,7 +14,7 @@ extension ConformanceCheck {
             .pbkdf2HMACSHA512),
         vectors("vectors.argon2id", "Argon2id computes what other implementations of RFC 9106 compute", .argon2id),
         ConformanceCheck(
-            crypto: "vectors.x25519", "X25519 computes what RFC 7748's examples say", if: .agreement
+            crypto: "vectors.x25519", "X25519 gives the results of RFC 7748's examples", if: .agreement
         ) { provider in
             for (privateKey, publicKey, secret) in AgreementVector.products {
                 try expect(provider.agree(privateKey, publicKey), is: secret, "RFC 7748 section 5.2")

@@ -5,7 +5,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let attributes: [ConformanceCheck] = [
-        ConformanceCheck("attributes.kept", "the attributes that set gives come back", if: .attributes) { store in
+        ConformanceCheck("attributes.kept", "the attributes given to set are returned", if: .attributes) { store in
             let given = ValueAttributes(
                 contentType: "application/json", serializer: "json", versionTag: "3", appVersion: "1.2 (\u{e9})",
                 owner: "Appearance\n\"x\"")
@@ -18,7 +18,7 @@ extension ConformanceCheck {
             try expectAttributes(of: "partial", are: partial, in: store)
         },
         ConformanceCheck(
-            "attributes.replaced", "a new value brings its own attributes, and no old ones", if: .attributes
+            "attributes.replaced", "a new value has its own attributes, and none of the old ones", if: .attributes
         ) {
             store in
             try store.set(
@@ -29,7 +29,7 @@ extension ConformanceCheck {
             try store.set("value", to: "3")
             try expectAttributes(of: "value", are: ValueAttributes(), in: store)
         },
-        ConformanceCheck("attributes.measured", "size and time are the store's own", if: .attributes) { store in
+        ConformanceCheck("attributes.measured", "size and time come from the store", if: .attributes) { store in
             let before = now()
             // What the caller says of them is ignored.
             try store.set(
@@ -44,7 +44,7 @@ extension ConformanceCheck {
                 modified >= before - slack && modified <= after + slack,
                 "the time is \(modified) ns since 1970; expected \(before) to \(after)")
         },
-        ConformanceCheck("attributes.absent", "what is not stored has no attributes", if: .attributes) { store in
+        ConformanceCheck("attributes.absent", "an absent value has no attributes", if: .attributes) { store in
             try expect(
                 store.store.attributes(of: store.handle("never")) == nil, "a name never stored has attributes")
             try store.set("removed", to: Data("x".utf8), attributes: ValueAttributes(owner: "x"))

@@ -4,7 +4,8 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let batches: [ConformanceCheck] = [
-        ConformanceCheck("batch.applies", "a batch sets and removes, also what is not there", if: .batch) { store in
+        ConformanceCheck("batch.applies", "a batch sets values and removes them, absent ones too", if: .batch) {
+            store in
             try store.set("replaced", to: "old")
             try store.set("removed", to: "old")
             try store.store.apply([
@@ -16,7 +17,7 @@ extension ConformanceCheck {
             try store.expect("removed", holds: nil, "removed by a batch")
             try store.expect("never", holds: nil, "removed by a batch")
         },
-        ConformanceCheck("batch.order", "of two changes of one name the later wins", if: .batch) { store in
+        ConformanceCheck("batch.order", "of two changes of the same name, the later one wins", if: .batch) { store in
             try store.store.apply([
                 change("set", "1", in: store), change("set", "2", in: store),
                 change("removed", "1", in: store), change("removed", nil, in: store),
@@ -27,7 +28,7 @@ extension ConformanceCheck {
             try store.expect("again", holds: Data("3".utf8), "removed and then set in a batch")
         },
         ConformanceCheck(
-            "batch.many", "a batch may be long, with long names, in more than one place", if: .batch
+            "batch.many", "a batch may have many changes, long names and several namespaces", if: .batch
         ) { store in
             let places = [store.place, store.place("-other")]
             let addresses = (0..<150).map { index in
@@ -67,7 +68,7 @@ extension ConformanceCheck {
                 try store.expect(name, holds: text.map { Data($0.utf8) }, "after a batch failed")
             }
         },
-        ConformanceCheck("batch.empty", "a batch without changes is fine", if: .batch) { store in
+        ConformanceCheck("batch.empty", "a batch without changes succeeds", if: .batch) { store in
             try store.store.apply([])
         },
         ConformanceCheck("batch.attributes", "attributes are kept with the values of a batch", if: .batch, .attributes)

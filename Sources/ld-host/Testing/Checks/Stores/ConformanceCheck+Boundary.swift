@@ -5,7 +5,9 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let boundary: [ConformanceCheck] = [
-        ConformanceCheck("boundary.one-write", "get hands over the whole value in one call, and none if absent") {
+        ConformanceCheck(
+            "boundary.one-write", "get delivers a value whole in one call, and makes no call if it is absent"
+        ) {
             store in
             let open = try store.store
             let absent = try open.observeGet(store.handle("absent"))
@@ -22,7 +24,8 @@ extension ConformanceCheck {
                         + "and \(found.pieces.count) calls")
             }
         },
-        ConformanceCheck("boundary.reports", "a failure is reported exactly once, and nothing else is") { store in
+        ConformanceCheck("boundary.reports", "a failure is reported exactly once, and nothing else is reported") {
+            store in
             let open = try store.store
             let handle = try store.handle("value")
             let small = Pattern.data(1, 4321)
@@ -47,7 +50,7 @@ extension ConformanceCheck {
                     "\(call) returned \(observed.status) with \(observed.reports.count) reports; expected \(expected)")
             }
         },
-        ConformanceCheck("boundary.abilities", "an ability is the same table each time, and an unknown one is none") {
+        ConformanceCheck("boundary.abilities", "an ability always has the same table, and an unknown one has none") {
             store in
             let open = try store.store
             for id in open.abilityIDs {
@@ -57,7 +60,7 @@ extension ConformanceCheck {
                 try expect(open.ability(id) == nil, "the store claims the ability '\(id)', which does not exist")
             }
         },
-        ConformanceCheck("boundary.stops", "get stops when the sink asks it to, and says so") { store in
+        ConformanceCheck("boundary.stops", "get stops when the sink asks for it, and reports that") { store in
             let open = try store.store
             for size in [1, 100_000] {
                 try store.set("value", to: Pattern.data(1, size))
@@ -76,7 +79,7 @@ extension ConformanceCheck {
                         + "\(inside.status)")
             }
         },
-        ConformanceCheck("boundary.sizes", "what lies behind the size of an address or a place is not looked at") {
+        ConformanceCheck("boundary.sizes", "nothing beyond the size of an address or a namespace is read") {
             store in
             let open = try store.store
             try store.set("value", to: "value")
@@ -88,7 +91,7 @@ extension ConformanceCheck {
                 found == Data("value".utf8),
                 "a place whose size ends before its directory: expected 5 bytes, found \(found.shown)")
         },
-        ConformanceCheck("boundary.no-lock", "no lock that others need is held while a value is handed over") { store in
+        ConformanceCheck("boundary.no-lock", "no lock that others need is held while a value is delivered") { store in
             try store.set("value", to: "value")
             try store.set("other", to: "other")
             let open = try store.store

@@ -7,7 +7,7 @@ extension ConformanceCheck {
 
     private static let bulkReading: [ConformanceCheck] = [
         ConformanceCheck(
-            "bulk.order", "a reading of many gives every value once with its name, ascending by the names' bytes",
+            "bulk.order", "a bulk read gives every value once with its name, in ascending order of bytes",
             if: .bulk
         ) { store in
             let names = ["b", "a", "e\u{301}", "f", "ab", "\u{1f600}", "\u{ffee}", "10", "9", "-", "a/b", "a b", "~"]
@@ -17,7 +17,7 @@ extension ConformanceCheck {
             for value in found { try expectValue(value, is: Data("value of \(value.name)".utf8)) }
         },
         ConformanceCheck(
-            "bulk.place", "the values of one place are read and of no other; an unknown place has none", if: .bulk
+            "bulk.place", "only the values of the requested namespace are read; an unknown one has none", if: .bulk
         ) { store in
             let other = store.place("-other")
             try store.set("mine", to: "1")
@@ -38,7 +38,9 @@ extension ConformanceCheck {
                 try expect(found, are: expected, "the names of values that start with '\(prefix)'")
             }
         },
-        ConformanceCheck("bulk.after", "only values behind the given name, there or not, are read", if: .bulk) {
+        ConformanceCheck(
+            "bulk.after", "only values after the given name are read, whether that exists or not", if: .bulk
+        ) {
             store in
             let names = (1...9).map { "name\($0)" }
             for name in names { try store.set(name, to: "value") }
@@ -52,7 +54,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.largest", "a value that is larger than asked for comes without its bytes, an empty one is a value",
+            "bulk.largest", "a value larger than requested comes without its bytes; an empty one is a value",
             if: .bulk, .room(for: 100_000)
         ) { store in
             let sizes = ["empty": 0, "equal": 1000, "larger": 1001, "large": 100_000]
@@ -70,12 +72,12 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("bulk.stop", "a reading of many ends when the caller has had enough", if: .bulk) { store in
+        ConformanceCheck("bulk.stop", "a bulk read ends when the caller stops it", if: .bulk) { store in
             for index in 1...5 { try store.set("name\(index)", to: "value") }
             let count = try store.store.countValues(in: store.place, wanting: 2)
             try expect(count == 2, "the caller had enough after 2 values, and was given \(count)")
         },
-        ConformanceCheck("bulk.moment", "all values of a reading are of one moment", if: .bulk) { store in
+        ConformanceCheck("bulk.moment", "all values of a bulk read are from one moment", if: .bulk) { store in
             let names = (10..<30).map { "name\($0)" }
             try store.applyAll(names.map { store.change($0, "old") })
             var found: [BoundaryValue] = []
@@ -96,7 +98,7 @@ extension ConformanceCheck {
             for value in found { try expectValue(value, is: Data("old".utf8), " while others changed it") }
         },
         ConformanceCheck(
-            "bulk.attributes", "the attributes of a value come with it, and are kept from a change", if: .bulk,
+            "bulk.attributes", "a bulk read returns each value's attributes, and a bulk change keeps them", if: .bulk,
             .attributes
         ) { store in
             let full = ValueAttributes(

@@ -4,7 +4,8 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let bulkChanges: [ConformanceCheck] = [
-        ConformanceCheck("bulk.applies", "many changes set and remove, also what is not there", if: .bulk) { store in
+        ConformanceCheck("bulk.applies", "a bulk change sets values and removes them, absent ones too", if: .bulk) {
+            store in
             let other = store.place("-other")
             try store.set("replaced", to: "old")
             try store.set("removed", to: "old")
@@ -24,7 +25,8 @@ extension ConformanceCheck {
                     "after many changes, in another place")
             }
         },
-        ConformanceCheck("bulk.latest", "of two of many changes of one name the later wins", if: .bulk) { store in
+        ConformanceCheck("bulk.latest", "of two changes of the same name in bulk, the later one wins", if: .bulk) {
+            store in
             try store.applyAll([
                 store.change("set", "1"), store.change("set", "2"), store.change("removed", "1"),
                 store.change("removed", nil), store.change("again", nil), store.change("again", "3"),
@@ -34,7 +36,7 @@ extension ConformanceCheck {
             try store.expect("again", holds: Data("3".utf8), "removed and then set among many changes")
         },
         ConformanceCheck(
-            "bulk.many", "changes may be very many, with the longest names, in more than one place", if: .bulk
+            "bulk.many", "a bulk change may have very many changes, the longest names and several namespaces", if: .bulk
         ) { store in
             let places = [store.place, store.place("-other")]
             let addresses = (0..<3000).map { index in
@@ -66,8 +68,10 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("bulk.empty", "no changes at all are fine", if: .bulk) { store in try store.applyAll([]) },
-        ConformanceCheck("bulk.none", "many changes that fail change nothing", if: .bulk, .limit) { store in
+        ConformanceCheck("bulk.empty", "a bulk change without changes succeeds", if: .bulk) { store in
+            try store.applyAll([])
+        },
+        ConformanceCheck("bulk.none", "a bulk change that fails changes nothing", if: .bulk, .limit) { store in
             guard let largest = store.properties.largestValue else { return }
             try store.set("old", to: "old")
             try store.set("kept", to: "kept")
@@ -85,7 +89,7 @@ extension ConformanceCheck {
                 try store.expect(name, holds: text.map { Data($0.utf8) }, "after many changes failed")
             }
         },
-        ConformanceCheck("bulk.told", "a watch is told of many changes", if: .bulk, .watch) { store in
+        ConformanceCheck("bulk.told", "a watch reports bulk changes", if: .bulk, .watch) { store in
             try store.set("removed", to: "old")
             let watch = try store.watch()
             try store.applyAll([store.change("one", "1"), store.change("removed", nil), store.change("two", "2")])

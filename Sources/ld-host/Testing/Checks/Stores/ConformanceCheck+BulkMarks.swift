@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let bulkMarks: [ConformanceCheck] = [
         ConformanceCheck(
-            "bulk.marks", "a value has another mark after each write of it, the same until then, and never 0", if: .bulk
+            "bulk.marks", "a value's mark changes with each write and only then, and is never 0", if: .bulk
         ) { store in
             var marks: [UInt64] = []
             for (way, write) in writes(of: "value", in: store) {
@@ -18,7 +18,7 @@ extension ConformanceCheck {
                 marks.append(mark)
             }
         },
-        ConformanceCheck("bulk.expected", "changes that find what they expect are made", if: .bulk) { store in
+        ConformanceCheck("bulk.expected", "changes whose expectations hold are made", if: .bulk) { store in
             for name in ["set", "removed"] { try store.set(name, to: "old") }
             for round in 1...2 {
                 try store.applyAll([
@@ -32,7 +32,7 @@ extension ConformanceCheck {
             try store.applyAll([store.change("removed", nil, mark: store.mark(of: "removed"))])
             try store.expect("removed", holds: nil, "removed by a change that expected its mark")
         },
-        ConformanceCheck("bulk.turn", "a change expects what it finds when it is its turn", if: .bulk) { store in
+        ConformanceCheck("bulk.turn", "a change's expectation is checked when its turn comes", if: .bulk) { store in
             try store.set("old", to: "old")
             try store.applyAll([
                 store.change("old", nil, mark: store.mark(of: "old")), store.change("old", "new", mark: 0),
@@ -43,7 +43,7 @@ extension ConformanceCheck {
             let conflicts = try store.apply([store.change("twice", "1", mark: 0), store.change("twice", "2", mark: 0)])
             try expect(conflicts, are: [1], "the indices of changes that expect what the one before them took away")
         },
-        ConformanceCheck("bulk.conflicts", "exactly the changes that expect what is not so are told", if: .bulk) {
+        ConformanceCheck("bulk.conflicts", "exactly the changes whose expectations failed are reported", if: .bulk) {
             store in
             for name in ["there", "stale", "stale-2", "gone", "kept"] { try store.set(name, to: "old") }
             let (stale, other) = (try store.mark(of: "stale"), try store.mark(of: "stale-2"))
@@ -58,7 +58,7 @@ extension ConformanceCheck {
             ])
             try expect(conflicts, are: [1, 2, 4, 5, 7], "the indices of changes that expect what is not so")
         },
-        ConformanceCheck("bulk.unchanged", "if one of many changes expects what is not so, none is made", if: .bulk) {
+        ConformanceCheck("bulk.unchanged", "if the expectation of one change fails, no change is made", if: .bulk) {
             store in
             for name in ["replaced", "removed", "marked", "there"] { try store.set(name, to: "old") }
             let marked = try store.mark(of: "marked")
@@ -73,7 +73,7 @@ extension ConformanceCheck {
             try expect(after, are: before, "the values and marks after changes that were not made")
         },
         ConformanceCheck(
-            "bulk.race", "of several threads that change a value of the same mark at once, one does", if: .bulk
+            "bulk.race", "of several threads that expect the same mark, one changes the value", if: .bulk
         ) { store in
             let (threads, times) = (4, 10)
             try store.set("count", to: "0")
@@ -83,7 +83,7 @@ extension ConformanceCheck {
             try store.expect("count", holds: Data("\(threads * times)".utf8), "counted up by \(threads) threads")
         },
         ConformanceCheck(
-            "bulk.transaction", "a commit over a value that is one of many changed meanwhile is refused as busy",
+            "bulk.transaction", "a commit over a value that a bulk change has changed is refused as busy",
             if: .bulk, .transactions
         ) { store in
             for readsOnly in [true, false] {

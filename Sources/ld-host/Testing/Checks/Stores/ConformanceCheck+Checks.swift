@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let checks: [ConformanceCheck] = [
-        ConformanceCheck("check.sound", "a check finds nothing in what is as it was stored", if: .check) { store in
+        ConformanceCheck("check.sound", "a check finds no damage in unchanged values", if: .check) { store in
             try expect(findings(of: store), are: [], "what a check finds in a store")
             try change(store)
             try expect(findings(of: store), are: [], "what a check finds after values were set, replaced and removed")

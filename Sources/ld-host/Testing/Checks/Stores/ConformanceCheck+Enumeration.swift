@@ -4,13 +4,15 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let enumeration: [ConformanceCheck] = [
-        ConformanceCheck("enumeration.order", "every name is given once, ascending by bytes", if: .enumeration) {
+        ConformanceCheck(
+            "enumeration.order", "every name is listed once, in ascending order of bytes", if: .enumeration
+        ) {
             store in
             let names = ["b", "a", "e\u{301}", "f", "ab", "\u{1f600}", "\u{ffee}", "10", "9", "-", "a/b", "a b", "~"]
             for name in names { try store.set(name, to: "value") }
             try expect(store.names(), are: sorted(names), "the names")
         },
-        ConformanceCheck("enumeration.changes", "a stored name is given, a removed one no more", if: .enumeration) {
+        ConformanceCheck("enumeration.changes", "a stored name is listed, and a removed one is not", if: .enumeration) {
             store in
             _ = try store.get("never")
             try expect(store.names(), are: [], "the names of an empty place, one of which was looked for")
@@ -20,7 +22,7 @@ extension ConformanceCheck {
             try expect(store.names(), are: ["two"], "the names after one of two was removed")
         },
         ConformanceCheck(
-            "enumeration.place", "the names of one place are given and of no other; an unknown place has none",
+            "enumeration.place", "only the names of the requested namespace are listed; an unknown one has none",
             if: .enumeration
         ) { store in
             let other = store.place("-other")
@@ -31,7 +33,7 @@ extension ConformanceCheck {
             try expect(store.names(in: store.place("-unknown")), are: [], "the names of an unknown place")
         },
         ConformanceCheck(
-            "enumeration.prefix", "only names that start with the prefix, by bytes, are given", if: .enumeration
+            "enumeration.prefix", "only names that start with the prefix, by bytes, are listed", if: .enumeration
         ) {
             store in
             let names = ["a", "ab", "abc", "b", "e", "e\u{301}x", "\u{e9}y", "%", "%25"]
@@ -42,7 +44,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "enumeration.after", "only names behind the given one, there or not, are given", if: .enumeration
+            "enumeration.after", "only names after the given one are listed, whether that exists or not",
+            if: .enumeration
         ) {
             store in
             let names = (1...9).map { "name\($0)" }
@@ -55,7 +58,7 @@ extension ConformanceCheck {
                 store.names(prefix: "name", after: "name7"), are: ["name8", "name9"],
                 "the names after 'name7' that start with 'name'")
         },
-        ConformanceCheck("enumeration.limit", "at most as many names as asked for are given", if: .enumeration) {
+        ConformanceCheck("enumeration.limit", "no more names than requested are listed", if: .enumeration) {
             store in
             let names = (1...7).map { "name\($0)" }
             for name in names { try store.set(name, to: "value") }
@@ -63,7 +66,7 @@ extension ConformanceCheck {
                 try expect(store.names(limit: limit), are: Array(names.prefix(limit)), "the first \(limit) of 7 names")
             }
         },
-        ConformanceCheck("enumeration.stop", "it ends when the caller has had enough", if: .enumeration) { store in
+        ConformanceCheck("enumeration.stop", "the listing ends when the caller stops it", if: .enumeration) { store in
             for index in 1...5 { try store.set("name\(index)", to: "value") }
             var count = 0
             let found = try store.store.observeNames(in: store.place) { _ in
@@ -75,7 +78,7 @@ extension ConformanceCheck {
                 found.pieces.count == 2, "the caller had enough after 2 names, and was given \(found.pieces.count)")
         },
         ConformanceCheck(
-            "enumeration.places", "every place that holds a value is given once, and no other", if: .enumeration
+            "enumeration.places", "every namespace that has a value is listed once, and no other", if: .enumeration
         ) { store in
             let places = ["1", "2/x", "\u{e9}"].map { store.place($0) } + [store.place("", domain: "conformance-2")]
             let emptied = store.place("emptied")
@@ -93,7 +96,7 @@ extension ConformanceCheck {
             try expect(sorted(found), are: sorted(places.map { "\($0)" }), "the places")
         },
         ConformanceCheck(
-            "enumeration.concurrent", "a name that is there all the while is given once while others come and go",
+            "enumeration.concurrent", "a name that stays is listed once while others come and go",
             if: .enumeration
         ) { store in
             let steady = (0..<20).map { "name\($0 + 10)" }

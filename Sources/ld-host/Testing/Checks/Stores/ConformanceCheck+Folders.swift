@@ -5,14 +5,16 @@ internal import LocalDataHost
 extension ConformanceCheck {
     /// Values of several folders change together, unless the store says that it keeps folders apart.
     static let folders: [ConformanceCheck] = [
-        ConformanceCheck("folders.batch", "a batch may be of several folders", if: .batch, .foldersTogether) { store in
+        ConformanceCheck("folders.batch", "a batch may have changes in several folders", if: .batch, .foldersTogether) {
+            store in
             try expectTogether(store) { addresses in
                 try store.store.apply(
                     addresses.map { StorageChange(key: try store.handle($0), value: Data($0.name.utf8)) })
             }
         },
         ConformanceCheck(
-            "folders.transaction", "a transaction may be of several folders", if: .transactions, .foldersTogether
+            "folders.transaction", "a transaction may have changes in several folders", if: .transactions,
+            .foldersTogether
         ) { store in
             try expectTogether(store) { addresses in
                 let transaction = try BoundaryTransaction(store.store)
@@ -21,7 +23,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "folders.bulk", "changes of many values may be of several folders", if: .bulk, .foldersTogether
+            "folders.bulk", "a bulk change may have changes in several folders", if: .bulk, .foldersTogether
         ) {
             store in
             try expectTogether(store) { addresses in

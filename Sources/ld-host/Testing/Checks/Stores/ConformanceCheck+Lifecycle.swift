@@ -12,10 +12,10 @@ extension ConformanceCheck {
         ConformanceCheck(opening, "the store opens with its options") { store in
             _ = try store.store
         },
-        ConformanceCheck("lifecycle.options", "every option has a name of its own and a line of help") { store in
+        ConformanceCheck("lifecycle.options", "every option has a unique name and a line of help") { store in
             try store.subject.expectTidyOptions()
         },
-        ConformanceCheck("lifecycle.reopen", "a store that was closed is opened again with the same options") { store in
+        ConformanceCheck("lifecycle.reopen", "a closed store can be opened again with the same options") { store in
             try store.set("before", to: "before")
             try store.close()
             try store.open()
@@ -24,7 +24,7 @@ extension ConformanceCheck {
             try store.remove("before")
         },
         ConformanceCheck(
-            "durable.reopen", "a durable store has the same values after it was closed and opened again", if: .durable
+            "durable.reopen", "a durable store keeps its values when it is closed and opened again", if: .durable
         ) { store in
             let kept = Pattern.data(1, 10_000)
             try store.set("kept", to: kept)
@@ -36,7 +36,7 @@ extension ConformanceCheck {
             try store.expect("gone", holds: nil, "after it was opened again")
         },
         ConformanceCheck(
-            "durable.kill", "what set and remove returned from is there after the process was killed", if: .durable,
+            "durable.kill", "a finished set or remove survives a kill of the process", if: .durable,
             .peer
         ) { store in
             try store.set("gone", to: "gone")

@@ -14,7 +14,7 @@ extension ConformanceCheck {
                 } catch { throw ConformanceFailure("the name \(name.debugDescription): \(error)") }
             }
         },
-        ConformanceCheck("name.long", "names have up to 1,024 bytes, and every one of them counts") { store in
+        ConformanceCheck("name.long", "names have up to 1,024 bytes, and every byte counts") { store in
             let names = [
                 String(repeating: "n", count: 255), String(repeating: "n", count: 256),
                 String(repeating: "n", count: 1023), String(repeating: "n", count: 1024),
@@ -23,10 +23,10 @@ extension ConformanceCheck {
             ]
             try keepApart(names.map { StorageAddress(store.place, name: $0) }, in: store)
         },
-        ConformanceCheck("name.apart", "names are the same only if their bytes are") { store in
+        ConformanceCheck("name.apart", "names are equal only if their bytes are") { store in
             try keepApart(similarNames.map { StorageAddress(store.place, name: $0) }, in: store)
         },
-        ConformanceCheck("place.scopes", "one name in two scopes is two values") { store in
+        ConformanceCheck("place.scopes", "the same name in two scopes has two values") { store in
             let scopes = ["", "a", "A", "a/b", "a%2Fb", "a.b", "..", " ", "\u{e9}", "e\u{301}"]
             var addresses = scopes.map { StorageAddress(store.place($0), name: "name") }
             // Where the scope ends and the name begins counts too.
@@ -36,7 +36,7 @@ extension ConformanceCheck {
             ]
             try keepApart(addresses, in: store)
         },
-        ConformanceCheck("place.domains", "one name in two domains is two values") { store in
+        ConformanceCheck("place.domains", "the same name in two domains has two values") { store in
             let domains = ["conformance", "Conformance", "conformance.x", "conformance_x", "conformance-x"]
             try keepApart(domains.map { StorageAddress(store.place("", domain: $0), name: "name") }, in: store)
         },

@@ -9,7 +9,7 @@ extension ConformanceCheck {
             try store.expect("never", holds: nil)
             try store.expect("neighbou", holds: nil)
         },
-        ConformanceCheck("exists.agrees", "exists says so exactly while a value is stored") { store in
+        ConformanceCheck("exists.agrees", "exists is true exactly while a value is stored") { store in
             let handle = try store.handle("value")
             let open = try store.store
             try expect(!open.exists(handle), "exists says that a value is there that was never stored")
@@ -18,26 +18,28 @@ extension ConformanceCheck {
             try store.remove("value")
             try expect(!open.exists(handle), "exists says that a removed value is there")
         },
-        ConformanceCheck("set.replaces", "a value takes the place of the old one, shorter or longer") { store in
+        ConformanceCheck("set.replaces", "a value replaces the old one, whether shorter or longer") { store in
             for text in ["first", "a longer second value", "3", "the fourth, longer again", "5th"] {
                 try store.set("value", to: text)
                 try store.expect("value", holds: Data(text.utf8), "that replaced another")
             }
         },
-        ConformanceCheck("remove.removes", "a removed value is gone, and remove says that there was one") { store in
+        ConformanceCheck("remove.removes", "a removed value is absent, and remove reports that there was one") {
+            store in
             try store.set("removed", to: "removed")
             try store.set("kept", to: "kept")
             try expect(store.remove("removed"), "remove says that there was no value")
             try store.expect("removed", holds: nil, "after it was removed")
             try store.expect("kept", holds: Data("kept".utf8), "after another was removed")
         },
-        ConformanceCheck("remove.absent", "removing what is not there is no failure, and remove says so") { store in
+        ConformanceCheck("remove.absent", "removing an absent value succeeds, and remove reports that") { store in
             try expect(!store.remove("never"), "remove says that there was a value under a name never stored")
             try store.set("twice", to: "twice")
             try store.remove("twice")
             try expect(!store.remove("twice"), "remove says that there was a value under a name already removed")
         },
-        ConformanceCheck("handle.lasts", "a handle stays good when its value comes, goes and comes again") { store in
+        ConformanceCheck("handle.lasts", "a handle stays valid while its value is set, removed and set again") {
+            store in
             let handle = try store.handle("value")
             let open = try store.store
             for round in 0..<3 {
@@ -47,7 +49,7 @@ extension ConformanceCheck {
                 try expect(open.remove(handle), "remove by an old handle says that there was no value")
             }
         },
-        ConformanceCheck("handle.agree", "two handles of one address are one value") { store in
+        ConformanceCheck("handle.agree", "two handles of the same address reach the same value") { store in
             let first = try store.anotherHandle("value")
             let second = try store.anotherHandle("value")
             let open = try store.store

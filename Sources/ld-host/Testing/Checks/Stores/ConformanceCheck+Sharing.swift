@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let sharing: [ConformanceCheck] = [
-        ConformanceCheck("shared.sees", "what one process sets or removes, another reads", if: .shared, .peer) {
+        ConformanceCheck("shared.sees", "what one process sets or removes, another process sees", if: .shared, .peer) {
             store in
             for round in 1...2 {
                 let (mine, other) = (UInt64(round), UInt64(round + 10))
@@ -39,7 +39,8 @@ extension ConformanceCheck {
             }
             try peer.join()
         },
-        ConformanceCheck("shared.writers", "two processes that write at once lose nothing", if: .shared, .peer) {
+        ConformanceCheck("shared.writers", "two processes that write at the same time lose nothing", if: .shared, .peer)
+        {
             store in
             let count = 100
             let peer = try Peer(store, [.fill(prefix: "other", size: 500, count: count)])
@@ -56,7 +57,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "shared.watch", "a watch is told of changes by another process", if: .shared, .watch, .peer
+            "shared.watch", "a watch reports changes by another process", if: .shared, .watch, .peer
         ) { store in
             let watch = try store.watch()
             _ = try store.peer([.set(name: "value", seed: 1, size: 100)])

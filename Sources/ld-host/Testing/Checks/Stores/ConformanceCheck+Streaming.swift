@@ -5,7 +5,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let streaming: [ConformanceCheck] = [
-        ConformanceCheck("streaming.write", "a value written in pieces comes back whole", if: .streaming) { store in
+        ConformanceCheck("streaming.write", "a value written in pieces is returned whole", if: .streaming) { store in
             let size = Int(min(store.properties.largestValue ?? .max, (1 << 20) + 1))
             for (name, sizes) in [
                 ("none", []), ("one", [5]), ("bytes", [1, 1, 1]), ("many", [4096, 1, 70_000, 3]), ("large", [size]),
@@ -35,7 +35,8 @@ extension ConformanceCheck {
                     "a value of \(size) bytes came in \(observed.pieces.count) pieces that make up another")
             }
         },
-        ConformanceCheck("streaming.absent", "reading tells an empty value from none", if: .streaming) { store in
+        ConformanceCheck("streaming.absent", "reading distinguishes an empty value from an absent one", if: .streaming)
+        { store in
             let absent = try store.store.observeRead(store.handle("never"))
             try expect(try absent.succeeded() == LD_ABSENT, "reading what is not there returned \(absent.status)")
             try expect(absent.pieces.isEmpty, "reading what is not there gave \(absent.pieces.count) pieces")
@@ -70,7 +71,7 @@ extension ConformanceCheck {
             try expect(total == size, "a value of \(size) bytes was read as \(total)")
             try expect(largest <= size / 4, "a value of \(size) bytes came in a piece of \(largest)")
         },
-        ConformanceCheck("streaming.stop", "reading ends when the caller has had enough", if: .streaming) { store in
+        ConformanceCheck("streaming.stop", "reading ends when the caller stops it", if: .streaming) { store in
             try store.set("value", to: Pattern.data(1, Int(min(store.properties.largestValue ?? .max, 1 << 20))))
             let observed = try store.store.observeRead(store.handle("value")) { _ in false }
             try expect(
@@ -81,7 +82,7 @@ extension ConformanceCheck {
                 "a read that the caller stopped returned \(observed.status) with \(observed.reports.count) reports; "
                     + "expected 2 with none")
         },
-        ConformanceCheck("streaming.given-up", "a source that gives up leaves the old value", if: .streaming) { store in
+        ConformanceCheck("streaming.given-up", "the old value stays if the source gives up", if: .streaming) { store in
             let old = Data("old".utf8)
             try store.set("value", to: old)
             for name in ["value", "never"] {
@@ -108,7 +109,7 @@ extension ConformanceCheck {
             try store.expect("value", holds: pieces.reduce(into: Data()) { $0.append($1) })
         },
         ConformanceCheck(
-            "streaming.one-value", "all pieces are of one value even if it is replaced meanwhile", if: .streaming
+            "streaming.one-value", "all pieces belong to one value, even if it is replaced meanwhile", if: .streaming
         ) { store in
             let size = Int(min(store.properties.largestValue ?? .max, 1 << 20))
             let (old, new) = (Pattern.data(1, size), Pattern.data(2, size))

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let threads: [ConformanceCheck] = [
-        ConformanceCheck("order.threads", "after set or remove returned, every thread reads that state") { store in
+        ConformanceCheck("order.threads", "after set or remove has returned, every thread reads that state") { store in
             for round in 0..<4 {
                 let value = Pattern.data(UInt64(round), 64)
                 try store.set("value", to: value)
@@ -14,7 +14,7 @@ extension ConformanceCheck {
             try store.remove("value")
             try Worker { try store.expect("value", holds: nil, "read by another thread after remove returned") }.join()
         },
-        ConformanceCheck("threads.own-names", "eight threads lose nothing under names of their own") { store in
+        ConformanceCheck("threads.own-names", "eight threads that use different names lose nothing") { store in
             try Worker.run(8) { thread in
                 for round in 0..<12 {
                     let name = "thread \(thread) round \(round % 4)"
@@ -28,7 +28,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("threads.one-name", "of one name, readers see whole values while eight threads use it") {
+        ConformanceCheck("threads.one-name", "readers see whole values while eight threads use the same name") {
             store in
             let size = Int(min(store.properties.largestValue ?? .max, 20_000))
             try expect(size >= Pattern.smallest, "the store's largest value is below \(Pattern.smallest) bytes")
@@ -46,7 +46,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("threads.replace", "while a value is replaced there is never none") { store in
+        ConformanceCheck("threads.replace", "a value is never absent while it is replaced") { store in
             try store.set("value", to: Pattern.data(0, 2000))
             let isDone = Flag()
             try Worker.run(4) { thread in

@@ -55,7 +55,7 @@ extension ConformanceCheck {
             try store.expect("old", holds: Data("old".utf8), "removed in a transaction that was rolled back")
         },
         ConformanceCheck(
-            "transaction.conflict", "a commit over a value that another changed meanwhile is refused as busy",
+            "transaction.conflict", "a commit over a value that was changed meanwhile is refused as busy",
             if: .transactions
         ) { store in
             for readsOnly in [true, false] {

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let values: [ConformanceCheck] = [
-        ConformanceCheck("value.empty", "an empty value is stored and is not the same as none") { store in
+        ConformanceCheck("value.empty", "an empty value is stored, and is not absent") { store in
             try store.set("empty", to: Data())
             try store.expect("empty", holds: Data())
             try expect(store.store.exists(store.handle("empty")), "exists says that an empty value is not there")
@@ -12,7 +12,7 @@ extension ConformanceCheck {
             try store.set("emptied", to: Data())
             try store.expect("emptied", holds: Data(), "that replaced another value")
         },
-        ConformanceCheck("value.bytes", "every byte comes back as it was") { store in
+        ConformanceCheck("value.bytes", "every byte is returned unchanged") { store in
             let ascending = Data((0...255).map { UInt8($0) })
             for (name, value) in [
                 ("ascending", ascending), ("descending", Data(ascending.reversed())), ("nul", Data([0])),
@@ -23,7 +23,7 @@ extension ConformanceCheck {
                 try store.expect(name, holds: value)
             }
         },
-        ConformanceCheck("value.sizes", "values from one byte to 1 MiB come back whole") { store in
+        ConformanceCheck("value.sizes", "values from one byte to 1 MiB are returned whole") { store in
             let largest = store.properties.largestValue ?? .max
             for power in [0, 8, 12, 14, 16, 20] {
                 for size in [(1 << power) - 1, 1 << power, (1 << power) + 1] where size > 0 && size <= largest {
@@ -33,7 +33,8 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("value.large", "a value of 16 MiB, or of the largest size if that is less, comes back whole") {
+        ConformanceCheck("value.large", "a value of 16 MiB, or of the largest size if that is less, is returned whole")
+        {
             store in
             let size = Int(min(store.properties.largestValue ?? .max, 16 << 20))
             let value = Pattern.data(16, size)
@@ -41,7 +42,7 @@ extension ConformanceCheck {
             try store.expect("large", holds: value)
         },
         ConformanceCheck(
-            "value.too-large", "a value above the limit is refused as too large, and the old one stands", if: .limit
+            "value.too-large", "a value above the limit is refused as too large, and the old one stays", if: .limit
         ) { store in
             guard let largest = store.properties.largestValue else { return }
             let old = Data("old".utf8)

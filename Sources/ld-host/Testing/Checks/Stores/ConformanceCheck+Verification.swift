@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let verification: [ConformanceCheck] = [
         ConformanceCheck(
-            "verify.state", "a value that was set verifies, and is not taken for an edited one", if: .verification
+            "verify.state", "a value that was set verifies, and does not count as edited", if: .verification
         ) { store in
             for (name, count) in [("short", 1), ("small", 100), ("large", 300_000)] {
                 try store.set(name, to: Pattern.data(2, count))
@@ -15,7 +15,7 @@ extension ConformanceCheck {
                 try store.expect(name, holds: Pattern.data(2, count), "after it was verified")
             }
         },
-        ConformanceCheck("verify.absent", "there is nothing to verify without a value", if: .verification) { store in
+        ConformanceCheck("verify.absent", "an absent value has nothing to verify", if: .verification) { store in
             try store.set("removed", to: "value")
             try store.remove("removed")
             for name in ["removed", "never"] {
@@ -27,7 +27,7 @@ extension ConformanceCheck {
 
     static let wiping: [ConformanceCheck] = [
         ConformanceCheck(
-            "wipe.gone", "after a wipe, no file holds anything of a value that was removed or replaced", if: .wiping
+            "wipe.gone", "after a wipe, no file has any part of a removed or replaced value", if: .wiping
         ) { store in
             let secret = (0..<16).map { _ in String(UInt8.random(in: 16 ... .max), radix: 16) }.joined()
             for (name, count) in [("short", 1), ("medium", 100), ("long", 20_000)] {

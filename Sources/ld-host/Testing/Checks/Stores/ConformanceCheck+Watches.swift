@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let watches: [ConformanceCheck] = [
-        ConformanceCheck("watch.told", "a watch is told of every set and every remove", if: .watch) { store in
+        ConformanceCheck("watch.told", "a watch reports every set and every remove", if: .watch) { store in
             let watch = try store.watch()
             for (what, change) in [
                 ("first set", { try store.set("value", to: "1") }), ("second set", { try store.set("value", to: "2") }),
@@ -15,8 +15,7 @@ extension ConformanceCheck {
                 try expect(watch.hears("value", within: store.patience), "the \(what) of a value was not told")
             }
         },
-        ConformanceCheck("watch.bulk", "a watch is told of changes by batch, in pieces and by transaction", if: .watch)
-        {
+        ConformanceCheck("watch.bulk", "a watch reports changes by batch, in pieces and by transaction", if: .watch) {
             store in
             let watch = try store.watch()
             let open = try store.store
@@ -38,7 +37,7 @@ extension ConformanceCheck {
                 try expectTold(watch, ["transaction"], by: "a transaction", store)
             }
         },
-        ConformanceCheck("watch.names", "a watch tells every name as it is", if: .watch) { store in
+        ConformanceCheck("watch.names", "a watch reports every name unchanged", if: .watch) { store in
             let watch = try store.watch()
             let names = ["a/b", ".x", "%41", "e\u{301}", String(repeating: "/", count: 200)]
             for name in names { try store.set(name, to: "1") }
@@ -52,7 +51,7 @@ extension ConformanceCheck {
             }
             try expect(wrong, are: [], "names that were told and are not stored")
         },
-        ConformanceCheck("watch.prefix", "a watch is not told of other names and places", if: .watch) { store in
+        ConformanceCheck("watch.prefix", "a watch does not report other names and namespaces", if: .watch) { store in
             let watch = try store.watch(prefix: "in/")
             try store.set("out", to: "1")
             let other = StorageAddress(store.place("-other"), name: "in/other-place")
@@ -64,7 +63,7 @@ extension ConformanceCheck {
             let wrong = watch.told.filter { !$0.isEmpty && $0 != "in/last" }
             try expect(wrong, are: [], "names that were told and are not watched")
         },
-        ConformanceCheck("watch.end", "nothing is told after a watch was ended", if: .watch) { store in
+        ConformanceCheck("watch.end", "nothing is reported after a watch has ended", if: .watch) { store in
             let ended = try store.watch()
             let other = try store.watch()
             try store.set("before", to: "1")
