@@ -1,39 +1,67 @@
 """Measures how the commands that visit every value grow with the number of values, and prints rows of the table.
 
-usage: growth.py LD-HOST FOLDER [COUNT [PROCESSES]]
+usage: growth.py LD-HOST FOLDER [COUNT [PROCESSES [KIND...]]]
 
-Each command runs on COUNT values (2,000), and on ten times as many: that may take 12 times as long, and memory for some
-names more. Then PROCESSES (1,000) processes set a value each: the last ones may cost what the first ones did.
+Each command runs on COUNT values (2,000), and on ten times as many: that may take 12 times as long, and memory for
+some names more. Then PROCESSES (10,000) processes set a value each: the last ones may cost what the first ones did.
+KINDs are stores: file, sqlite, sealed, sealed-sqlite, memory; all of them by default.
+
+The first row is of the file system alone: files that are made where as many were removed a moment ago. Some take
+longer for each the more there were (ext4 without a journal does): then the rows of stores of files say nothing, and
+FOLDER has to be on another file system.
 """
 
 import json
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import time
 
 program, folder = sys.argv[1], sys.argv[2]
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000
-processes = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
+processes = int(sys.argv[4]) if len(sys.argv) > 4 else 10_000
 ROUNDS = 3
 KINDS = {
     "file": ("file", "sqlite"), "sqlite": ("sqlite", "file"), "sealed": ("sealed", "sealed"),
-    "memory": ("memory", "file")}
+    "sealed-sqlite": ("sealed-sqlite", "sealed-sqlite"), "memory": ("memory", "file")}
+# What each is run with: words, and the file that it reads from standard input.
 COMMANDS = {
-    "import": ["import", "left", "values.json"], "export": ["export", "left"], "ls -l": ["ls", "-l", "left"],
-    "audit": ["audit"], "store copy": ["store", "copy", "left", "right"], "migrate run": ["migrate", "run"],
-    "migrate rollback": ["migrate", "rollback", "all"]}
+    "import": ("import left values.json", None), "ls": ("ls left", None), "ls -l": ("ls -l left", None),
+    "export": ("export left", None), "audit": ("audit", None), "audit --json": ("audit --json", None),
+    "doctor --scrub": ("doctor --scrub", None), "store copy": ("store copy left right", None),
+    "keys list --values": ("keys list --store left --values", None), "keys rotate": ("keys rotate --store left", None),
+    "reseal": ("reseal --store left", None), "migrate plan": ("migrate plan", None),
+    "migrate run": ("migrate run", None), "migrate rollback": ("migrate rollback all", None)}
+SEALED = {"keys list --values", "keys rotate", "reseal"}
+# What one process can do with values that end with it.
+MEMORY_COMMANDS = {
+    "import": COMMANDS["import"], "batch": ("batch changes.jsonl", None), "pipe": ("pipe", "frames")}
+# Commands that hold all they are given, as their help says: `batch` is all or none.
+HOLDING = {"batch"}
+
+
+def commands(kind):
+    if kind == "memory":
+        return MEMORY_COMMANDS
+    return {name: command for name, command in COMMANDS.items() if "sealed" in kind or name not in SEALED}
 
 
 def store(kind, name, home):
     if kind == "memory":
         return {"component": "memory"}
-    if kind == "sqlite":
-        return {"component": "sqlite", "options": {"path": f"{home}/{name}.sqlite"}}
-    made = {"component": "file", "options": {"root": f"{home}/{name}"}}
-    return {**made, "sealing": "keyFile"} if kind == "sealed" else made
+    is_database = kind.endswith("sqlite")
+    made = (
+        {"component": "sqlite", "options": {"path": f"{home}/{name}.sqlite"}} if is_database
+        else {"component": "file", "options": {"root": f"{home}/{name}"}})
+    return {**made, "sealing": "keyFile"} if "sealed" in kind else made
+
+
+def frame(header, value=b""):
+    header = json.dumps(header).encode()
+    return struct.pack(">II", 4 + len(header) + len(value), len(header)) + header + value
 
 
 def make_home(kind, values):
@@ -49,19 +77,31 @@ def make_home(kind, values):
             "manifest": [{"id": "all", "move": {"from": "left/*", "to": "right/*"}}]}}}}}
     with open(f"{home}/config/localdata/config.json", "w") as file:
         json.dump(configuration, file)
+    entries = {f"key-{number:07}": f"value {number} " + "x" * 80 for number in range(values)}
     with open(f"{home}/values.json", "w") as file:
-        json.dump({f"key-{number:07}": f"value {number} " + "x" * 80 for number in range(values)}, file)
+        json.dump(entries, file)
+    if kind == "memory":
+        with open(f"{home}/changes.jsonl", "w") as file:
+            for name, value in entries.items():
+                print(json.dumps({"set": f"left/{name}", "value": value}), file=file)
+        with open(f"{home}/frames", "wb") as file:
+            for number, (name, value) in enumerate(entries.items()):
+                file.write(frame({"id": number, "op": "set", "domain": "left", "name": name}, value.encode()))
+            for number, name in enumerate(entries):
+                file.write(frame({"id": number, "op": "get", "domain": "left", "name": name}))
     names = ("CONFIG", "DATA", "STATE", "CACHE")
     variables = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in names}
     return home, {**os.environ, "HOME": home, **variables}
 
 
-def run(words, home, environment):
+def run(words, home, environment, given=None):
     """Seconds, and KiB of memory at the most."""
     start = time.monotonic()
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    child = subprocess.Popen([program, *words], cwd=home, env=environment, **quiet)
-    _, status, usage = os.wait4(child.pid, 0)
+    with open(f"{home}/{given}" if given else os.devnull) as file:
+        child = subprocess.Popen(
+            [program, *words], cwd=home, env=environment, stdin=file, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"ld-host {' '.join(words)} ended with {child.returncode}")
@@ -75,30 +115,56 @@ def measure(kind, values):
         home, environment = make_home(kind, values)
         # Starts with plugins that are known.
         run(["config", "validate"], home, environment)
-        for name, words in COMMANDS.items():
-            if kind == "memory" and name != "import":
-                continue
-            found.setdefault(name, []).append(run(words, home, environment))
+        for name, (words, given) in commands(kind).items():
+            found.setdefault(name, []).append(run(words.split(), home, environment, given))
     return {name: (statistics.median(s for s, _ in all), max(m for _, m in all)) for name, all in found.items()}
+
+
+def remake_files(files):
+    """Seconds that it takes to make files where as many were removed before."""
+    home = f"{folder}/growth"
+    shutil.rmtree(home, ignore_errors=True)
+    os.makedirs(home)
+    for is_last in (False, True):
+        start = time.monotonic()
+        for number in range(files):
+            with open(f"{home}/{number}", "wb") as file:
+                file.write(b"x" * 100)
+        taken = time.monotonic() - start
+        for number in range(0 if is_last else files):
+            os.unlink(f"{home}/{number}")
+    return taken
 
 
 def row(what, ours, baseline, ratio, aim, is_met):
     print(f"| {what} | {ours} | {baseline} | {ratio} | {aim} | {'met' if is_met else '**not met**'} |", flush=True)
 
 
-for kind in KINDS:
-    few, many = measure(kind, count), measure(kind, 10 * count)
-    for name in many:
-        (time_of_few, memory_of_few), (time_of_many, memory_of_many) = few[name], many[name]
-        ratio = time_of_many / time_of_few
-        row(f"`{name}` of {10 * count:,} values, {kind}; of {count:,}", f"{time_of_many * 1e3:.0f} ms",
-            f"{time_of_few * 1e3:.0f} ms", f"{ratio:.1f}", "<= 12x", ratio <= 12)
-        row("memory of the same", f"{memory_of_many / 1024:.0f} MiB", f"{memory_of_few / 1024:.0f} MiB", "",
-            "<= 16 MiB more", memory_of_many - memory_of_few <= 16 << 10)
+def time_row(what, many, few):
+    row(what, f"{many * 1e3:.0f} ms", f"{few * 1e3:.0f} ms", f"{many / few:.1f}", "<= 12x", many <= 12 * few)
 
-home, environment = make_home("sqlite", 0)
-times = [run(["set", f"left/key-{number % 500}", "value"], home, environment)[0] for number in range(processes)]
-first, last = statistics.median(times[1:51]), statistics.median(times[-50:])
-row(f"the {processes:,}th process that sets one of 500 values, sqlite; the first", f"{last * 1e6:.0f} us",
-    f"{first * 1e6:.0f} us", f"{last / first:.2f}", "<= 1.25x", last <= 1.25 * first)
-shutil.rmtree(home)
+
+def main(kinds):
+    times = [remake_files(files) for files in (10 * count, count)]
+    time_row(f"the file system alone: {10 * count:,} files made again; {count:,}", *times)
+    for kind in kinds:
+        few, many = measure(kind, count), measure(kind, 10 * count)
+        for name in many:
+            (time_of_few, memory_of_few), (time_of_many, memory_of_many) = few[name], many[name]
+            time_row(f"`{name}` of {10 * count:,} values, {kind}; of {count:,}", time_of_many, time_of_few)
+            # A store in memory holds the values themselves.
+            if kind == "memory" or name in HOLDING:
+                continue
+            row("memory of the same", f"{memory_of_many / 1024:.0f} MiB", f"{memory_of_few / 1024:.0f} MiB", "",
+                "<= 16 MiB more", memory_of_many - memory_of_few <= 16 << 10)
+    for kind in ("file", "sqlite") if processes else ():
+        home, environment = make_home(kind, 0)
+        times = [run(["set", f"left/key-{number % 500}", "value"], home, environment)[0] for number in range(processes)]
+        first, last = statistics.median(times[1:51]), statistics.median(times[-50:])
+        row(f"the {processes:,}th process that sets one of 500 values, {kind}; the first", f"{last * 1e6:.0f} us",
+            f"{first * 1e6:.0f} us", f"{last / first:.2f}", "<= 1.25x", last <= 1.25 * first)
+    shutil.rmtree(f"{folder}/growth", ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[5:] or KINDS)
