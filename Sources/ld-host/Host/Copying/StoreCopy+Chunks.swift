@@ -4,7 +4,7 @@ internal import LocalDataAPI
 /// Copies many small values in one change of the destination, which waits for the disk once.
 extension StoreCopy {
     /// The most values of a chunk, and bytes from which on it is full.
-    static let mostValues = 8192
+    static let mostValues = 2048
     private static let mostBytes = 8 << 20
 
     /// Whether values are copied in chunks: the destination changes many at once and notices what others change.

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Seals values anew under a ring's active key, one after the other. Each is readable at every instant: it is replaced
+/// Seals values anew under a ring's active key: small ones of a place many at once, others one after the other. Each is readable at every instant: it is replaced
 /// whole, and both keys open. Everything may wait.
 struct Resealing: Sendable {
     let scan: SealedScan
@@ -16,37 +16,61 @@ struct Resealing: Sendable {
     ///
     /// - Returns: Whether it was sealed anew.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
+        try whileNobodySeals(with: finding.ring) { (active) throws(StorageError) in
+            // Nobody seals under this ring now, so what is read here is what is replaced.
+            let reader = try reader(of: finding)
+            guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
+                return false
+            }
+            let writer = try writer(of: finding, header, under: active)
+            try reader.copy(
+                to: writer, attributes: keptAttributes(of: writer) ?? header.attributes, sealing: header.attributes,
+                size: size)
+            return true
+        }
+    }
+
+    func reader(of finding: SealedScan.Finding) throws(StorageError) -> SealedValue {
+        let envelope = Envelope(finding.address, crypto: try scan.snapshot.crypto.openIfNeeded())
+        let layer = SealingLayer(
+            keys: .ring(finding.ring, named: { (_) throws(StorageError) in finding.ring }), envelope: envelope,
+            style: EnvelopeStyle(finding.header.cipher))
+        return try value(of: finding, layer)
+    }
+
+    func writer(
+        of finding: SealedScan.Finding, _ header: EnvelopeHeader, under active: KeyRingState.Entry
+    ) throws(StorageError) -> SealedValue {
+        let envelope = Envelope(finding.address, crypto: try scan.snapshot.crypto.openIfNeeded())
+        let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
+        return try value(
+            of: finding,
+            SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header)))
+    }
+
+    /// What the store keeps beside a value, if it keeps anything.
+    func keptAttributes(of value: SealedValue) throws(StorageError) -> ValueAttributes? {
+        value.store.abilities.attributes == nil ? nil : try value.store.attributes(of: value.handle)
+    }
+
+    private func value(of finding: SealedScan.Finding, _ layer: SealingLayer) throws(StorageError) -> SealedValue {
         let (open, address) = (finding.open, finding.address)
-        return try alone(with: finding.ring) { (state) throws(StorageError) in
+        return try SealedValue(at: address, in: open, layers: [layer] + scan.outerLayers(address, in: open))
+    }
+
+    /// Runs `body` with the active key while nobody seals under the ring, nor under another one whose values are
+    /// resealed.
+    func whileNobodySeals<Result>(
+        with other: KeyRing, _ body: (KeyRingState.Entry) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try alone(with: other) { (state) throws(StorageError) in
             guard let active = state.active else {
                 throw StorageError(
                     .securityApplicationFailed, "\(scan.ring.name) has no active key", hint: "run: ld-host keys rotate")
             }
             // The value that an interrupted batch is to replace has to stay what it was.
             try BatchIntent.requireNone(scan.snapshot)
-            let outer = scan.outerLayers(address, in: open)
-            let envelope = Envelope(address, crypto: try scan.snapshot.crypto.openIfNeeded())
-            // Nobody seals under this ring now, so what is read here is what is replaced.
-            let reader = try SealedValue(
-                at: address, in: open,
-                layers: [
-                    SealingLayer(
-                        keys: .ring(finding.ring, named: { (_) throws(StorageError) in finding.ring }),
-                        envelope: envelope, style: EnvelopeStyle(finding.header.cipher))
-                ] + outer)
-            guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
-                return false
-            }
-            let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
-            let writer = try SealedValue(
-                at: address, in: open,
-                layers: [
-                    SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header))
-                ] + outer)
-            let kept = open.store.abilities.attributes == nil ? nil : try open.store.attributes(of: writer.handle)
-            try reader.copy(
-                to: writer, attributes: kept ?? header.attributes, sealing: header.attributes, size: size)
-            return true
+            return try body(active)
         }
     }
 

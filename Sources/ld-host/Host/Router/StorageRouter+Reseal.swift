@@ -84,14 +84,20 @@ extension StorageRouter {
                 return report
             }
             guard let work = try ResealIntent.take(scan, to: active, isNeeded: !stale.isEmpty) else { return report }
-            for (index, finding) in stale.enumerated() {
-                do throws(StorageError) {
-                    if try resealing.reseal(finding) { report.resealed += 1 }
-                } catch {
-                    guard error.code == .cannotOpen else { throw error }
-                    report.failures["\(finding.address)"] = error.message
+            var done = 0
+            while done < stale.count {
+                for isResealed in try resealing.resealChunk(stale[done...]) {
+                    let finding = stale[done]
+                    do throws(StorageError) {
+                        let isDone = if let isResealed { isResealed } else { try resealing.reseal(finding) }
+                        if isDone { report.resealed += 1 }
+                    } catch {
+                        guard error.code == .cannotOpen else { throw error }
+                        report.failures["\(finding.address)"] = error.message
+                    }
+                    done += 1
+                    progress(done, stale.count)
                 }
-                progress(index + 1, stale.count)
             }
             try work.finish()
             return report

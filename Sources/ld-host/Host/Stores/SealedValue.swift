@@ -18,12 +18,15 @@ struct SealedValue: Sendable {
     }
 
     /// The value in bytes that the store keeps.
-    func open(_ stored: Data) throws(StorageError) -> Data {
-        var data = stored
+    func open(_ stored: Data) throws(StorageError) -> Data { try opened(stored).value }
+
+    /// The same, with the header of the innermost envelope; `nil` without layers.
+    func opened(_ stored: Data) throws(StorageError) -> (value: Data, header: EnvelopeHeader?) {
+        var (data, inner): (Data, EnvelopeHeader?) = (stored, nil)
         for layer in layers.reversed() {
-            data = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }.value
+            (data, inner) = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }
         }
-        return data
+        return (data, inner)
     }
 
     /// The value if it can be had without waiting. The outer `nil` means that it cannot, the inner that there is none.

@@ -8,7 +8,8 @@ struct BulkLedger: Sendable {
     let source: BulkPlace
     let destination: BulkPlace
     let snapshot: RouterSnapshot
-    /// The most values of a chunk: as many as take some tenths of a second, since others may wait for their turn.
+    /// The most values of a chunk: as many as take some tenths of a second, since others may wait for their turn; fewer
+    /// of sealed ones, which take more memory.
     let chunkSize: Int
     private let address: StorageAddress
     private let mark: String
@@ -22,7 +23,8 @@ struct BulkLedger: Sendable {
         self.destination = destination
         self.snapshot = snapshot
         let isQuick = [source, destination].allSatisfy { [.memory, .disk].contains($0.open.store.properties.latency) }
-        self.chunkSize = chunkSize ?? (isQuick ? 4096 : 256)
+        let isPlain = source.isPlain && destination.isPlain
+        self.chunkSize = chunkSize ?? (!isQuick ? 256 : isPlain ? 4096 : 2048)
         // What all of the range's names stand for.
         address = destination.address("\(destination.range.prefix)*")
         mark = StableHash.text([migration.id, "\(address)"])
