@@ -20,7 +20,7 @@ enum BatchDocument {
                 // In an array: the decoder reads past the end of a bare number.
                 let decoded = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + line + Data("]".utf8)),
                 decoded.count == 1, case .object(let members) = decoded[0],
-                members.count == JSONMembers(object: Data(line)).members.count,
+                members.count == memberCount(of: Data(line), place),
                 let change = try change(members, place)
             else {
                 throw StorageError(
@@ -31,6 +31,17 @@ enum BatchDocument {
             changes.append(change)
         }
         return changes
+    }
+
+    /// How many members the object has that a line is, with every repeated name.
+    private static func memberCount(of line: Data, _ place: String) -> Int? {
+        guard var json = try? JSONReader(InputDocument(line, named: place)), (try? json.enter(object: true)) == true
+        else {
+            return nil
+        }
+        var count = 0
+        while (try? json.hasNext()) == true, (try? json.name()) != nil, (try? json.value()) != nil { count += 1 }
+        return count
     }
 
     private static func change(_ members: [String: JSONValue], _ place: String) throws(StorageError) -> Change? {

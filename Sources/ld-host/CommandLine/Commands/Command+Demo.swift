@@ -14,8 +14,9 @@ extension Command {
             """
     ) { arguments, _ in
         let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"
-        let entries = try ValueDocument.entries(
-            in: try Input.contents(of: file), from: Input.name(of: file), each: "639-3", name: "alpha_3")
+        var reader = try EntryReader(InputDocument(file), .elements(path: "639-3", field: "alpha_3"))
+        var entries: [(name: String, value: ValueDocument.Entry)] = []
+        while let entry = try reader.next() { entries.append(entry) }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))

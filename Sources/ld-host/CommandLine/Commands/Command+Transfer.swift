@@ -12,8 +12,11 @@ extension Command {
             {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; {"$format": "..."} beside them,
             as export writes it, says what they are recorded as. If a catalog describes a key, the value is encoded
             by its type and serializer, as with set. What export writes of a domain or of everything has addresses
-            and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored. Everything is checked before
-            the first value is stored, and all values are stored or none.
+            and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored.
+            Everything is checked before the first value is stored. Up to \(ImportRun.mostValues) values of 4 MiB in all are
+            stored all or none. More are stored in parts of that size, so that memory does not grow with FILE: an import
+            that is interrupted says how many values are stored, and the same command completes it. FILE is read twice.
+            Standard input that is a pipe is held in memory instead, and written nowhere but to the stores.
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
@@ -25,41 +28,23 @@ extension Command {
         if (path == nil) != (field == nil) {
             throw UsageError("--each and --name go together", hint: "run: ld-host help import")
         }
-        let file = arguments.operands.last ?? "-"
         let target = try place.map { try Address.domain($0) }
-        let data = try Input.contents(of: file)
-        let source = Input.name(of: file)
-        var entries: [(domain: StorageDomain, name: String, value: ValueDocument.Entry)]
-        if path == nil, let addressed = AddressDocument(data) {
-            entries = try addressed.entries(from: source, in: place)
-        } else {
-            entries = try ValueDocument.entries(
-                in: data, from: source, each: path, name: field, prefix: target?.prefix ?? ""
-            ).map { entry in
-                guard let target else {
-                    throw StorageError(
-                        .invalidAddress, "\(source) has names, and no addresses; nothing was imported",
-                        hint: "say where they belong: ld-host import DOMAIN[:SCOPE] FILE")
-                }
-                return (target.domain, entry.name, entry.value)
+        let document = try InputDocument(arguments.operands.last ?? "-")
+        let shape: EntryReader.Shape =
+            if let path, let field {
+                .elements(path: path, field: field)
+            } else {
+                try AddressDocument.isOne(document) ? .addresses : .names
             }
-        }
         let router = try session.router()
-        var batch = StorageBatch()
-        for entry in entries {
-            let stored = try entry.value.stored(for: try await router.key(named: entry.name, in: entry.domain))
-            batch.setData(stored.data, for: stored.key)
-        }
-        let progress = ProgressLine("importing", total: entries.count)
-        try await router.apply(batch) { progress.advance() }
-        progress.finish()
-        for domain in Set(entries.map(\.domain)).sorted(by: { "\($0)" < "\($1)" }) {
+        let report = try await ImportRun(document, shape, into: place, router).run()
+        for domain in report.domains.sorted(by: { "\($0)" < "\($1)" }) {
             try await warnIfLost(domain, router)
         }
         if session.json {
-            try Output.json(["imported": entries.count])
+            try Output.json(["imported": report.count])
         } else {
-            Output.line("imported \(entries.count.counted("value"))\(target.map { " into \($0.domain)" } ?? "")")
+            Output.line("imported \(report.count.counted("value"))\(target.map { " into \($0.domain)" } ?? "")")
         }
         return .done
     }

@@ -45,24 +45,37 @@ enum Input {
         return (data, size)
     }
 
-    /// Reads a file, or standard input for `-`, piece by piece to its end; `take` gets its name for errors, too.
-    private static func read(
-        _ path: String, _ take: (UnsafeRawBufferPointer, String) throws(StorageError) -> Void
-    ) throws(StorageError) {
-        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
+    /// Opens a file, or standard input for `-`, if it can be read more than once; the caller closes it.
+    static func regularFile(at path: String) throws(StorageError) -> CInt? {
+        var status = stat()
+        // A pipe is opened once, by what reads it.
+        let isThere = path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path, &status) == 0
+        return isThere && status.st_mode & S_IFMT == S_IFREG ? try open(path) : nil
+    }
+
+    private static func open(_ path: String) throws(StorageError) -> CInt {
+        let file = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
             throw StorageError(
                 .fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))",
                 hint: "name a file that can be read, or - for standard input")
         }
-        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        return file
+    }
+
+    /// Reads a file, or standard input for `-`, piece by piece to its end; `take` gets its name for errors, too.
+    private static func read(
+        _ path: String, _ take: (UnsafeRawBufferPointer, String) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let file = try open(path)
+        defer { close(file) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer {
             clear(buffer)
             buffer.deallocate()
         }
         let name = name(of: path)
-        while case let count = try read(descriptor, named: name, into: buffer), count > 0 {
+        while case let count = try read(file, named: name, into: buffer), count > 0 {
             try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), name)
         }
     }
