@@ -38,6 +38,22 @@ struct WidthTests {
         }
     }
 
+    @Test(
+        "on a terminal an audit is wrapped between words; elsewhere it is as it is made", arguments: [[], ["--keys"]])
+    func audit(_ options: [String]) throws {
+        try home.done("set", "userDefaults/theme", "dark")
+        let terminal = try PseudoTerminal(home, ["audit"] + options)
+        #expect(terminal.end() == 0)
+        let lines = terminal.text.split(separator: "\r\n")
+        // A path alone may be longer.
+        #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").count == 1 }, "\(lines)")
+        let whole = try home.run(BuiltProducts.program, ["audit"] + options).text
+        #expect(whole.split(separator: "\n").contains { $0.count > 80 })
+        func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
+        // But for the time, and the hint that only a person gets.
+        #expect(words(terminal.text).dropFirst(4).starts(with: words(whole).dropFirst(4)))
+    }
+
     @Test("on a terminal doctor's findings are wrapped, and a value of the configuration has its place below")
     func results() throws {
         let doctor = try PseudoTerminal(home, "doctor")

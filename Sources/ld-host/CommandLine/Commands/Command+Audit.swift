@@ -27,7 +27,7 @@ extension Command {
         let report = try await StorageAuditReport.make(
             of: router, in: selection, keeping: file == nil ? 0 : mostOfPage
         ) { entry in
-            if wantsKeys { Output.write(Data("\(AuditText.text(entry))\n\n".utf8)) }
+            if wantsKeys { Output.sentences("\(AuditText.text(entry))\n\n") }
             do { try list?.add(entry) } catch { failure = error }
             progress.advance()
         }
@@ -39,7 +39,7 @@ extension Command {
         } else if let list {
             try list.end(report)
         } else {
-            Output.write(Data(report.text().utf8))
+            Output.sentences(report.text())
             if !wantsKeys, Output.isTerminal {
                 Output.remark("ld-host: hint: all that is known of each key: ld-host audit --keys")
             }

@@ -26,6 +26,13 @@ enum Output {
     /// Writes a sentence of a result: on a terminal in as many lines as it takes, indented from the second on.
     static func sentence(_ text: String, indent: Int) { line(wrapped(text, STDOUT_FILENO, indent)) }
 
+    /// Writes the lines of a text, each as a sentence that is indented by four more than it is.
+    static func sentences(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            sentence(String(line), indent: line.prefix { $0 == " " }.count + 4)
+        }
+    }
+
     /// Writes a value as JSON: members in order, one line for each.
     static func json(_ value: some Encodable) throws {
         write(try encoded(value))
