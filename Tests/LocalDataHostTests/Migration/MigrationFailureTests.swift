@@ -72,13 +72,24 @@ import Testing
         let oneWay = Serializer<String>.custom(
             encode: { Data($0.utf8) }, decode: { _ in throw StorageError(.corrupt, "one way only") })
         let source = old
-        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem(), as: oneWay) {
-            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        let kinds: [@Sendable (StorageKey<String>) -> AnyStorageMigration] = [
+            { AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source))) },
+            { AnyStorageMigration(DefaultTransformingMigration(destinationKey: $0, sourceKey: source) { $0 }) },
+            {
+                AnyStorageMigration(
+                    DefaultAggregatingMigration(destinationKey: $0, sourceKeys: [.key(source)]) {
+                        try $0.value(of: source) ?? ""
+                    })
+            },
+        ]
+        for kind in kinds {
+            let key: StorageKey<String> = MigrationHome.key("new", .fileSystem(), as: oneWay, migration: kind)
+            let error = await MigrationError.of { try await router.get(key) }
+            #expect(error?.code == .storageFailed, "\(String(describing: error))")
+            #expect(error?.underlying?.code == .deserializationFailed)
+            #expect(try await router.get(old) == "data")
+            #expect(try await !router.exists(key))
         }
-        let error = await MigrationError.of { try await router.get(key) }
-        #expect(error?.code == .storageFailed && error?.underlying?.code == .deserializationFailed)
-        #expect(try await router.get(old) == "data")
-        #expect(try await !router.exists(key))
     }
 
     @Test("seed defect 14: a migration that asks the router instead of its transaction is told so")
@@ -98,7 +109,10 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try home.router()
-        for (held, asked) in [(MutualKeys.first, MutualKeys.second), (MutualKeys.second, MutualKeys.first)] {
+        let (moved, transformed) = (
+            [MutualKeys.first, MutualKeys.second], [MutualKeys.upper, MutualKeys.lower]
+        )
+        for (held, asked) in [moved, moved.reversed(), transformed, transformed.reversed()].map({ ($0[0], $0[1]) }) {
             let plain: StorageKey<String> = MigrationHome.key(held.name, .fileSystem())
             try await router.set("value of \(held.name)", for: plain)
             #expect(try await router.get(asked) == "value of \(held.name)")
@@ -107,8 +121,20 @@ import Testing
             await #expect(throws: StorageError.notFound) { try await router.get(held) }
         }
         // Neither has a value: both look for the other's, and neither for ever.
-        for key in [MutualKeys.first, MutualKeys.second] {
+        for key in moved + transformed {
             await #expect(throws: StorageError.notFound) { try await router.get(key) }
+        }
+    }
+
+    @Test("seed defect 14: a migration reads what is stored, and starts no other one by that")
+    func reading() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        for key in [MutualKeys.left, MutualKeys.right] {
+            let error = await MigrationError.of { try await router.get(key) }
+            #expect(error?.code == .storageFailed, "\(String(describing: error))")
+            #expect(error?.underlying?.code == .notFound)
         }
     }
 
@@ -252,5 +278,24 @@ private enum MutualKeys {
     }
     static let second: StorageKey<String> = MigrationHome.key("second", .fileSystem()) {
         AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(first)))
+    }
+    static let upper: StorageKey<String> = MigrationHome.key("upper", .fileSystem()) {
+        AnyStorageMigration(DefaultTransformingMigration(destinationKey: $0, sourceKey: lower) { $0 })
+    }
+    static let lower: StorageKey<String> = MigrationHome.key("lower", .fileSystem()) {
+        AnyStorageMigration(DefaultTransformingMigration(destinationKey: $0, sourceKey: upper) { $0 })
+    }
+    // These do not look first whether the other has a value.
+    static let left: StorageKey<String> = MigrationHome.key("left", .fileSystem()) { copying(right, to: $0) }
+    static let right: StorageKey<String> = MigrationHome.key("right", .fileSystem()) { copying(left, to: $0) }
+
+    private static func copying(
+        _ source: @autoclosure @escaping @Sendable () -> StorageKey<String>, to destination: StorageKey<String>
+    ) -> AnyStorageMigration {
+        AnyStorageMigration(
+            ScriptedMigration(destinationKey: destination) { router, _ in
+                try await router.set(try await router.get(source()), for: destination)
+                return MigrationResult(success: true)
+            })
     }
 }

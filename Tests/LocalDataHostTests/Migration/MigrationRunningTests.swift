@@ -251,7 +251,7 @@ import Testing
         #expect(try await router.get(before) == 7)
     }
 
-    @Test("seed defect 21: a key whose domain or directory changed brings its value along")
+    @Test("a migration from where a key was brings its value along, from domain to domain")
     func changedDomain() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
