@@ -6,7 +6,7 @@ import Testing
     private func changed(_ text: String, _ changes: String) throws -> String {
         var value = try JSONParser.parse(Array(text.utf8))
         guard case .array(let list) = try JSONParser.parse(Array(changes.utf8)) else { return "" }
-        for change in list { try FieldChange(change, at: ManifestPlace(step: "step")).apply(to: &value) }
+        for change in list { try FieldChange(change, at: ManifestPlace(step: "step", number: 1)).apply(to: &value) }
         return String(decoding: value.text, as: UTF8.self)
     }
 

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("what is not JSON is refused by line and column, and what is no manifest by file and step")
+    @Test("what is not JSON is refused by line and column, and so is what is no manifest, with the step")
     func damaged() throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -52,13 +52,71 @@ import Testing
             ("[\n  {\"id\": \"a\",\n   \"id\": \"b\"}]", ":3:4: a member is given twice"),
             ("", ":1:1: expected a value"),
             ("[", ":1:2: expected a value"),
-            ("[\(Self.step),\(Self.step)]", ": step 'a': there are two steps with this id"),
+            ("[\(Self.step),\(Self.step)]", ":1:\(Self.step.count + 3): step 'a': there are two steps with this id"),
+            (" {}", ":1:2: a manifest of migrations is an object, expected a list of steps"),
             ("\u{0}", ":1:1: expected a value"), ("[// none\n]", ":1:2: expected a value"),
         ] {
             let path = try home.write(text)
             let error = try #require(throws: StorageError.self) { try Manifest(file: path) }
             #expect(error.code == .invalidOptions && error.message == path + message, "\(error.message)")
         }
+    }
+
+    @Test("all mistakes are reported at once, in the order of the file, each with line and column")
+    func mistakes() throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let path = try home.write(
+            """
+            [
+              { "id": "a", "rename": { "form": "rows/a", "to": "rows/b" } },
+              { "revision": 0, "id": "b", "rename": { "from": "rows", "to": 7 }, "onConflict": "ask" },
+              { "id": "c", "map": { "from": "rows/c", "to": "rows/d",
+                  "fields": [{ "drop": "/x" }, { "drop": "y" }, { "cast": "/z", "to": "date" }] } },
+              { "id": "d", "remove": "rows/e" },
+              { "id": "e", "rename": { "from": "rows/f" } },
+              { "id": "f", "move": { "from": "keychain:s/g", "to": "rows" } }
+            ]
+            """)
+        let error = try #require(throws: StorageError.self) { try Manifest(file: path) }
+        let found = error.message.split(separator: "\n").map { $0.dropFirst(path.count) }
+        for (line, message) in zip(
+            found,
+            [
+                ":2:28: step 'a', rename: unknown member 'form' (did you mean 'from'?)",
+                ":3:17: step 'b', revision: expected a whole number from 1 on, found 0",
+                ":3:51: step 'b', rename.from: 'rows' has no name",
+                ":3:65: step 'b', rename.to: expected a key such as",
+                ":3:84: step 'b', onConflict: expected one of",
+                ":5:46: step 'c', map.fields[1].drop: expected a JSON pointer",
+                ":5:75: step 'c', map.fields[2].to: expected one of string, number, boolean, found 'date'",
+                ":7:26: step 'e', rename: 'to' is missing",
+                ":8:3: step 'f': 'keychain:s/g' is protected",
+            ])
+        { #expect(line.hasPrefix(message), "\(line)") }
+        #expect(found.count == 9 && error.code == .invalidOptions, "\(error.message)")
+        #expect(error.message.split(separator: "\n").allSatisfy { $0.hasPrefix(path) })
+    }
+
+    @Test("of many mistakes the first ten are named, and steps that get in each other's way once the steps are right")
+    func many() throws {
+        let wrong = (1...12).map { "{\"id\":\"\($0)\",\"renmae\":{}}" }
+        let error = try #require(throws: StorageError.self) { try Manifest(text: "[\(wrong.joined(separator: ","))]") }
+        let lines = error.message.split(separator: "\n")
+        #expect(lines.count == 11 && lines.last == "and 2 more")
+        #expect(lines.prefix(10).enumerated().allSatisfy { $1.hasPrefix("step \($0 + 1): ") })
+        let clash = #"[{"id":"a","remove":"rows/a"},{"id":"b","remove":"rows/a"},{"id":"c","remove":"rows/a"}]"#
+        let order = try #require(throws: StorageError.self) { try Manifest(text: clash) }
+        #expect(order.message.split(separator: "\n").map { $0.prefix(8) } == ["step 'b'", "step 'c'"])
+    }
+
+    @Test("the place that a hint names is there")
+    func reference() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let path = try #require(ManifestFaults.reference.split(separator: " ").last)
+        let article = try String(contentsOf: root.appending(path: String(path)), encoding: .utf8)
+        #expect(article.contains("manifest"))
     }
 
     @Test("the configuration's list says the same as a file")

@@ -71,8 +71,9 @@ extension StorageRouter {
 }
 
 extension Manifest {
-    /// A manifest as a file has it.
+    /// A manifest as a file has it, whose mistakes are reported without a file's lines.
     init(text: String) throws {
-        try self.init(try JSONParser.parse(Array(text.utf8)))
+        let json = try JSONParser.parse(Array(text.utf8))
+        do throws(ManifestFaults) { try self.init(json) } catch { throw error.error() }
     }
 }

@@ -7,10 +7,10 @@ struct JSONParser {
     static let deepest = 256
 
     private let bytes: [UInt8]
-    private var position = 0
+    private(set) var position = 0
     private var depth = 0
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The only value in a text.
     static func parse(_ data: Data) throws(JSONFault) -> JSON { try parse([UInt8](data)) }
@@ -35,17 +35,17 @@ struct JSONParser {
 
     private func fault(_ message: String) -> JSONFault { JSONFault(offset: position, message: message) }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while let byte = current, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard current == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    private mutating func value() throws(JSONFault) -> JSON {
+    mutating func value() throws(JSONFault) -> JSON {
         switch current {
         case UInt8(ascii: "{"): return try nested { (parser) throws(JSONFault) in try parser.object() }
         case UInt8(ascii: "["): return try nested { (parser) throws(JSONFault) in try parser.array() }
@@ -123,7 +123,7 @@ struct JSONParser {
 }
 
 extension JSONParser {
-    private mutating func string() throws(JSONFault) -> String {
+    mutating func string() throws(JSONFault) -> String {
         let start = position
         position += 1
         var text: [UInt8] = []

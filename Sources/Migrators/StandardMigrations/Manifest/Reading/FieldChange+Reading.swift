@@ -4,7 +4,7 @@ extension FieldChange {
     private static let kinds = ["rename", "move", "copy", "drop", "set", "default", "cast"]
 
     /// Reads a change: one of the kinds with the place that it changes, and what belongs to it.
-    init(_ value: JSON, at place: ManifestPlace) throws(StorageError) {
+    init(_ value: JSON, at place: ManifestPlace) throws(ManifestFaults) {
         let known = Self.kinds + ["to", "value", "optional"]
         let any = try ManifestObject(value, at: place, members: known)
         let kinds = Self.kinds.filter { any.has($0) }

@@ -9,7 +9,8 @@ extension Manifest {
     /// Reads a file: a regular one, not behind a link, that belongs to this user or root and that nobody else can
     /// write, as what it says moves and removes values. Its numbers keep every digit.
     ///
-    /// - Throws: `invalidOptions`, `permissionDenied` or `fileError` naming the file.
+    /// - Throws: `invalidOptions` with file, line and column of every mistake, or at most ten; `permissionDenied` or
+    ///   `fileError` naming the file.
     package init(file path: String) throws(StorageError) {
         let bytes = try Self.contents(of: path)
         let value: JSON
@@ -17,9 +18,7 @@ extension Manifest {
             let (line, column) = error.place(in: bytes)
             throw StorageError(.invalidOptions, "\(path):\(line):\(column): \(error.message)")
         }
-        do throws(StorageError) { try self.init(value) } catch {
-            throw StorageError(error.code, "\(path): \(error.message)", hint: error.hint)
-        }
+        do throws(ManifestFaults) { try self.init(value) } catch { throw error.error(in: path, bytes) }
     }
 
     private static func contents(of path: String) throws(StorageError) -> [UInt8] {

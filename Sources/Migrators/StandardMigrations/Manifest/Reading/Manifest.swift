@@ -9,31 +9,34 @@ package struct Manifest: Sendable {
 
     /// Reads a manifest.
     ///
-    /// - Throws: `invalidOptions` with the step, the member, and what to write.
-    init(_ value: JSON) throws(StorageError) {
+    /// - Throws: What is wrong with each step; if all are right, how they get in each other's way.
+    init(_ value: JSON) throws(ManifestFaults) {
         guard case .array(let elements) = value else {
-            throw StorageError(.invalidOptions, "a manifest of migrations is \(value.kind), expected a list of steps")
+            throw Self.fault("a manifest of migrations is \(value.kind), expected a list of steps")
         }
         guard elements.count <= Self.mostSteps else {
-            throw StorageError(
-                .invalidOptions,
+            throw Self.fault(
                 "a manifest of migrations has \(elements.count) steps; at most \(Self.mostSteps) are possible")
         }
-        var steps: [Step] = []
-        for (index, element) in elements.enumerated() { steps.append(try Step(element, number: index + 1)) }
-        try ManifestOrder(steps).check()
-        for step in steps {
-            do throws(MigrationError) {
-                try step.migration?.validate()
-                try step.bulkMigration?.validate()
-            } catch { throw ManifestPlace(step: "step \(ManifestPlace.quoted(step.id))").error(error.message) }
+        var faults = ManifestFaults()
+        let steps = elements.enumerated().compactMap { index, element in
+            faults.collect { () throws(ManifestFaults) in try Step(element, number: index + 1) }
         }
+        for step in steps { _ = faults.collect { () throws(ManifestFaults) in try step.validate() } }
+        try faults.check()
+        try ManifestOrder(steps).check()
         self.steps = steps
     }
 
+    private static func fault(_ message: String) -> ManifestFaults {
+        ManifestFaults(ManifestFaults.Fault(pointer: JSONPointer(tokens: []), message: message, hint: ""))
+    }
+
     /// Reads a manifest that came with the configuration. Its numbers are those of the configuration: 64 bits.
+    ///
+    /// - Throws: `invalidOptions` with step and member of every mistake, or at most ten.
     package init(_ elements: [AnyCodable]) throws(StorageError) {
-        try self.init(.array(elements.map { JSON($0) }))
+        do throws(ManifestFaults) { try self.init(.array(elements.map { JSON($0) })) } catch { throw error.error() }
     }
 
     /// No steps.
@@ -43,6 +46,16 @@ package struct Manifest: Sendable {
     package var migrations: [AnyStorageMigration] { steps.compactMap(\.migration) }
     /// The steps for prefixes.
     package var bulkMigrations: [AnyBulkMigration] { steps.compactMap(\.bulkMigration) }
+}
+
+extension Step {
+    /// Whether it may ever run.
+    fileprivate func validate() throws(ManifestFaults) {
+        do throws(MigrationError) {
+            try migration?.validate()
+            try bulkMigration?.validate()
+        } catch { throw place.error(error.message) }
+    }
 }
 
 extension JSON {

@@ -73,7 +73,7 @@ struct ManifestKey: Sendable {
 
 extension ManifestKey {
     /// Reads a key.
-    init(_ value: JSON, _ form: Form, at place: ManifestPlace) throws(StorageError) {
+    init(_ value: JSON, _ form: Form, at place: ManifestPlace) throws(ManifestFaults) {
         switch value {
         case .string(let text):
             let isPrefix = text.hasSuffix("*")
@@ -101,12 +101,12 @@ extension ManifestKey {
         }
     }
 
-    private init(_ address: String, isPrefix: Bool, at place: ManifestPlace) throws(StorageError) {
+    private init(_ address: String, isPrefix: Bool, at place: ManifestPlace) throws(ManifestFaults) {
         do throws(StorageError) {
             let parts = try StorageAddress.parts(of: address)
             guard let name = parts.name, isPrefix || !name.isEmpty else {
-                throw place.error(
-                    "\(ManifestPlace.quoted(address)) has no name",
+                throw StorageError(
+                    .invalidAddress, "\(ManifestPlace.quoted(address)) has no name",
                     hint: "write domain[:scope]/name, for example userDefaults/theme")
             }
             // A scope that the configuration fills in stands for one that is always right here.
@@ -115,12 +115,10 @@ extension ManifestKey {
                 StorageNamespace(domain: domain.name, scope: parts.scope ?? ""), name: name.isEmpty ? "*" : name)
             try full.validate()
             self.init(domain: domain, name: name, isPrefix: isPrefix)
-        } catch {
-            throw error.code == .invalidAddress ? place.error(error.message, hint: error.hint) : error
-        }
+        } catch { throw place.error(error.message, hint: error.hint) }
     }
 
-    private static func policy(_ value: JSON, at place: ManifestPlace) throws(StorageError) -> SecurityPolicy {
+    private static func policy(_ value: JSON, at place: ManifestPlace) throws(ManifestFaults) -> SecurityPolicy {
         do {
             // As an element, since a text alone is no document to every decoder.
             let policies = try JSONDecoder().decode([SecurityPolicy].self, from: JSON.array([value]).text)

@@ -5,18 +5,16 @@ struct ManifestObject: Sendable {
     let place: ManifestPlace
     private let object: JSONObject
 
-    /// - Throws: `invalidOptions` if the value is no object, or has a member that nobody knows, with the name that was
-    ///   probably meant.
-    init(_ value: JSON, at place: ManifestPlace, members known: [String]) throws(StorageError) {
+    /// - Throws: If the value is no object, or has members that nobody knows, with the names that were probably meant.
+    init(_ value: JSON, at place: ManifestPlace, members known: [String]) throws(ManifestFaults) {
         guard case .object(let object) = value else { throw place.expected("an object", value) }
         self.place = place
         self.object = object
+        var faults = ManifestFaults()
         for member in object.members where !known.contains(member.name) {
-            let nearest = EditDistance.nearest(to: member.name, in: known, within: max(2, member.name.count / 3))
-            throw place.error(
-                "unknown member \(ManifestPlace.quoted(member.name))",
-                hint: nearest.map { "did you mean '\($0)'?" } ?? "possible are \(known.joined(separator: ", "))")
+            _ = faults.collect { () throws(ManifestFaults) in throw place.unknown(member.name, among: known) }
         }
+        try faults.check()
     }
 
     /// Whether a member is there.
@@ -26,7 +24,7 @@ struct ManifestObject: Sendable {
     func value(_ name: String) -> JSON? { object[name] }
 
     /// A member that has to be there.
-    func required(_ name: String, _ expected: String) throws(StorageError) -> JSON {
+    func required(_ name: String, _ expected: String) throws(ManifestFaults) -> JSON {
         guard let value = object[name] else {
             throw place.error("'\(name)' is missing; expected \(expected)")
         }
@@ -34,14 +32,14 @@ struct ManifestObject: Sendable {
     }
 
     /// A text that is not empty.
-    func text(_ name: String, _ expected: String) throws(StorageError) -> String {
+    func text(_ name: String, _ expected: String) throws(ManifestFaults) -> String {
         let value = try required(name, expected)
         guard case .string(let text) = value, !text.isEmpty else { throw place.member(name).expected(expected, value) }
         return text
     }
 
     /// A truth value; `false` if it is not there.
-    func flag(_ name: String) throws(StorageError) -> Bool {
+    func flag(_ name: String) throws(ManifestFaults) -> Bool {
         switch object[name] {
         case nil: return false
         case .bool(let value): return value
@@ -50,7 +48,7 @@ struct ManifestObject: Sendable {
     }
 
     /// A list; empty if it is not there.
-    func list(_ name: String, _ expected: String) throws(StorageError) -> [JSON] {
+    func list(_ name: String, _ expected: String) throws(ManifestFaults) -> [JSON] {
         switch object[name] {
         case nil: return []
         case .array(let elements): return elements
@@ -59,7 +57,7 @@ struct ManifestObject: Sendable {
     }
 
     /// One of a few words; `nil` if it is not there.
-    func choice(_ name: String, _ words: [String]) throws(StorageError) -> String? {
+    func choice(_ name: String, _ words: [String]) throws(ManifestFaults) -> String? {
         guard let value = object[name] else { return nil }
         guard case .string(let text) = value, words.contains(text) else {
             throw place.member(name).expected("one of \(words.joined(separator: ", "))", value)
@@ -68,7 +66,7 @@ struct ManifestObject: Sendable {
     }
 
     /// A place in a value that is not the whole value.
-    func pointer(_ name: String) throws(StorageError) -> JSONPointer {
+    func pointer(_ name: String) throws(ManifestFaults) -> JSONPointer {
         let expected = "a JSON pointer such as /profile/name"
         let value = try required(name, expected)
         guard case .string(let text) = value, let pointer = JSONPointer(text), !pointer.tokens.isEmpty else {

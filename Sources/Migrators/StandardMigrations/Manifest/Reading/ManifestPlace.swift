@@ -4,27 +4,53 @@ internal import LocalDataAPI
 struct ManifestPlace: Sendable {
     /// `step 'token'`, or `step 3` as long as the step's id is not known.
     let step: String
-    private(set) var path: [String] = []
+    /// The place in the manifest's JSON.
+    private(set) var pointer: JSONPointer
+    private var path: [String] = []
 
-    init(step: String) { self.step = step }
+    /// - Parameter number: Which step of the manifest, from 1.
+    init(step: String, number: Int) {
+        self.step = step
+        pointer = JSONPointer(tokens: ["\(number - 1)"])
+    }
 
     func member(_ name: String) -> ManifestPlace {
         var place = self
         place.path.append(name)
+        place.pointer = pointer.appending(name)
+        return place
+    }
+
+    /// An element of the list that is here.
+    func element(_ index: Int) -> ManifestPlace {
+        var place = self
+        place.path = path.dropLast() + ["\(path.last ?? "")[\(index)]"]
+        place.pointer = pointer.appending("\(index)")
         return place
     }
 
     /// What is wrong here. It quotes what an operator wrote in the manifest, and no stored value.
-    func error(_ message: String, hint: String = "") -> StorageError {
-        StorageError(
-            .invalidOptions,
-            path.isEmpty ? "\(step): \(message)" : "\(step), \(path.joined(separator: ".")): \(message)",
-            hint: hint.isEmpty ? "see StandardMigrations in the documentation" : hint)
+    func error(_ message: String, hint: String = "") -> ManifestFaults {
+        ManifestFaults(ManifestFaults.Fault(pointer: pointer, message: located(message), hint: hint))
     }
 
     /// That something else was expected.
-    func expected(_ expected: String, _ found: JSON?, hint: String = "") -> StorageError {
+    func expected(_ expected: String, _ found: JSON?, hint: String = "") -> ManifestFaults {
         error("expected \(expected), \(found.map { "found \(Self.shown($0))" } ?? "and it is missing")", hint: hint)
+    }
+
+    /// That the object here has a member that nobody knows.
+    func unknown(_ name: String, among known: [String]) -> ManifestFaults {
+        let nearest = EditDistance.nearest(to: name, in: known, within: max(2, name.count / 3))
+        return ManifestFaults(
+            ManifestFaults.Fault(
+                pointer: pointer.appending(name), isName: true,
+                message: located("unknown member \(Self.quoted(name))"),
+                hint: nearest.map { "did you mean '\($0)'?" } ?? "possible are \(known.joined(separator: ", "))"))
+    }
+
+    private func located(_ message: String) -> String {
+        path.isEmpty ? "\(step): \(message)" : "\(step), \(path.joined(separator: ".")): \(message)"
     }
 
     /// A text of a manifest as messages quote it: on one line, and not for ever.

@@ -7,28 +7,33 @@ extension Step {
     /// Reads a step.
     ///
     /// - Parameter number: Which one of the manifest, from 1.
-    init(_ value: JSON, number: Int) throws(StorageError) {
-        let unnamed = ManifestPlace(step: "step \(number)")
+    init(_ value: JSON, number: Int) throws(ManifestFaults) {
+        let unnamed = ManifestPlace(step: "step \(number)", number: number)
         let named = try ManifestObject(value, at: unnamed, members: Self.members + Self.kinds)
         let id = try Self.id(named)
-        let object = try ManifestObject(
-            value, at: ManifestPlace(step: "step \(ManifestPlace.quoted(id))"), members: Self.members + Self.kinds)
+        let place = ManifestPlace(step: "step \(ManifestPlace.quoted(id))", number: number)
+        let object = try ManifestObject(value, at: place, members: Self.members + Self.kinds)
         let kinds = Self.kinds.filter { object.has($0) }
         guard let kind = kinds.first, kinds.count == 1, let content = object.value(kind) else {
             throw object.place.error(
                 kinds.isEmpty ? "says nothing to do" : "says several things to do: \(kinds.joined(separator: ", "))",
                 hint: "write exactly one of \(Self.kinds.joined(separator: ", "))")
         }
-        let reader = StepReader(place: object.place.member(kind))
-        let work = try reader.work(kind, content)
+        var faults = ManifestFaults()
+        let work = faults.collect { () throws(ManifestFaults) in
+            try StepReader(place: place.member(kind)).work(kind, content)
+        }
+        let revision = faults.collect { () throws(ManifestFaults) in try Self.revision(object) }
+        let after = faults.collect { () throws(ManifestFaults) in try Self.after(object) }
+        let policy = faults.collect { () throws(ManifestFaults) in try Self.conflictPolicy(object, kind, work) }
+        let condition = faults.collect { () throws(ManifestFaults) in try Self.condition(object, kind, work) }
+        guard let work, let revision, let after, let policy, let condition else { throw faults }
         self.init(
-            id: id, revision: try Self.revision(object), after: try Self.after(object),
-            conflictPolicy: try Self.conflictPolicy(object, kind, work),
-            condition: try Self.condition(object, kind, work), work: work,
-            fingerprint: StepFingerprint.of(value, besides: ["id", "revision", "after"]))
+            id: id, place: place, revision: revision, after: after, conflictPolicy: policy, condition: condition,
+            work: work, fingerprint: StepFingerprint.of(value, besides: ["id", "revision", "after"]))
     }
 
-    private static func id(_ object: ManifestObject) throws(StorageError) -> String {
+    private static func id(_ object: ManifestObject) throws(ManifestFaults) -> String {
         let id = try object.text("id", "a name for the step that never changes")
         guard id.utf8.count <= 256, !id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
@@ -37,7 +42,7 @@ extension Step {
         return id
     }
 
-    private static func revision(_ object: ManifestObject) throws(StorageError) -> Int {
+    private static func revision(_ object: ManifestObject) throws(ManifestFaults) -> Int {
         guard let value = object.value("revision") else { return 1 }
         guard case .number(let text) = value, let revision = Int32(text), revision > 0 else {
             throw object.place.member("revision").expected("a whole number from 1 on", value)
@@ -45,7 +50,7 @@ extension Step {
         return Int(revision)
     }
 
-    private static func after(_ object: ManifestObject) throws(StorageError) -> [String] {
+    private static func after(_ object: ManifestObject) throws(ManifestFaults) -> [String] {
         var ids: [String] = []
         for element in try object.list("after", "a list of ids of steps") {
             guard case .string(let id) = element else {
@@ -56,29 +61,31 @@ extension Step {
         return ids
     }
 
+    /// - Parameter work: `nil` if that is wrong itself.
     private static func conflictPolicy(
-        _ object: ManifestObject, _ kind: String, _ work: Work
-    ) throws(StorageError) -> MigrationConflictPolicy {
+        _ object: ManifestObject, _ kind: String, _ work: Work?
+    ) throws(ManifestFaults) -> MigrationConflictPolicy {
         let word = try object.choice("onConflict", MigrationConflictPolicy.allCases.map(\.rawValue))
         guard let policy = word.flatMap({ MigrationConflictPolicy(rawValue: $0) }) else { return .keepDestination }
-        guard case .keys(let action) = work, action.sources.isEmpty else { return policy }
+        guard case .keys(let action)? = work, action.sources.isEmpty else { return policy }
         throw object.place.member("onConflict").error(
             "a '\(kind)' like this brings nothing that could conflict with what is there; leave it out")
     }
 
+    /// - Parameter work: `nil` if that is wrong itself.
     private static func condition(
-        _ object: ManifestObject, _ kind: String, _ work: Work
-    ) throws(StorageError) -> StepCondition {
+        _ object: ManifestObject, _ kind: String, _ work: Work?
+    ) throws(ManifestFaults) -> StepCondition {
         var condition = StepCondition()
         if let value = object.value("when") {
             let place = object.place.member("when")
-            guard case .keys(let action) = work else {
+            if case .range? = work {
                 throw place.error(
                     "a step for a prefix has no condition, as its values may be of several versions; leave it out")
             }
             let versions = try ManifestObject(value, at: place, members: ["dataVersion", "appVersion"])
             if let text = versions.value("dataVersion") {
-                guard !(action is DefaultValue) else {
+                if case .keys(let action)? = work, action is DefaultValue {
                     throw place.error("there is no data whose version could be asked for; use 'appVersion'")
                 }
                 condition.dataVersion = try VersionCondition(text, at: place.member("dataVersion"))
@@ -91,7 +98,7 @@ extension Step {
             }
         }
         // A value that the app of today wrote looks as one that is still to be changed.
-        if case .keys(let action) = work, action is FieldMapping, action.changesInPlace, condition.dataVersion == nil {
+        if case .keys(let action)? = work, action is FieldMapping, action.changesInPlace, condition.dataVersion == nil {
             throw object.place.error(
                 "changes a value in place, and does not say which versions of the app wrote it the old way",
                 hint: "write \"when\": { \"dataVersion\": \"<VERSION\" }, or give 'map' another key in 'to'")

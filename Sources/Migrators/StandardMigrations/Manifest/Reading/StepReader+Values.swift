@@ -1,27 +1,32 @@
 internal import LocalDataAPI
 
 extension StepReader {
-    func map(_ value: JSON) throws(StorageError) -> FieldMapping {
+    func map(_ value: JSON) throws(ManifestFaults) -> FieldMapping {
         let object = try ManifestObject(value, at: place, members: ["from", "to", "fields"])
         let from = try ManifestKey(
             try object.required("from", ManifestKey.Form.key.expected), .key, at: place.member("from")
         )
         .serialized(.json)
-        let to = try object.value("to").map { (value) throws(StorageError) in
+        let to = try object.value("to").map { (value) throws(ManifestFaults) in
             try ManifestKey(value, .key, at: place.member("to")).serialized(from.serializer)
         }
         try checkSecurity(from, to ?? from)
         var changes: [FieldChange] = []
+        var faults = ManifestFaults()
         for (index, field) in try object.list("fields", "a list of changes").enumerated() {
-            changes.append(try FieldChange(field, at: place.member("fields[\(index)]")))
+            let change = faults.collect { () throws(ManifestFaults) in
+                try FieldChange(field, at: place.member("fields").element(index))
+            }
+            if let change { changes.append(change) }
         }
+        try faults.check()
         guard !changes.isEmpty else { throw place.error("'fields' is missing or empty; expected a list of changes") }
         return FieldMapping(
             source: from, destination: to ?? from, from: try format(from, "from"), to: try format(to ?? from, "to"),
             changes: changes)
     }
 
-    private func format(_ key: ManifestKey, _ member: String) throws(StorageError) -> ValueFormat {
+    private func format(_ key: ManifestKey, _ member: String) throws(ManifestFaults) -> ValueFormat {
         guard let format = key.serializer.flatMap({ ValueFormat($0) }) else {
             throw place.member(member).error(
                 "values with the serializer '\(key.serializer?.rawValue ?? "")' have no members; expected json or plist"
@@ -30,7 +35,7 @@ extension StepReader {
         return format
     }
 
-    func aggregate(_ value: JSON) throws(StorageError) -> Aggregation {
+    func aggregate(_ value: JSON) throws(ManifestFaults) -> Aggregation {
         let object = try ManifestObject(value, at: place, members: ["to", "template", "discardRest"])
         let to = try ManifestKey(try object.required("to", ManifestKey.Form.key.expected), .key, at: place.member("to"))
             .serialized(.json)
@@ -51,7 +56,7 @@ extension StepReader {
 
     private func template(
         _ value: JSON, _ sources: inout [ManifestKey], _ place: ManifestPlace
-    ) throws(StorageError) -> Template {
+    ) throws(ManifestFaults) -> Template {
         switch value {
         case .array(let elements):
             var templates: [Template] = []
@@ -73,7 +78,7 @@ extension StepReader {
 
     private func reference(
         _ value: JSON, _ sources: inout [ManifestKey], _ place: ManifestPlace
-    ) throws(StorageError) -> Template.Reference {
+    ) throws(ManifestFaults) -> Template.Reference {
         let object = try ManifestObject(value, at: place, members: ["$key", "pointer", "default"])
         let key = try ManifestKey(
             try object.required("$key", ManifestKey.Form.key.expected), .key, at: place.member("$key")

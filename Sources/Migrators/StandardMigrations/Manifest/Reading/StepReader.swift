@@ -5,7 +5,7 @@ internal import LocalDataAPI
 struct StepReader: Sendable {
     let place: ManifestPlace
 
-    func work(_ kind: String, _ value: JSON) throws(StorageError) -> Step.Work {
+    func work(_ kind: String, _ value: JSON) throws(ManifestFaults) -> Step.Work {
         switch kind {
         case "rename": return .keys(try rename(value))
         case "move": return try move(value)
@@ -20,13 +20,24 @@ struct StepReader: Sendable {
 
     private func key(
         _ object: ManifestObject, _ name: String, _ form: ManifestKey.Form = .key
-    ) throws(StorageError) -> ManifestKey {
+    ) throws(ManifestFaults) -> ManifestKey {
         try ManifestKey(try object.required(name, form.expected), form, at: place.member(name))
     }
 
-    private func rename(_ value: JSON) throws(StorageError) -> KeyMove {
+    /// Both ends of a move.
+    private func ends(
+        _ object: ManifestObject, _ form: ManifestKey.Form = .key
+    ) throws(ManifestFaults) -> (from: ManifestKey, to: ManifestKey) {
+        var faults = ManifestFaults()
+        let from = faults.collect { () throws(ManifestFaults) in try key(object, "from", form) }
+        let to = faults.collect { () throws(ManifestFaults) in try key(object, "to", form) }
+        guard let from, let to else { throw faults }
+        return (from, to)
+    }
+
+    private func rename(_ value: JSON) throws(ManifestFaults) -> KeyMove {
         let object = try ManifestObject(value, at: place, members: ["from", "to"])
-        let (from, to) = try same(try key(object, "from"), try key(object, "to"))
+        let (from, to) = try same(try ends(object))
         guard from.domain == to.domain else {
             throw place.error(
                 "'\(from.domain)' and '\(to.domain)' are two places; a rename stays in one",
@@ -35,11 +46,11 @@ struct StepReader: Sendable {
         return KeyMove(source: from, destination: to)
     }
 
-    private func move(_ value: JSON) throws(StorageError) -> Step.Work {
+    private func move(_ value: JSON) throws(ManifestFaults) -> Step.Work {
         let object = try ManifestObject(value, at: place, members: ["from", "to"])
         let from = try key(object, "from", .keyOrPrefix)
         let to = try destination(object, of: from)
-        let (source, destination) = try same(from, to)
+        let (source, destination) = try same((from, to))
         guard source.domain != destination.domain else {
             throw place.error(
                 "both are in '\(source.domain)'", hint: "write '\(from.isPrefix ? "prefix" : "rename")' instead")
@@ -50,7 +61,7 @@ struct StepReader: Sendable {
     }
 
     /// A place alone stands for the same name in it.
-    private func destination(_ object: ManifestObject, of from: ManifestKey) throws(StorageError) -> ManifestKey {
+    private func destination(_ object: ManifestObject, of from: ManifestKey) throws(ManifestFaults) -> ManifestKey {
         if case .string(let text) = object.value("to"), !text.contains("/"), !text.isEmpty {
             return try ManifestKey(
                 .string("\(text)/\(from.name)\(from.isPrefix ? "*" : "")"), .keyOrPrefix, at: place.member("to"))
@@ -58,9 +69,9 @@ struct StepReader: Sendable {
         return try key(object, "to", .keyOrPrefix)
     }
 
-    private func prefix(_ value: JSON) throws(StorageError) -> Step.Work {
+    private func prefix(_ value: JSON) throws(ManifestFaults) -> Step.Work {
         let object = try ManifestObject(value, at: place, members: ["from", "to"])
-        let (from, to) = try same(try key(object, "from", .keyOrPrefix), try key(object, "to", .keyOrPrefix))
+        let (from, to) = try same(try ends(object, .keyOrPrefix))
         guard from.isPrefix else { throw place.error("'\(from.text)' is a key", hint: "write 'rename' instead") }
         guard from.domain == to.domain else {
             throw place.error("'\(from.domain)' and '\(to.domain)' are two places", hint: "write 'move' instead")
@@ -75,17 +86,17 @@ struct StepReader: Sendable {
 
     /// Both ends of a move of values as they are: two keys that differ, or two prefixes, in one format.
     private func same(
-        _ from: ManifestKey, _ to: ManifestKey
-    ) throws(StorageError) -> (from: ManifestKey, to: ManifestKey) {
-        try check(from, to)
-        let (from, to) = (from.serialized(to.serializer), to.serialized(from.serializer))
+        _ ends: (from: ManifestKey, to: ManifestKey)
+    ) throws(ManifestFaults) -> (from: ManifestKey, to: ManifestKey) {
+        try check(ends.from, ends.to)
+        let (from, to) = (ends.from.serialized(ends.to.serializer), ends.to.serialized(ends.from.serializer))
         guard from.serializer == to.serializer else {
             throw place.error("the serializers differ, and the bytes would stay as they are", hint: "write 'reencode'")
         }
         return (from, to)
     }
 
-    private func check(_ from: ManifestKey, _ to: ManifestKey) throws(StorageError) {
+    private func check(_ from: ManifestKey, _ to: ManifestKey) throws(ManifestFaults) {
         guard from.isPrefix == to.isPrefix else {
             throw place.error("'\(from.text)' and '\(to.text)': expected two keys or two prefixes")
         }
@@ -93,12 +104,12 @@ struct StepReader: Sendable {
     }
 
     /// A value that changes in place is read and written in one way.
-    func checkSecurity(_ from: ManifestKey, _ to: ManifestKey) throws(StorageError) {
+    func checkSecurity(_ from: ManifestKey, _ to: ManifestKey) throws(ManifestFaults) {
         guard from.isSame(as: to), from.security != to.security else { return }
         throw place.error("'\(from.text)' has another 'security' in 'from' than in 'to'; in place both are the same")
     }
 
-    private func defaultValue(_ value: JSON) throws(StorageError) -> DefaultValue {
+    private func defaultValue(_ value: JSON) throws(ManifestFaults) -> DefaultValue {
         let object = try ManifestObject(value, at: place, members: ["key", "value"])
         let destination = try key(object, "key").serialized(.json)
         let constant = try object.required("value", "the value")
@@ -113,10 +124,9 @@ struct StepReader: Sendable {
         } catch { throw place.member("value").error(error.message) }
     }
 
-    private func reencode(_ value: JSON) throws(StorageError) -> Step.Work {
+    private func reencode(_ value: JSON) throws(ManifestFaults) -> Step.Work {
         let object = try ManifestObject(value, at: place, members: ["from", "to"])
-        let from = try key(object, "from", .keyOrPrefix)
-        let to = try key(object, "to", .keyOrPrefix)
+        let (from, to) = try ends(object, .keyOrPrefix)
         guard let old = from.serializer.flatMap({ ValueFormat($0) }),
             let new = to.serializer.flatMap({ ValueFormat($0) }), old != new
         else {

@@ -9,7 +9,7 @@ struct VersionCondition: Sendable {
 
     private let bounds: [Bound]
 
-    init(_ value: JSON, at place: ManifestPlace) throws(StorageError) {
+    init(_ value: JSON, at place: ManifestPlace) throws(ManifestFaults) {
         let expected = "versions such as <2.0.0 or >=1.0 <2.0"
         guard case .string(let text) = value else { throw place.expected(expected, value) }
         var bounds: [Bound] = []

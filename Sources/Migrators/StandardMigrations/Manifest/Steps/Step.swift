@@ -10,6 +10,8 @@ struct Step: Sendable {
     }
 
     let id: String
+    /// Where the manifest has it.
+    let place: ManifestPlace
     let revision: Int
     /// Ids of the steps that it comes after.
     let after: [String]
