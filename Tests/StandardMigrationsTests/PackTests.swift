@@ -50,6 +50,31 @@ import Testing
         try await run(home, "file: \"\(try home.write(Self.steps))\"")
     }
 
+    @Test("a value that is moved keeps what is recorded with it, unless the manifest says a serializer")
+    func attributes() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let steps = #"""
+            [{"id":"rename","rename":{"from":"rows/a","to":"rows/b"}},
+             {"id":"move","move":{"from":"userDefaults/c","to":"rows/d"}},
+             {"id":"said","rename":{"from":{"address":"rows/e","serializer":"plist"},"to":"rows/f"}}]
+            """#
+        let keys = try Manifest(text: steps).migrations.map(\.destinationKey)
+        let writer = try home.router(version: "1.5")
+        for (address, format) in [("rows/a", SerializerFormat.json), ("userDefaults/c", .text), ("rows/e", .json)] {
+            let key = AnyStorageKey(try StorageKeyDescriptor(address: address)).recording(format)
+            try await writer.setData(Data("5".utf8), for: key)
+        }
+        let router = try home.router(version: "2.0", text("manifest: \(steps)"))
+        let report = try await router.migrate(keys)
+        #expect(report.entries.map(\.outcome) == [.migrated, .migrated, .migrated], "\(report.failures)")
+        for (key, format) in zip(keys, [SerializerFormat.json, .text, .plist]) {
+            let recorded = try #require(try await router.attributes(of: key))
+            #expect(recorded.serializer == format.rawValue && recorded.contentType == format.contentType)
+            #expect(recorded.appVersion == (format == .plist ? "2.0" : "1.5"))
+        }
+    }
+
     @Test("a wrong manifest is refused before anything is written; a value that is there can still be read")
     func refused() async throws {
         for (options, reason) in [

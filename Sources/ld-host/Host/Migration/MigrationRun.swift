@@ -179,7 +179,7 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                let target = try entry.resolved.writing(dataVersion: result.dataVersion)
+                let target = try await entry.target(data, among: entries).writing(dataVersion: result.dataVersion)
                 changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))

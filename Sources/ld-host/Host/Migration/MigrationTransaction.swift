@@ -217,3 +217,21 @@ final class MigrationTransaction: MovingTransaction {
             hint: "let migrate(using:context:) return when all its work is done")
     }
 }
+
+extension MigrationTransaction.Entry {
+    /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
+    /// with it.
+    func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
+        // Keys of an app say whose they are.
+        guard key.descriptor.serializer == .data, key.descriptor.owner.isEmpty, resolved.attributes != nil else {
+            return resolved
+        }
+        for source in entries where source.isRemoved {
+            guard let stored = source.stored, try await source.resolved.opened(stored) == data,
+                let recorded = try await source.resolved.storedAttributes()?.kept, recorded.format != nil
+            else { continue }
+            return try resolved.writing(recorded)
+        }
+        return resolved
+    }
+}
