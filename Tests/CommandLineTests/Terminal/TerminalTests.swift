@@ -4,42 +4,50 @@ import Testing
 
 @Suite("ld-host at a terminal")
 struct TerminalTests {
-    private static let prompt = "value for userDefaults/k: "
+    private static let addresses = ["userDefaults/k", "keychain:tests/k"]
 
-    @Test("a value is asked for, and what is typed is not shown")
-    func prompt() throws {
-        let home = try Home()
-        let terminal = try PseudoTerminal(home, "set", "userDefaults/k")
-        try terminal.wait(for: Self.prompt)
-        #expect(!terminal.echoes)
-        terminal.type("hunter2 \u{fc}\n")
-        #expect(terminal.end() == 0)
-        #expect(terminal.text == "\(Self.prompt)\r\n")
-        #expect(terminal.echoes)
-        #expect(try home.done("get", "userDefaults/k").text == "hunter2 \u{fc}")
+    private func isSecret(_ address: String) -> Bool { address.hasPrefix("keychain") }
+
+    /// A terminal at which a value is asked for.
+    private func asking(_ home: Home, for address: String) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(home, "set", address)
+        try terminal.wait(for: "value for \(address): ")
+        #expect(terminal.echoes != isSecret(address))
+        return terminal
     }
 
-    @Test("Ctrl-C at the prompt ends the program, stores nothing and leaves a terminal that shows what is typed")
-    func interrupt() throws {
+    @Test("a value is asked for, and what is typed is not shown if it is a secret", arguments: addresses)
+    func prompt(_ address: String) throws {
         let home = try Home()
-        try home.done("set", "userDefaults/k", "old")
-        let terminal = try PseudoTerminal(home, "set", "userDefaults/k")
-        try terminal.wait(for: Self.prompt)
+        let terminal = try asking(home, for: address)
+        terminal.type("hunter2 \u{fc}\n")
+        #expect(terminal.end() == 0)
+        #expect(terminal.text == "value for \(address): \(isSecret(address) ? "" : "hunter2 \u{fc}")\r\n")
+        #expect(terminal.echoes)
+        #expect(try home.done("get", address).text == "hunter2 \u{fc}")
+    }
+
+    @Test(
+        "Ctrl-C at the prompt ends the program, stores nothing and leaves a terminal that shows what is typed",
+        arguments: addresses)
+    func interrupt(_ address: String) throws {
+        let home = try Home()
+        try home.done("set", address, "--stdin", input: Array("old".utf8))
+        let terminal = try asking(home, for: address)
         terminal.type("part\u{3}")
         #expect(terminal.end() == 128 + SIGINT)
         #expect(terminal.echoes)
-        #expect(try home.done("get", "userDefaults/k").text == "old")
+        #expect(try home.done("get", address).text == "old")
     }
 
-    @Test("Ctrl-D at the prompt is no value")
-    func endOfInput() throws {
+    @Test("Ctrl-D at the prompt is no value", arguments: addresses)
+    func endOfInput(_ address: String) throws {
         let home = try Home()
-        let terminal = try PseudoTerminal(home, "set", "userDefaults/k")
-        try terminal.wait(for: Self.prompt)
+        let terminal = try asking(home, for: address)
         terminal.type("\u{4}")
         #expect(terminal.end() == 64)
         #expect(terminal.text.contains("ld-host: error: no value was typed"))
-        #expect(try home.run("exists", "userDefaults/k").status == 1)
+        #expect(try home.run("exists", address).status == 1)
     }
 
     /// A home with a file of 2,000 values, and the environment in which time goes by 2,000 times as fast.

@@ -11,13 +11,14 @@ extension Command {
         name: "set", operands: "ADDRESS [VALUE]", count: 1...2, summary: "store a value",
         details: """
             VALUE is text, and so is what is typed: without VALUE it is asked for at the
-            terminal. If a catalog of the configuration describes the key, the text is
-            encoded by the key's type and serializer, or refused. Otherwise it is stored
-            and recorded as text, which a key of the type String reads. Bytes from --stdin
-            and --file are stored as they are, and checked if a catalog describes the key.
-            --text, --json and --data say what is given. Secrets, which is what keychain
-            and encryptedFileSystem keep, never come from the command line, where others
-            can see them. Put -- before a VALUE that starts with a dash.
+            terminal, which shows what is typed unless it is a secret. If a catalog of the
+            configuration describes the key, the text is encoded by the key's type and
+            serializer, or refused. Otherwise it is stored and recorded as text, which a key
+            of the type String reads. Bytes from --stdin and --file are stored as they are,
+            and checked if a catalog describes the key. --text, --json and --data say what
+            is given. Secrets, which is what keychain and encryptedFileSystem keep, never
+            come from the command line, where others can see them. Put -- before a VALUE
+            that starts with a dash.
             """,
         options: [
             Option(name: "--stdin", help: "take the value from standard input, to its end"),
@@ -59,7 +60,7 @@ extension Command {
             try await store(GivenValue(for: key, as: forms.first), from: descriptor, "'\(path)'", router)
         } else {
             try await router.checkUsable(key)
-            guard let value = try typed(for: arguments.operands[0]) else {
+            guard let value = try typed(for: arguments.operands[0], isSecret: isSecret) else {
                 throw UsageError(
                     "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")
             }
@@ -83,9 +84,9 @@ extension Command {
         try await router.setSecret(try given.bytes(value.slice), for: given.key)
     }
 
-    private static func typed(for address: String) throws -> SecretBytes? {
+    private static func typed(for address: String, isSecret: Bool) throws -> SecretBytes? {
         do throws(StorageError) {
-            return try Terminal.secret(prompt: "value for \(Printable(address)): ")
+            return try Terminal.line(prompt: "value for \(Printable(address)): ", isHidden: isSecret)
         } catch {
             guard error.code == .cancelled else { throw error }
             throw UsageError(error.message, hint: error.hint)

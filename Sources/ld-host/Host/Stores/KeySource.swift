@@ -100,7 +100,7 @@ struct KeySource: Sendable {
     }
 
     private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {
-        guard let secret = try Terminal.secret(prompt: prompt) else {
+        guard let secret = try Terminal.line(prompt: prompt, isHidden: true) else {
             throw StorageError(
                 .securityApplicationFailed,
                 "store '\(store)' is sealed by a passphrase, and there is no terminal to ask for it at",

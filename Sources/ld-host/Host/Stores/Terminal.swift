@@ -7,27 +7,30 @@ package enum Terminal {
     /// The longest answer, in bytes.
     private static let longest = 64 << 10
 
-    /// Asks at the terminal, without showing what is typed. The answer is kept in memory that is cleared.
+    /// Asks at the terminal. The answer is kept in memory that is cleared.
     ///
-    /// Ctrl-C ends the program, as it does elsewhere, but not before the terminal shows again what is typed.
+    /// Ctrl-C ends the program, as it does elsewhere, but not before the terminal is as it was.
     ///
+    /// - Parameter isHidden: Whether what is typed is a secret, and is not shown.
     /// - Returns: The line without its end; `nil` if there is no terminal.
     /// - Throws: `cancelled` if the input ends without a line; `valueTooLarge` if it is longer than 64 KiB.
-    package static func secret(prompt: String) throws(StorageError) -> SecretBytes? {
+    package static func line(prompt: String, isHidden: Bool) throws(StorageError) -> SecretBytes? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { return nil }
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        var typing = settings
+        typing.c_lflag &= ~tcflag_t(isHidden ? ECHO | ISIG : ISIG)
         // Without ISIG the interrupt character is text; as an additional end of line it is handed over at once.
-        let interrupt = withUnsafeMutableBytes(of: &silent.c_cc) { characters in
+        let interrupt = withUnsafeMutableBytes(of: &typing.c_cc) { characters in
             characters[Int(VEOL)] = characters[Int(VINTR)]
             return characters[Int(VINTR)]
         }
-        tcsetattr(terminal, TCSAFLUSH, &silent)
-        defer { tcsetattr(terminal, TCSAFLUSH, &settings) }
+        // What was typed before the prompt has been shown, so it is no part of a secret.
+        let when = isHidden ? TCSAFLUSH : TCSADRAIN
+        tcsetattr(terminal, when, &typing)
+        defer { tcsetattr(terminal, when, &settings) }
         _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
         var count = 0
         let line = try SecretBytes(count: longest) { (line) throws(StorageError) in
@@ -53,7 +56,7 @@ package enum Terminal {
                 count += 1
             }
         }
-        _ = write(terminal, "\n", 1)
+        if isHidden { _ = write(terminal, "\n", 1) }
         return try line.prefix(count)
     }
 
