@@ -6,7 +6,12 @@ internal import LocalDataHost
 enum MigrationText {
     static func print(_ plan: MigrationPlan) {
         for note in plan.notes { Output.remark("ld-host: note: \(Printable(note))") }
-        for entry in plan.entries {
+        var entries = plan.entries
+        if Output.isTerminal, !entries.isEmpty {
+            entries = byUrgency(entries)
+            summarize(entries)
+        }
+        for entry in entries {
             Output.line("\(name(of: entry.decision))  \(Printable(entry.migration))")
             if !entry.summary.isEmpty { Output.sentence("  \(Printable(entry.summary))", indent: 4) }
             if let pack = entry.pack { Output.line("  of the pack \(Printable(pack))") }
@@ -17,6 +22,30 @@ enum MigrationText {
             show("removes", entry.removes)
         }
         if plan.entries.isEmpty { remarkOnNone() }
+    }
+
+    /// What fails before what is done, and that before what is not.
+    private static func byUrgency(_ entries: [MigrationPlan.Entry]) -> [MigrationPlan.Entry] {
+        let isDue = { (entry: MigrationPlan.Entry) in entry.decision == .run || entry.decision == .cleanup }
+        return entries.filter { $0.decision == .refused } + entries.filter(isDue)
+            + entries.filter { $0.decision != .refused && !isDue($0) }
+    }
+
+    /// The verdict in a line, and a row for each migration.
+    private static func summarize(_ entries: [MigrationPlan.Entry]) {
+        let refused = entries.count { $0.decision == .refused }
+        let due = entries.count { $0.decision == .run || $0.decision == .cleanup }
+        let fails = "\(refused) migration\(refused == 1 ? "" : "s") would fail"
+        switch (refused, due) {
+        case (0, 0): Output.line("ok: no migration is to be run")
+        case (0, _): Output.line("\(due) migration\(due == 1 ? " is" : "s are") to be run")
+        case (_, 0): Output.line(fails)
+        default: Output.line("\(fails), and \(due) \(due == 1 ? "is" : "are") to be run")
+        }
+        var table = Table()
+        for entry in entries { table.add(name(of: entry.decision), entry.migration, entry.summary) }
+        table.print()
+        Output.line("")
     }
 
     private static func show(_ verb: String, _ values: [MigrationPlan.Value]) {

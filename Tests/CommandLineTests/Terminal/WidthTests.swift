@@ -54,6 +54,29 @@ struct WidthTests {
         #expect(words(terminal.text).dropFirst(4).starts(with: words(whole).dropFirst(4)))
     }
 
+    @Test("on a terminal a plan begins with what is to be done, in columns; elsewhere it is as it was")
+    func plan() throws {
+        let steps = """
+            [{"id":"a","rename":{"from":"userDefaults/a","to":"userDefaults/b"}},
+             {"id":"none","rename":{"from":"userDefaults/c","to":"userDefaults/d"}},
+             {"id":"broken","map":{"from":"userDefaults/e","to":"userDefaults/f","fields":[{"drop":"/x"}]}}]
+            """
+        try home.done(
+            "config", "set", "migrations.packs.app",
+            "{\"component\": \"standard\", \"options\": {\"manifest\": \(steps)}}")
+        try home.done("set", "userDefaults/a", "1")
+        try home.done("set", "userDefaults/e", "text")
+        let terminal = try PseudoTerminal(home, "migrate", "plan")
+        #expect(terminal.end() == 2)
+        let lines = terminal.text.split(separator: "\r\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(terminal.text)")
+        #expect(lines.first == "1 migration would fail, and 1 is to be run")
+        let columns = ["refuse         broken  ", "run            a       ", "nothing to do  none    "]
+        #expect(zip(lines.dropFirst().filter { !$0.hasPrefix(" ") }, columns).allSatisfy { $0.hasPrefix($1) })
+        let whole = try home.run("migrate", "plan").text
+        #expect(whole.hasPrefix("run  a\n") && !whole.contains("to be run"))
+    }
+
     @Test("on a terminal doctor's findings are wrapped, and a value of the configuration has its place below")
     func results() throws {
         let doctor = try PseudoTerminal(home, "doctor")
@@ -61,6 +84,12 @@ struct WidthTests {
         let lines = doctor.text.split(separator: "\r\n")
         #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").contains { $0.count > 60 } })
         #expect(lines.contains { $0.hasPrefix("    ") && !$0.hasPrefix("      ") })
+        #expect(lines.first == "ok: nothing needs attention")
+        let ill = try PseudoTerminal(home, "-c", "domains.userDefaults=none", "doctor")
+        #expect(ill.end() == 2)
+        let marks = ill.text.split(separator: "\r\n").map { $0.prefix(2) }.filter { $0 == "!!" || $0 == "ok" }
+        #expect(ill.text.hasPrefix("\(marks.count { $0 == "!!" }) thing"), "\(ill.text)")
+        #expect(marks.first == "!!" && marks.drop { $0 == "!!" }.allSatisfy { $0 == "ok" })
         let show = try PseudoTerminal(home, "config", "show", "--origin")
         #expect(show.end() == 0)
         #expect(show.text.contains("device.role = \"all\""))

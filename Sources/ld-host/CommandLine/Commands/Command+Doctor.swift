@@ -32,11 +32,25 @@ extension Command {
         if session.json {
             try Output.json(findings)
         } else {
-            for finding in findings {
-                Output.sentence("\(finding.isProblem ? "!!" : "ok")  \(Printable(finding.text))", indent: 4)
-                if !finding.hint.isEmpty { Output.sentence("      \(Printable(finding.hint))", indent: 6) }
-            }
+            show(findings)
         }
         return findings.contains { $0.isProblem } ? .failure : .done
+    }
+
+    /// Writes findings. A person gets the verdict first, and what needs attention before the rest.
+    private static func show(_ findings: [Finding]) {
+        var findings = findings
+        if Output.isTerminal {
+            let problems = findings.filter(\.isProblem)
+            Output.line(
+                problems.isEmpty
+                    ? "ok: nothing needs attention"
+                    : "\(problems.count) \(problems.count == 1 ? "thing needs" : "things need") attention")
+            findings = problems + findings.filter { !$0.isProblem }
+        }
+        for finding in findings {
+            Output.sentence("\(finding.isProblem ? "!!" : "ok")  \(Printable(finding.text))", indent: 4)
+            if !finding.hint.isEmpty { Output.sentence("      \(Printable(finding.hint))", indent: 6) }
+        }
     }
 }
