@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
 
