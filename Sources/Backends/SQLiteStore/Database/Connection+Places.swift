@@ -1,15 +1,32 @@
 import CSQLite
+import DurableFiles
 import LocalDataAPI
 
 extension Connection {
-    /// The number of a place; `nil` if it has no row.
+    /// The number of a place; `nil` if it has no row. A folder of the user's own that has one under another path is
+    /// that place.
     func place(_ namespace: StorageNamespace) throws -> Int64? {
-        try withNames(of: namespace) { domain, scope in
+        let found: Int64? = try withNames(of: namespace) { domain, scope in
             let statement = try statement(.findPlace)
             statement.bind(1, text: domain)
             statement.bind(2, text: scope)
             return try statement.step() ? statement.number(0) : nil
         }
+        return try found ?? otherPath(of: namespace)
+    }
+
+    private func otherPath(of namespace: StorageNamespace) throws -> Int64? {
+        guard namespace.directory != nil, namespace.scope.utf8.first == UInt8(ascii: "/") else { return nil }
+        let rows = try withNames(of: namespace) { domain, _ in
+            let statement = try statement(.folders)
+            statement.bind(1, text: domain)
+            var rows: [(number: Int64, path: String)] = []
+            while try statement.step() { rows.append((statement.number(0), statement.text(1) ?? "")) }
+            return rows
+        }
+        guard !rows.isEmpty else { return nil }
+        let folder = PathIdentity(namespace.scope)
+        return rows.first { PathIdentity($0.path) == folder }?.number
     }
 
     /// Makes the row of a place that has none, and gives its number.

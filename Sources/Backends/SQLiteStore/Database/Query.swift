@@ -1,7 +1,7 @@
 /// The statements that a connection prepares when it needs them first, and keeps.
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
-    case findPlace, makePlace, places
+    case findPlace, folders, makePlace, places
     case version, value, attributes, names, values, marks
     case insert, insertNew, insertMany, replaceMany, replaceRow
     case remove, removeRow, removeVersion, removeRowVersion, removeRange
@@ -19,6 +19,8 @@ enum Query: Int, CaseIterable {
         case .dataVersion: "PRAGMA data_version"
         case .pageCount: "PRAGMA page_count"
         case .findPlace: "SELECT id FROM place WHERE domain = ?1 AND scope = ?2"
+        // Scopes that are absolute paths.
+        case .folders: "SELECT id, scope FROM place WHERE domain = ?1 AND scope >= '/' AND scope < '0' ORDER BY id"
         case .makePlace: "INSERT INTO place (domain, scope) VALUES (?1, ?2)"
         case .places:
             """

@@ -5,11 +5,16 @@ package import LocalDataAPI
 package struct Envelope: Sendable {
     package let context: EnvelopeContext
     package let crypto: LoadedCrypto
+    /// The same address by other paths of its folder, for what does not open. May wait.
+    private let others: @Sendable () -> [StorageAddress]
 
     /// Seals and opens for an address.
-    package init(_ address: StorageAddress, crypto: LoadedCrypto) {
+    package init(
+        _ address: StorageAddress, crypto: LoadedCrypto, others: @escaping @Sendable () -> [StorageAddress] = { [] }
+    ) {
         context = EnvelopeContext(address)
         self.crypto = crypto
+        self.others = others
     }
 
     /// Finds the key of a header.
@@ -130,7 +135,7 @@ package struct Envelope: Sendable {
                     + "it; it stays as it is",
                 hint: "give the right one")
         }
-        return EnvelopeChunks(header, recordKey, context, crypto)
+        return EnvelopeChunks(header, recordKey, context, crypto, others: others)
     }
 
     /// A provider's own text for a wrong tag gives way to the one that names the address.

@@ -7,7 +7,8 @@ struct EnvelopeChunks: ~Copyable {
     let header: EnvelopeHeader
     private let key: RecordKey
     private let crypto: LoadedCrypto
-    private let data: Data
+    private var data: Data
+    private let others: () -> [StorageAddress]
     private let nonce: UnsafeMutableRawBufferPointer
     private var counter: UInt64 = 0
 
@@ -15,12 +16,14 @@ struct EnvelopeChunks: ~Copyable {
     let sealedSize: Int
 
     init(
-        _ header: EnvelopeHeader, _ key: consuming RecordKey, _ context: EnvelopeContext, _ crypto: LoadedCrypto
+        _ header: EnvelopeHeader, _ key: consuming RecordKey, _ context: EnvelopeContext, _ crypto: LoadedCrypto,
+        others: @escaping () -> [StorageAddress] = { [] }
     ) {
         self.header = header
         self.key = key
         self.crypto = crypto
         data = context.authenticated(header)
+        self.others = others
         nonce = .allocate(byteCount: header.cipher.nonceSize, alignment: 8)
         nonce.initializeMemory(as: UInt8.self, repeating: 0)
         sealedSize = header.chunkSize + header.cipher.tagSize
@@ -44,13 +47,27 @@ struct EnvelopeChunks: ~Copyable {
         }
     }
 
-    /// Opens the next chunk, which ends with its tag.
+    /// Opens the next chunk, which ends with its tag. The first one settles which of the folder's paths was sealed for.
     ///
     /// - Throws: `cannotOpen`.
     mutating func open(
         _ sealed: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
+        let isFirst = counter == 0
         advance(isLast)
+        do throws(StorageError) { return try open(sealed, into: output) } catch {
+            guard isFirst, error.code == .cannotOpen else { throw error }
+            for other in others() {
+                data = EnvelopeContext(other).authenticated(header)
+                if (try? open(sealed, into: output)) != nil { return }
+            }
+            throw error
+        }
+    }
+
+    private func open(
+        _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
         defer { MemorySecrecy.clearRegisters() }
         let tag = UnsafeRawBufferPointer(rebasing: sealed[output.count...])
         let ciphertext = UnsafeRawBufferPointer(rebasing: sealed[..<output.count])

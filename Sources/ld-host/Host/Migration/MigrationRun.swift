@@ -112,6 +112,7 @@ struct MigrationRun: Sendable {
         let duration = (clock.now - start) / .seconds(1)
         guard result.success else { throw MigrationError.unsuccessful(result) }
         let (entries, views) = transaction.close()
+        try requireOtherValues(entries)
         if isDropping { return try await drop(entries, views, result, duration, &page) }
         if let move = LargeRun.Move(entries) {
             let row = row(duration)
@@ -119,6 +120,18 @@ struct MigrationRun: Sendable {
                 ? result.became(.migrated, duration) : result.became(.cleanupPending, duration)
         }
         return try await publish(entries, views, result, duration, &page)
+    }
+
+    /// - Throws: `validationFailed` if it would remove what it brings, since two of its keys are one value.
+    private func requireOtherValues(_ entries: [MigrationTransaction.Entry]) throws(MigrationError) {
+        let kept = [destination] + entries.filter { $0.change != nil && !$0.isRemoved }.map(\.resolved)
+        for entry in entries where entry.isRemoved {
+            guard let other = kept.first(where: { entry.resolved.isOtherPath(of: $0) }) else { continue }
+            throw MigrationError(
+                .validationFailed,
+                "it is to move '\(entry.resolved.address)' to '\(other.address)', which is the same value by another path "
+                    + "of its folder; give the key one of the paths, and no migration")
+        }
     }
 
     private func row(_ duration: Double) -> LedgerRow {

@@ -12,6 +12,11 @@ struct OptionResolver {
         try resolve(store.options, of: "store '\(store.name)' (\(store.origin))")
     }
 
+    /// Where a store keeps its values, as far as its options say.
+    func location(of store: HostSettings.Store) -> StoreLocation {
+        StoreLocation(component.options, checked(store.options).values)
+    }
+
     /// The same for a pack.
     func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> Data {
         try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")

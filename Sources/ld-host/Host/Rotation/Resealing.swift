@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// Seals values anew under a ring's active key: small ones of a place many at once, others one after the other. Each is readable at every instant: it is replaced
-/// whole, and both keys open. Everything may wait.
+/// Seals values anew under a ring's active key: small ones of a place many at once, others one after the other. Each is
+/// readable at every instant: it is replaced whole, and both keys open. Everything may wait.
 struct Resealing: Sendable {
     let scan: SealedScan
     /// How values of a store's ring are sealed; those of the master ring keep their style.
@@ -31,7 +31,7 @@ struct Resealing: Sendable {
     }
 
     func reader(of finding: SealedScan.Finding) throws(StorageError) -> SealedValue {
-        let envelope = Envelope(finding.address, crypto: try scan.snapshot.crypto.openIfNeeded())
+        let envelope = finding.ring.envelope(of: finding.address, try scan.snapshot.crypto.openIfNeeded())
         let layer = SealingLayer(
             keys: .ring(finding.ring, named: { (_) throws(StorageError) in finding.ring }), envelope: envelope,
             style: EnvelopeStyle(finding.header.cipher))
@@ -41,7 +41,7 @@ struct Resealing: Sendable {
     func writer(
         of finding: SealedScan.Finding, _ header: EnvelopeHeader, under active: KeyRingState.Entry
     ) throws(StorageError) -> SealedValue {
-        let envelope = Envelope(finding.address, crypto: try scan.snapshot.crypto.openIfNeeded())
+        let envelope = finding.ring.envelope(of: finding.address, try scan.snapshot.crypto.openIfNeeded())
         let key = EnvelopeKey(active.material, id: active.id, ring: scan.ring.headerName)
         return try value(
             of: finding,

@@ -92,6 +92,12 @@ extension StorageRouter {
         let copy = StoreCopy(
             snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded(),
             domains: domains)
+        guard !copy.source.keepsSameValues(as: copy.destination) else {
+            throw StorageError(
+                .invalidConfiguration,
+                "'\(from)' and '\(to)' keep their values in the same place, by two paths; nothing was copied",
+                hint: "name two different stores")
+        }
         for open in [copy.source, copy.destination] where open.store.abilities.enumeration == nil {
             throw StorageError(
                 .unsupported, "store '\(open.name)' cannot list what it holds",

@@ -61,11 +61,11 @@ final class MasterRings: Sendable {
 
     /// The layer around the values of an address.
     func layer(for address: StorageAddress, style: EnvelopeStyle) throws(StorageError) -> SealingLayer {
-        SealingLayer(
+        let ring = try ring(named: current)
+        return SealingLayer(
             keys: .ring(
-                try ring(named: current),
-                named: { (name) throws(StorageError) in try self.ring(named: name, opening: address) }),
-            envelope: Envelope(address, crypto: try crypto.openIfNeeded()), style: style,
+                ring, named: { (name) throws(StorageError) in try self.ring(named: name, opening: address) }),
+            envelope: ring.envelope(of: address, try crypto.openIfNeeded()), style: style,
             limit: DerivationLimit(style.derivation, iterations: encryption.iterations))
     }
 

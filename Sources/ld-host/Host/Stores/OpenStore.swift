@@ -9,22 +9,30 @@ final class OpenStore: Sendable {
     /// The same for all stores, of this process and others and whatever their names, that the same component serves
     /// with the same options.
     let identity: UInt64
+    /// The options that say where it keeps its values.
+    let location: StoreLocation
     /// How values are sealed before the store gets them, if they are.
     let sealing: StoreSealing?
     private let lane: CallLane
 
     init(
-        name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, sealing: StoreSealing?,
-        concurrency: Int, timeout: Duration
+        name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
+        sealing: StoreSealing?, concurrency: Int, timeout: Duration
     ) {
         self.name = name
         self.store = store
         self.plugin = plugin
         self.component = component
         self.identity = identity
+        self.location = location
         self.sealing = sealing
         let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
         lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
+    }
+
+    /// Whether it keeps its values where another one does, whatever the paths of the two. May wait.
+    func keepsSameValues(as other: OpenStore) -> Bool {
+        identity == other.identity || component == other.component && location.isSame(as: other.location)
     }
 
     /// A place for rings to remember; `nil` if what is in it is gone with the process.

@@ -18,15 +18,17 @@ struct StoreOpener: Sendable {
             guard let component = image.description.components.first(where: { $0.id == store.component }) else {
                 throw StorageError(.componentNotFound, "plugin '\(image.path)' has no component '\(store.component)'")
             }
-            let options = try OptionResolver(component: component, folders: settings.folders).resolve(store)
+            let resolver = OptionResolver(component: component, folders: settings.folders)
+            let options = try resolver.resolve(store)
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
             do throws(StorageError) {
                 let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
                 let identity = [store.component, String(decoding: options, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,
-                    identity: StableHash.of(identity), sealing: try sealing(of: store, opened, identity, keychain),
-                    concurrency: store.concurrency, timeout: store.timeout)
+                    identity: StableHash.of(identity), location: resolver.location(of: store),
+                    sealing: try sealing(of: store, opened, identity, keychain), concurrency: store.concurrency,
+                    timeout: store.timeout)
             } catch {
                 throw StorageError(
                     error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)

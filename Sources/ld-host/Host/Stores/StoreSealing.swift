@@ -45,6 +45,6 @@ final class StoreSealing: Sendable {
     func layer(for address: StorageAddress) -> SealingLayer {
         SealingLayer(
             keys: .ring(ring, named: { [ring] (_) throws(StorageError) in ring }),
-            envelope: Envelope(address, crypto: crypto), style: style, limit: .fastOnly)
+            envelope: ring.envelope(of: address, crypto), style: style, limit: .fastOnly)
     }
 }

@@ -49,8 +49,9 @@ struct BulkCheck {
     }
 
     private var samePlace: Bool {
-        ledger.source.open.identity == ledger.destination.open.identity
-            && ledger.source.namespace == ledger.destination.namespace
+        let (source, destination) = (ledger.source, ledger.destination)
+        return source.open.keepsSameValues(as: destination.open)
+            && source.namespace.keepsSameValues(as: destination.namespace)
     }
 
     private func check(_ name: String, _ isNested: Bool, _ rivals: [Rival]) throws {

@@ -1,0 +1,41 @@
+import Glibc
+
+/// What a path leads to, however it is spelled: symbolic links, mounts and `..` give one folder many paths. Links are
+/// followed as ``FolderPath`` says.
+///
+/// Of a path that leads to nothing yet, it is the nearest folder that exists, and the names from there. Two identities
+/// can be compared only if nothing was made between them.
+package struct PathIdentity: Hashable, Sendable {
+    /// The file or folder that exists; `nil` if none can be reached.
+    private let found: FileIdentity?
+    /// The names below it.
+    private let rest: [[UInt8]]
+
+    /// Looks at an absolute path. May wait for the disk.
+    package init(_ path: String) {
+        var names = path.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+        var rest: [[UInt8]] = []
+        while true {
+            if let found = Self.identity(of: names, isFolder: !rest.isEmpty) {
+                self.found = found
+                break
+            }
+            guard let name = names.popLast() else {
+                found = nil
+                break
+            }
+            rest.append(Array(name))
+        }
+        self.rest = rest.reversed()
+    }
+
+    private static func identity(of names: [Substring.UTF8View], isFolder: Bool) -> FileIdentity? {
+        let path = FolderPath(root: names.map { CString($0) }, below: [])
+        var status = stat()
+        if let folder = try? path.open() {
+            return fstat(folder.number, &status) == 0 ? FileIdentity(status) : nil
+        }
+        guard !isFolder, stat(path.text.start, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return FileIdentity(status)
+    }
+}
