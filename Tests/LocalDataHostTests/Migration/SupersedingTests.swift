@@ -254,3 +254,90 @@ import Testing
         #expect(try await router().get(key(9)) == "new")
     }
 }
+
+@Suite("older data that was re-encrypted since", .timeLimit(.minutes(3))) struct ResealedSourceTests {
+    /// Where the source is: sealed by its policy, or by its store.
+    private static let places: [StorageDomain] = [.encryptedFileSystem(), .keychain(service: "tests")]
+
+    private func reseal(_ router: StorageRouter, _ domain: StorageDomain) async throws {
+        let ring: KeyRingName = domain == .encryptedFileSystem() ? .master : .store("sealed-files")
+        let former = try #require(try await router.keys(of: ring).first)
+        try await router.rotateKeys(of: ring)
+        #expect(try await router.reseal(ring).resealed > 0)
+        // Nothing needs the former key any more.
+        try await router.retireKey(former.id, of: ring)
+    }
+
+    @Test("a value does not come back", arguments: places, ["removed", "set and removed", "swept"])
+    func one(_ domain: StorageDomain, _ way: String) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old: StorageKey<String> = MigrationHome.key("old", domain)
+        let key: StorageKey<String> = MigrationHome.key("new", domain) { key in
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old)))
+        }
+        let plain: StorageKey<String> = MigrationHome.key("new", domain)
+        let router = try home.router()
+        try await router.set("legacy", for: old)
+        if way == "set and removed" {
+            try await router.set("new", for: key)
+            try await home.router().remove(plain)
+        } else {
+            try await router.remove(key)
+        }
+        for _ in 0..<2 {
+            try await reseal(router, domain)
+            if way == "swept" {
+                #expect(try await home.router().forceMigration(for: key).outcome == .nothingToDo)
+            }
+            await #expect(throws: StorageError.notFound) { try await home.router().get(key) }
+            #expect(try await router.get(old) == "legacy")
+        }
+        // Nothing is left of what told it.
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(key) == "legacy")
+        #expect(!home.files.keys.contains { $0.contains("witness") })
+    }
+
+    @Test("a later value comes", arguments: places)
+    func later(_ domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old: StorageKey<String> = MigrationHome.key("old", domain)
+        let key: StorageKey<String> = MigrationHome.key("new", domain) { key in
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old)))
+        }
+        let router = try home.router()
+        try await router.set("legacy", for: old)
+        try await router.remove(key)
+        try await router.set("legacy, written later", for: old)
+        try await reseal(router, domain)
+        #expect(try await home.router().get(key) == "legacy, written later")
+        #expect(!home.files.keys.contains { $0.contains("witness") })
+    }
+
+    @Test("a value of a range does not come back", arguments: places)
+    func range(_ domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        func router() async throws -> StorageRouter {
+            let router = try home.router()
+            try await router.registerMigration(BulkMigrationTests.move(domain, domain))
+            return router
+        }
+        for number in 1...3 {
+            try await home.router().set("\(number)", for: BulkMigrationTests.key("old.\(number)", domain))
+        }
+        try await router().remove(BulkMigrationTests.key("new.2", domain))
+        try await reseal(home.router(), domain)
+        await #expect(throws: StorageError.notFound) {
+            try await router().get(BulkMigrationTests.key("new.2", domain))
+        }
+        #expect(try await router().migrationPlan().entries.first?.count == 2)
+        #expect(try await router().runMigration("move").migratedCount == 2)
+        await #expect(throws: StorageError.notFound) {
+            try await router().get(BulkMigrationTests.key("new.2", domain))
+        }
+        #expect(try await router().names(in: domain, prefix: "old.") == ["old.2"])
+    }
+}

@@ -93,6 +93,17 @@ struct Ledger: Sendable {
         }
     }
 
+    /// The changes that make way for another row of the same migration: images and witnesses go.
+    func replacing(_ row: LedgerRow?) async -> [BatchChange] {
+        await droppingIfPossible(row).changes + (row?.superseded ?? []).compactMap { dropping($0) }
+    }
+
+    /// The change that removes the witness of a superseded source, if it has one. The key that seals it is not needed.
+    func dropping(_ superseded: LedgerRow.Change) -> BatchChange? {
+        guard let name = superseded.witness else { return nil }
+        return try? LedgerPlace.page(named: name, in: place.open, settings).changing(to: nil)
+    }
+
     /// Removes the images whose time is over, or leaves them for the next time.
     func expire(_ page: inout LedgerPage) async {
         var next = page

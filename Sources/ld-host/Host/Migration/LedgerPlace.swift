@@ -34,7 +34,7 @@ enum LedgerPlace {
     static func page(
         named name: String, in open: OpenStore, _ settings: HostSettings
     ) throws(StorageError) -> ResolvedKey {
-        let address = StorageAddress(namespace, name: name)
+        let address = address(name)
         let layers = open.sealing.map { [$0.layer(for: address)] } ?? []
         return try resolved(
             address, in: open, layers,
@@ -47,20 +47,29 @@ enum LedgerPlace {
     static func image(
         _ name: String, of key: ResolvedKey, _ attributes: ValueAttributes?
     ) throws(StorageError) -> ResolvedKey {
-        let address = StorageAddress(namespace, name: name)
-        let layers = key.layers.map {
-            SealingLayer(
-                keys: $0.keys, envelope: Envelope(address, crypto: $0.envelope.crypto), style: $0.style,
-                limit: $0.limit)
-        }
-        return try resolved(address, in: key.open, layers, attributes)
+        try resolved(address(name), in: key.open, key.layers.map { $0.resealing(address(name)) }, attributes)
     }
+
+    /// Where the ``SourceWitness`` of a destination is kept: in a store that has its ledger.
+    static func witness(
+        _ name: String, of key: ResolvedKey, in open: OpenStore
+    ) throws(StorageError) -> ResolvedKey {
+        let address = address(name)
+        let ofPolicy = key.open.sealing == nil ? key.layers[...] : key.layers.dropLast()
+        let layers = ofPolicy.map { $0.resealing(address) } + (open.sealing.map { [$0.layer(for: address)] } ?? [])
+        return try resolved(address, in: open, layers, nil)
+    }
+
+    /// A name that no other witness has.
+    static func witnessName() -> String { "witness \(IntentID.next())" }
 
     /// A name that no other image has.
     static func imageName() -> String { "\(imagePrefix)\(IntentID.next())" }
 
     /// A name for a page that cannot be read any more; no page is looked for there.
     static func asideName() -> String { "damaged \(IntentID.next())" }
+
+    private static func address(_ name: String) -> StorageAddress { StorageAddress(namespace, name: name) }
 
     private static func resolved(
         _ address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
@@ -69,6 +78,14 @@ enum LedgerPlace {
         return ResolvedKey(
             snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
             attributes: isKept ? attributes : nil, refusal: nil)
+    }
+}
+
+extension SealingLayer {
+    /// The same layer around the value of another address.
+    fileprivate func resealing(_ address: StorageAddress) -> SealingLayer {
+        SealingLayer(
+            keys: keys, envelope: Envelope(address, crypto: envelope.crypto), style: style, limit: limit)
     }
 }
 

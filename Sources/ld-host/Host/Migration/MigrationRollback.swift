@@ -14,10 +14,10 @@ struct MigrationRollback {
     ///   done.
     func run(_ id: String) async throws {
         var page = try await ledger.page()
-        if page[id]?.state == .superseded {
+        if let row = page[id], row.state == .superseded {
             // From now on it brings what is there.
             page[id] = nil
-            try await ledger.commit(page)
+            try await ledger.commit(page, with: await ledger.replacing(row))
             return
         }
         guard var row = page[id], row.state == .clean else {

@@ -154,7 +154,7 @@ struct MigrationRun: Sendable {
             row.removed.append(LedgerRow.Change(entry.key, mark: mark))
         }
         guard !row.removed.isEmpty else { return result.became(.destinationKept, duration) }
-        let changes = await ledger.droppingIfPossible(page[migration.id]).changes
+        let changes = await ledger.replacing(page[migration.id])
         var next = page
         next[migration.id] = row
         guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
@@ -200,7 +200,7 @@ struct MigrationRun: Sendable {
         }
         try migration.requireEffect(hasDestination, at: destination.address)
         guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
-        changes += await ledger.droppingIfPossible(page[migration.id]).changes
+        changes += await ledger.replacing(page[migration.id])
         var next = page
         next[migration.id] = row
         guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }

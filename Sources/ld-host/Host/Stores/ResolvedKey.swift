@@ -42,3 +42,11 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
 
     deinit { store.release(handle) }
 }
+
+extension ResolvedKey {
+    /// Whether another key's value is this one's, by another path of its folder. May wait.
+    func isOtherPath(of other: ResolvedKey) -> Bool {
+        target != other.target && address.name.utf8.elementsEqual(other.address.name.utf8)
+            && open.keepsSameValues(as: other.open) && address.place.keepsSameValues(as: other.address.place)
+    }
+}

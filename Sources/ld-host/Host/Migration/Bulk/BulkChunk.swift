@@ -116,7 +116,7 @@ struct BulkChunk {
             count += 1
             guard let stored = try sources.read(source) else { continue }
             let newName = migration.destinationName(of: name)
-            let isSuperseded = superseded.holds(name, stored)
+            let isSuperseded = superseded.holds(source, stored)
             if policy == .dropSource || isSuperseded {
                 let destination = try ledger.destination.key(newName)
                 let isThere = try destinations.read(destination) != nil

@@ -42,7 +42,7 @@ struct LargeRun: Sendable {
         let values = try await values(source, destination)
         var (written, removed) = (LedgerRow.Change(move.destination), LedgerRow.Change(move.source))
         removed.isMoved = true
-        let changes = await ledger.droppingIfPossible(page[row.id]).changes
+        let changes = await ledger.replacing(page[row.id])
         if move.destination.isStored {
             written.before = try await onIOThread { () throws(StorageError) in
                 try values.destination.storedDigest()

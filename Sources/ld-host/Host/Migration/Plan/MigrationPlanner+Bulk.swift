@@ -96,7 +96,8 @@ private struct BulkCount {
     }
 
     private func isSuperseded(_ name: String) throws(StorageError) -> Bool {
-        guard superseded.knows(name), let stored = try ledger.source.key(name).readStored() else { return false }
-        return superseded.holds(name, stored)
+        guard superseded.knows(name) else { return false }
+        let source = try ledger.source.key(name)
+        return try source.readStored().map { superseded.holds(source, $0) } ?? false
     }
 }

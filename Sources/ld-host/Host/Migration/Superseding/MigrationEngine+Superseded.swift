@@ -8,7 +8,7 @@ extension MigrationEngine {
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
         guard let marks = page[migration.id]?.superseded, try await !destination.exists() else { return false }
-        return try await isSuperseded(marks, sources: migration.sources, besides: destination)
+        return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: destination.open)
     }
 
     /// The same as the ledgers of other stores say it, of a migration that its own ledger has nothing of: one of them
@@ -17,13 +17,15 @@ extension MigrationEngine {
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
         guard page[migration.id] == nil, try await !destination.exists(),
-            let marks = await supersededElsewhere(migration.id, destination)
+            let (marks, open) = await supersededElsewhere(migration.id, destination)
         else { return false }
-        return try await isSuperseded(marks, sources: migration.sources, besides: destination)
+        return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: open)
     }
 
     /// What other stores' ledgers say; a store that cannot be asked says nothing.
-    private func supersededElsewhere(_ id: String, _ destination: ResolvedKey) async -> [LedgerRow.Change]? {
+    private func supersededElsewhere(
+        _ id: String, _ destination: ResolvedKey
+    ) async -> (marks: [LedgerRow.Change], open: OpenStore)? {
         let domain = destination.address.place.domain
         let snapshot = snapshot
         guard let stores = try? await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) })
@@ -33,7 +35,7 @@ extension MigrationEngine {
                 continue
             }
             let ledger = Ledger(access, of: "\(destination.address)", at: place)
-            if let marks = try? await ledger.page()[id]?.superseded { return marks }
+            if let marks = try? await ledger.page()[id]?.superseded { return (marks, open) }
         }
         return nil
     }
@@ -45,25 +47,30 @@ extension MigrationEngine {
         let destination = try await access.resolve(KeyReference(key))
         let row = try await Ledger(access, of: destination).page()[migration.id]
         let elsewhere = row == nil ? await supersededElsewhere(migration.id, destination) : nil
-        guard let marks = row?.superseded ?? elsewhere else { return false }
+        guard let (marks, open) = row?.superseded.map({ ($0, destination.open) }) ?? elsewhere else { return false }
         let source = migration.source.key(migration.sourceName(of: key.descriptor.name))
-        return try await isSuperseded(marks, sources: [source], besides: destination)
+        return try await isSuperseded(marks, sources: [source], besides: destination, in: open)
     }
 
+    /// - Parameter open: The store whose ledger says so.
     private func isSuperseded(
-        _ marks: [LedgerRow.Change], sources: [AnyStorageKey], besides destination: ResolvedKey
+        _ marks: [LedgerRow.Change], sources: [AnyStorageKey], besides destination: ResolvedKey, in open: OpenStore
     ) async throws(StorageError) -> Bool {
-        var known: [BatchChange.Target: UInt64] = [:]
+        var known: [BatchChange.Target: LedgerRow.Change] = [:]
         var keys = sources
         for change in marks {
             let key = try change.key
-            known[try await access.resolveUnlisted(KeyReference(key)).target] = change.before
+            known[try await access.resolveUnlisted(KeyReference(key)).target] = change
             keys.append(key)
         }
         for key in keys {
             let source = try await access.resolveUnlisted(KeyReference(key))
             guard source.target != destination.target, let mark = try await source.mark() else { continue }
-            guard known[source.target] == mark else { return false }
+            guard let change = known[source.target] else { return false }
+            if change.before == mark { continue }
+            guard await SourceWitness.knows(source, change.witness, of: destination, in: open) else {
+                return false
+            }
         }
         return true
     }

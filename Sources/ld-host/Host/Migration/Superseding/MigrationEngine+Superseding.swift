@@ -38,7 +38,7 @@ extension MigrationEngine {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             var all = changes
             for supersession in found {
-                if let change = try await supersession.ledgerChange() { all.append(change) }
+                all += try await supersession.ledgerChanges()
             }
             try await access.apply(all, progress: progress)
         }
@@ -79,7 +79,7 @@ extension MigrationEngine {
             guard !migrations.isEmpty || !ranges.isEmpty else { continue }
             let supersession = Supersession(
                 engine: self, destination: resolved, migrations: migrations, ranges: ranges)
-            if try await supersession.ledgerChange() != nil { found.append(supersession) }
+            if try await !supersession.ledgerChanges().isEmpty { found.append(supersession) }
         }
         return found
     }

@@ -4,8 +4,15 @@ internal import LocalDataAPI
 /// The values that a migration of many does not bring any more, as their keys were set or removed without them: see
 /// ``Supersession``. Calls may wait.
 struct SupersededValues: Sendable {
-    /// The hashes of the stored bytes, by the names in the source.
-    private var marks: [String: UInt64] = [:]
+    private struct Mark {
+        /// The hash of the stored bytes.
+        let before: UInt64?
+        /// Where its ``SourceWitness`` is.
+        let witness: ResolvedKey?
+    }
+
+    /// By the names in the source.
+    private var marks: [String: Mark] = [:]
 
     /// None.
     init() {}
@@ -38,7 +45,13 @@ struct SupersededValues: Sendable {
             let bytes = try place.opening(stored)
             guard let address = LedgerPage.address(in: bytes) else { continue }
             for change in try LedgerPage(bytes, of: address)[ledger.migration.id]?.superseded ?? [] {
-                marks[try change.key.descriptor.name] = change.before
+                let name = try change.key.descriptor.name
+                let destination = try ledger.destination.key(ledger.migration.destinationName(of: name))
+                marks[name] = Mark(
+                    before: change.before,
+                    witness: try change.witness.map { (witness) throws(StorageError) in
+                        try LedgerPlace.witness(witness, of: destination, in: open)
+                    })
             }
         }
     }
@@ -49,9 +62,10 @@ struct SupersededValues: Sendable {
     /// Whether a value of this name had been superseded.
     func knows(_ name: String) -> Bool { marks[name] != nil }
 
-    /// Whether these are the bytes that were.
-    func holds(_ name: String, _ stored: Data) -> Bool {
-        guard let mark = marks[name] else { return false }
-        return mark == StableHash.of(stored)
+    /// Whether these are the bytes that were, or the same value re-encrypted.
+    func holds(_ source: ResolvedKey, _ stored: Data) -> Bool {
+        guard let mark = marks[source.address.name] else { return false }
+        if mark.before == StableHash.of(stored) { return true }
+        return mark.witness.map { SourceWitness.knows(source, stored, $0) } ?? false
     }
 }

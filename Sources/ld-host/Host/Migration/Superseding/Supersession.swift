@@ -13,47 +13,70 @@ struct Supersession: Sendable {
     private var access: StoreAccess { engine.access }
     private var snapshot: RouterSnapshot { engine.snapshot }
 
-    /// What the ledger has to say; `nil` if nothing is pending, or it says so already. In turn in the destination's
+    /// A source and what the ledger says of it.
+    private struct Mark {
+        let source: ResolvedKey
+        var change: LedgerRow.Change
+    }
+
+    /// What the ledger has to say; nothing if nothing is pending, or it says so already. In turn in the destination's
     /// store if it is to be written.
-    func ledgerChange() async throws -> BatchChange? {
+    func ledgerChanges() async throws -> [BatchChange] {
         let ledger = try Ledger(access, of: destination)
         let page = try await ledger.page()
         var next = page
+        var changes: [BatchChange] = []
         for migration in migrations {
             guard let marks = try await marks(of: migration, page) else { continue }
-            note(marks, .single(migration), in: &next)
+            changes += await note(marks, .single(migration), in: &next, ledger)
         }
         for migration in ranges {
             guard let mark = try await mark(of: migration) else { continue }
-            note([mark], .bulk(migration), in: &next)
+            changes += await note([mark], .bulk(migration), in: &next, ledger)
         }
-        return next.rows == page.rows ? nil : try await ledger.change(next)
+        return next.rows == page.rows ? [] : changes + [try await ledger.change(next)]
     }
 
-    private func note(_ marks: [LedgerRow.Change], _ migration: KnownMigration, in page: inout LedgerPage) {
+    /// - Returns: The changes of witnesses.
+    private func note(
+        _ marks: [Mark], _ migration: KnownMigration, in page: inout LedgerPage, _ ledger: Ledger
+    ) async -> [BatchChange] {
         var row =
             page[migration.id]
             ?? LedgerRow(
                 id: migration.id, revision: migration.revision, state: .superseded, written: [], removed: [],
                 committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, pack: migration.pack)
-        row.superseded = marks
+        let former = row.superseded ?? []
+        var changes: [BatchChange] = []
+        var kept: [LedgerRow.Change] = []
+        for var mark in marks {
+            if let known = former.first(where: { $0.isSame(as: mark.change) }) {
+                mark.change = known
+            } else if let witness = await SourceWitness.made(of: mark.source, for: destination) {
+                mark.change.witness = witness.name
+                changes.append(witness.change)
+            }
+            kept.append(mark.change)
+        }
+        row.superseded = kept
         page[migration.id] = row
+        return changes + former.filter { !kept.contains($0) }.compactMap { ledger.dropping($0) }
     }
 
     /// What a migration would bring; `nil` if there is nothing.
-    private func marks(of migration: AnyStorageMigration, _ page: LedgerPage) async throws -> [LedgerRow.Change]? {
+    private func marks(of migration: AnyStorageMigration, _ page: LedgerPage) async throws -> [Mark]? {
         if let row = page[migration.id], row.state == .clean, row.revision == migration.revision,
             try await !engine.hasNewData(for: migration, at: destination, snapshot.settings)
         {
             return nil
         }
         guard let looked = await looked(migration, page) else { return nil }
-        var marks: [LedgerRow.Change] = []
+        var marks: [Mark] = []
         var known: Set<BatchChange.Target> = [destination.target]
         for key in migration.sources + looked {
             let source = try await access.resolveUnlisted(KeyReference(key))
             guard known.insert(source.target).inserted, let mark = try await source.mark() else { continue }
-            marks.append(LedgerRow.Change(key, mark: mark))
+            marks.append(Mark(source: source, change: LedgerRow.Change(key, mark: mark)))
         }
         return marks.isEmpty && !migration.sources.isEmpty ? nil : marks
     }
@@ -70,7 +93,7 @@ struct Supersession: Sendable {
         return transaction.close().entries.filter(\.isStored).map(\.key)
     }
 
-    private func mark(of migration: AnyBulkMigration) async throws -> LedgerRow.Change? {
+    private func mark(of migration: AnyBulkMigration) async throws -> Mark? {
         let name = migration.sourceName(of: destination.address.name)
         guard migration.source.contains(name) else { return nil }
         let key = migration.source.key(name)
@@ -78,6 +101,15 @@ struct Supersession: Sendable {
         guard source.target != destination.target, try !snapshot.isReserved(source.address, in: source.open) else {
             return nil
         }
-        return try await source.mark().map { LedgerRow.Change(key, mark: $0) }
+        return try await source.mark().map { Mark(source: source, change: LedgerRow.Change(key, mark: $0)) }
+    }
+}
+
+extension LedgerRow.Change {
+    /// Whether both are about the same bytes of the same value.
+    fileprivate func isSame(as other: Self) -> Bool {
+        var own = self
+        own.witness = other.witness
+        return own == other
     }
 }
