@@ -34,6 +34,13 @@ struct DerivationLimit: Hashable, Sendable {
         self.work = work
     }
 
+    /// What either of two allows.
+    func joined(with other: DerivationLimit) -> DerivationLimit {
+        DerivationLimit(
+            iterations: max(iterations, other.iterations), memory: max(memory, other.memory),
+            work: max(work, other.work))
+    }
+
     /// Throws `cannotOpen` if a header's derivation costs more.
     func check(_ derivation: EnvelopeDerivation, at address: StorageAddress) throws(StorageError) {
         let (asked, most): (String, String)

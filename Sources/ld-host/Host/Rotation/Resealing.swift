@@ -34,7 +34,7 @@ struct Resealing: Sendable {
         let envelope = finding.ring.envelope(of: finding.address, try scan.snapshot.crypto.openIfNeeded())
         let layer = SealingLayer(
             keys: .ring(finding.ring, named: { (_) throws(StorageError) in finding.ring }), envelope: envelope,
-            style: EnvelopeStyle(finding.header.cipher))
+            style: EnvelopeStyle(finding.header.cipher), limit: scan.derivationLimit(at: finding.address))
         return try value(of: finding, layer)
     }
 

@@ -170,6 +170,29 @@ import Testing
         #expect(try await router.data(for: good) == SealedStreamTests.value(150_000))
     }
 
+    @Test("no more is computed for a value than its key's policy allows, as when it is read")
+    func costly() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let key = textKey(
+            "costly", security: .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 2_500_000))))
+        try await home.router().set("x", for: key)
+        try await home.router().rotateKeys()
+        // Without a catalog nobody knows the key's policy.
+        let report = try await home.router().reseal()
+        #expect(report.total == 1 && report.resealed == 0)
+        let reason = try #require(report.failures["userDefaults/costly"])
+        #expect(reason.contains("its header asks for 2500000 iterations"), "\(reason)")
+        let router = try home.router()
+        try await router.registerCatalog(CostlyKeys(allKeys: [.key(key)]))
+        #expect(try await router.reseal().resealed == 1)
+        #expect(try await router.get(key) == "x")
+    }
+
+    private struct CostlyKeys: StorageKeyCatalog {
+        let allKeys: [AnyStorageKey]
+    }
+
     @Test("a store's own ring: values, other keys' rings and two layers are sealed anew, and open")
     func storeRing() async throws {
         let home = try SealedHome()
