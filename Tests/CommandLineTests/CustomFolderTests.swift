@@ -75,4 +75,21 @@ import Testing
         #expect(try get("fileSystem:\(scope)/text") == "just a file")
         #expect(try home.run("get", "encryptedFileSystem:\(scope)/text").status == 1)
     }
+
+    @Test("values that stand in the folder itself are reported by doctor and by a plan, which move none")
+    func reported() throws {
+        let files = FileManager.default
+        for name in ["profile", "other"] {
+            try set("encryptedFileSystem:\(scope)/\(name)", "enc")
+            try files.moveItem(atPath: "\(folder)/encryptedFileSystem/\(name)", toPath: "\(folder)/\(name)")
+        }
+        try set("fileSystem:\(scope)/text", "plain")
+        let report = "2 encrypted values of 'encryptedFileSystem:\(scope)' stand in the folder itself"
+        #expect(try home.run("doctor").text.contains(report))
+        #expect(try home.done("migrate", "plan").errors.contains(report))
+        for name in ["profile", "other"] { #expect(files.fileExists(atPath: "\(folder)/\(name)")) }
+        try home.done("ls", "encryptedFileSystem:\(scope)")
+        #expect(try !home.run("doctor").text.contains("stand in the folder itself"))
+        #expect(try get("encryptedFileSystem:\(scope)/other") == "enc")
+    }
 }

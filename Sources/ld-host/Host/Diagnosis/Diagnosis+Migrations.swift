@@ -43,7 +43,7 @@ extension Diagnosis {
                 }
             }
         }
-        return findings + (await changedPlaces(of: engine))
+        return findings + (await changedPlaces(of: engine)) + (await unmovedValues(engine.snapshot, besides: silent))
     }
 
     /// Values of keys that catalogs have, and that are where the keys were before their places were changed.

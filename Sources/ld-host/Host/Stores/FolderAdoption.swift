@@ -56,6 +56,37 @@ struct FolderAdoption: Sendable {
         }
     }
 
+    /// How many values would be brought. Moves none.
+    func count() throws(StorageError) -> Int {
+        guard open.store.abilities.enumeration != nil else { return 0 }
+        var names: Set<String> = []
+        for namespace in former {
+            try open.store.forEachName(in: namespace) {
+                names.insert($0)
+                return true
+            }
+        }
+        var count = 0
+        for name in names where try isToBeBrought(name) { count += 1 }
+        return count
+    }
+
+    private func isToBeBrought(_ name: String) throws(StorageError) -> Bool {
+        let target = HeldHandle(open.store, try open.store.resolve(StorageAddress(place, name: name)))
+        guard try !open.store.exists(target.handle) else { return false }
+        for namespace in former {
+            let handle = HeldHandle(open.store, try open.store.resolve(StorageAddress(namespace, name: name)))
+            // A value of the plain domain may be an envelope, too, by its key's policy.
+            if try isEnvelope(handle), opens(StorageAddress(namespace, name: name)) { return true }
+        }
+        return false
+    }
+
+    private func opens(_ address: StorageAddress) -> Bool {
+        guard let value = value(at: address) else { return false }
+        return (try? value.attributes(deriving: false)) != nil
+    }
+
     private func value(at address: StorageAddress) -> SealedValue? {
         guard case .layers(let layers) = snapshot.protection(of: security, at: address, in: open).outcome else {
             return nil

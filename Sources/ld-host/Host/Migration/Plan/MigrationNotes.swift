@@ -1,6 +1,7 @@
 internal import LocalDataAPI
 
-/// What is to be known before migrations run: work that was interrupted, and is completed first.
+/// What is to be known before migrations run: work that was interrupted, and is completed first; and what is moved
+/// without a migration.
 struct MigrationNotes: Sendable {
     let snapshot: RouterSnapshot
 
@@ -15,7 +16,7 @@ struct MigrationNotes: Sendable {
                 return intent.state == .interrupted
                     ? "\(intent.subject) was interrupted; it is completed first, and may change what is planned"
                     : "process \(intent.owner) is at \(intent.subject), which may change what is planned"
-            } + survey.unreadable.map(\.error.message)
+            } + survey.unreadable.map(\.error.message) + UnmovedValues.all(self.snapshot).map(\.text)
         }
     }
 
