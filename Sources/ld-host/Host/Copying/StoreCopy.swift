@@ -8,7 +8,7 @@ struct StoreCopy: Sendable {
     let snapshot: RouterSnapshot
     let source: OpenStore
     let destination: OpenStore
-    /// The domains whose values are copied; none for all.
+    /// The domains whose values are copied, with the history of their migrations; none for all.
     var domains: [String] = []
 
     /// The addresses of the values in the source, the host's own keys among them.
@@ -35,7 +35,9 @@ struct StoreCopy: Sendable {
                 return true
             }
         }
-        return addresses
+        guard !domains.isEmpty else { return addresses }
+        let history = try DomainHistory(snapshot: snapshot, source: source, domains: domains).names()
+        return addresses + history.map { StorageAddress(LedgerPlace.namespace, name: $0) }
     }
 
     /// What the destination has at an address, beside what the source has.

@@ -13,7 +13,8 @@ extension StorageRouter {
     /// configured is opened as the component of that name.
     ///
     /// - Parameters:
-    ///   - domains: The names of the domains whose values are copied; none for all.
+    ///   - domains: The names of the domains whose values are copied, with what it takes to undo their migrations; none
+    ///     for all.
     ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the
     ///     source serves the keychain.
     ///   - overwriting: Whether to replace values of which the destination has another.

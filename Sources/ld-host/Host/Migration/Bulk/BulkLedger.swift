@@ -27,8 +27,11 @@ struct BulkLedger: Sendable {
         self.chunkSize = chunkSize ?? (!isQuick ? 256 : isPlain ? 4096 : 2048)
         // What all of the range's names stand for.
         address = destination.address("\(destination.range.prefix)*")
-        mark = StableHash.text([migration.id, "\(address)"])
+        mark = Self.mark(of: migration.id, to: "\(address)")
     }
+
+    /// What the names of a migration's records and images have in common.
+    static func mark(of id: String, to address: String) -> String { StableHash.text([id, address]) }
 
     /// For how long records and images are kept, in days.
     var grace: Int { snapshot.settings.migrationGrace }

@@ -1,0 +1,72 @@
+internal import LocalDataAPI
+
+/// What a store keeps of migrations that lead to some domains or from there: what it takes to undo them once another
+/// store serves the domains. Calls may wait.
+struct DomainHistory {
+    let snapshot: RouterSnapshot
+    let source: OpenStore
+    let domains: [String]
+
+    /// The names in the store, pages last: what a page names comes before it.
+    func names() throws(StorageError) -> [String] {
+        let stored = try names(in: source)
+        var wanted: Set<String> = []
+        var isWanted: [(prefix: String, suffix: String)] = []
+        for (open, page) in pages() {
+            let isOwn = open === source && isOne(page.address)
+            if isOwn { wanted.insert(LedgerPlace.pageName(of: page.address)) }
+            for row in page.rows {
+                if isOwn { wanted.formUnion((row.superseded ?? []).compactMap(\.witness)) }
+                wanted.formUnion(row.changes.filter { isOne($0) }.compactMap(\.image))
+                guard let bulk = row.bulk else { continue }
+                let mark = BulkLedger.mark(of: row.id, to: page.address)
+                if isOwn { isWanted += [("chunk \(mark) ", ""), ("image \(mark) ", " destination")] }
+                if isOne(bulk.source) { isWanted.append(("image \(mark) ", " source")) }
+            }
+        }
+        let found = stored.filter { name in
+            wanted.contains(name) || isWanted.contains { name.hasPrefix($0.prefix) && name.hasSuffix($0.suffix) }
+        }
+        let isPage = found.map { $0.hasPrefix(LedgerPlace.pagePrefix) }
+        return zip(found, isPage).filter { !$1 }.map(\.0) + zip(found, isPage).filter(\.1).map(\.0)
+    }
+
+    /// The pages of the store, and those of others that nobody has to unlock. What cannot be read names nothing.
+    private func pages() -> [(open: OpenStore, page: LedgerPage)] {
+        var stores = [source]
+        for slot in snapshot.stores where slot.settings.name != source.name {
+            guard let open = try? slot.openIfNeeded(), !open.isKeychain else { continue }
+            stores.append(open)
+        }
+        return stores.flatMap { open in
+            ((try? names(in: open)) ?? []).compactMap { name in page(named: name, in: open).map { (open, $0) } }
+        }
+    }
+
+    private func page(named name: String, in open: OpenStore) -> LedgerPage? {
+        guard name.hasPrefix(LedgerPlace.pagePrefix),
+            let place = try? LedgerPlace.page(named: name, in: open, snapshot.settings),
+            let stored = try? place.readStored(), let bytes = try? place.opening(stored),
+            let address = LedgerPage.address(in: bytes)
+        else { return nil }
+        return try? LedgerPage(bytes, of: address)
+    }
+
+    private func names(in open: OpenStore) throws(StorageError) -> [String] {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        var names: [String] = []
+        try open.store.forEachName(in: LedgerPlace.namespace) {
+            names.append($0)
+            return true
+        }
+        return names
+    }
+
+    private func isOne(_ change: LedgerRow.Change) -> Bool {
+        change.place.map { domains.contains($0.domain) } ?? isOne(change.address)
+    }
+
+    private func isOne(_ address: String) -> Bool {
+        (try? StorageAddress.parts(of: address)).map { domains.contains($0.domain) } ?? false
+    }
+}
