@@ -9,6 +9,7 @@ struct Program {
     /// Commands run on the host's own threads: their calls need no hop to others, and Swift's pool and the main queue,
     /// with the threads that they start, are not needed for most.
     static func main() {
+        ResourceLimits.require()
         // Values may be secrets.
         MemorySecrecy.enforce()
         // A write beyond the largest size that a file may have fails then, and says so, instead of ending the program.
