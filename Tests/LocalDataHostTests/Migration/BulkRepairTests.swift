@@ -16,13 +16,15 @@ import Testing
 
     enum Damage: CaseIterable { case truncated, emptied, removed, flippedBit, flippedBitInForm }
 
-    private func router(_ fixture: FixtureBuilder) async throws -> StorageRouter {
+    private func router(
+        _ fixture: FixtureBuilder, _ policy: MigrationConflictPolicy = .keepDestination
+    ) async throws -> StorageRouter {
         let router = StorageRouter(
             configuration: try fixture.configuration("domains: { before: \"meddled\", after: \"meddled\" }"))
         let name = "repaired \(Self.names.wrappingAdd(1, ordering: .relaxed).newValue)"
         try await router.registerPlugin(
             named: name, Plugin.export(name, version: "0", .storage(MeddledStore.self) { [store] _, _ in store }))
-        try await router.registerMigration(BulkMigrationTests.move(before, after))
+        try await router.registerMigration(BulkMigrationTests.move(before, after, policy))
         return router
     }
 
@@ -87,6 +89,37 @@ import Testing
         for number in 1...Self.values {
             #expect(try await next.get(BulkMigrationTests.key("new.\(number)", after)) == "\(number)")
         }
+    }
+
+    @Test(
+        "a source that was dropped is put back only as it was, and nothing before that is known of all",
+        arguments: [(true, "is not kept any more"), (false, "is kept damaged")])
+    func dropped(_ isRemoved: Bool, _ remark: String) async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try await router(fixture, .dropSource)
+        for number in 1...Self.values {
+            try await router.set("kept \(number)", for: BulkMigrationTests.key("new.\(number)", after))
+            try await router.set("dropped \(number)", for: BulkMigrationTests.key("old.\(number)", before))
+        }
+        #expect(try await router.runMigration("move").outcome == .sourceDropped)
+        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        var names: [String] = []
+        store.values.forEachName(in: LedgerPlace.namespace, prefix: "image ", after: nil, limit: nil) {
+            names.append($0)
+            return true
+        }
+        let image = StorageAddress(LedgerPlace.namespace, name: try #require(names.last))
+        if isRemoved {
+            _ = store.values.remove(image)
+        } else {
+            store.values.set(image, to: Data("\"other\"".utf8).bytes, attributes: nil)
+        }
+        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        #expect(remarks.count == 1 && remarks.first?.contains(remark) == true, "\(remarks)")
+        let error = await MigrationError.of { try await router.rollbackMigration("move") }
+        #expect(error?.code == .validationFailed)
+        #expect(try await router.names(in: before).isEmpty)
     }
 
     @Test("a page of the ledger with one bit flipped is damaged; one from before pages had a hash is read")

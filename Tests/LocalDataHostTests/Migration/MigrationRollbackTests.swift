@@ -166,4 +166,33 @@ import Testing
         try await other.confirmMigration(of: key)
         #expect(!isImageKept(home))
     }
+
+    @Test("what is kept of a plain value is put back only as it was", arguments: [5, 2 << 20])
+    func damaged(_ size: Int) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let domain = StorageDomain.fileSystem()
+        let old: StorageKey<Data> = MigrationHome.key("old", domain, as: .data)
+        let key: StorageKey<Data> = MigrationHome.key("new", domain, as: .data) { key in
+            AnyStorageMigration(
+                SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old), conflictPolicy: .takeSource))
+        }
+        let (former, legacy) = (Data(repeating: 1, count: size), Data(repeating: 2, count: size))
+        try await router.set(former, for: key)
+        try await router.set(legacy, for: old)
+        #expect(try await router.forceMigration(for: key).outcome == .migrated)
+        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        let images = home.files.filter { $0.key.contains("image") && $0.value == former }
+        let path = try #require(images.keys.first)
+        var changed = former
+        changed[0] ^= 1
+        try changed.write(to: URL(filePath: "\(home.home.folder)/data/\(path)"))
+        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        #expect(remarks.count == 1 && remarks.first?.contains("is damaged") == true, "\(remarks)")
+        let error = await MigrationError.of { try await router.rollbackMigration(of: key) }
+        #expect(error?.code == .validationFailed && "\(error as Any)".contains("is damaged"))
+        #expect(try await router.get(key) == legacy)
+        #expect(try await !router.exists(old))
+    }
 }

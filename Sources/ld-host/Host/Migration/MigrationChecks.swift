@@ -41,6 +41,13 @@ extension MigrationError {
         MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
     }
 
+    /// What is kept of a value is not what was there.
+    static func damagedImage(of address: StorageAddress, _ id: String) -> MigrationError {
+        MigrationError(
+            .validationFailed,
+            "what is kept of '\(address)' from before the migration '\(id)' is damaged, so that stays done")
+    }
+
     /// What a result without success says.
     static func unsuccessful(_ result: MigrationResult) -> MigrationError {
         result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")

@@ -39,7 +39,7 @@ struct MigrationRollback {
             }
             if change.before == nil { changes.append(try await ledger.change(resolved, to: nil)) }
             guard change.before != nil, change.isLeft != true else { continue }
-            guard let restored = try await restored(change, resolved) else {
+            guard let restored = try await restored(change, resolved, id) else {
                 throw MigrationError(
                     .validationFailed,
                     "what was at '\(resolved.address)' before the migration '\(id)' is no longer kept")
@@ -68,7 +68,9 @@ struct MigrationRollback {
         await ledger.wipe(id, in: &page)
     }
 
-    private func restored(_ change: LedgerRow.Change, _ resolved: ResolvedKey) async throws -> BatchChange? {
+    private func restored(
+        _ change: LedgerRow.Change, _ resolved: ResolvedKey, _ id: String
+    ) async throws -> BatchChange? {
         guard let name = change.image else { return nil }
         let image = try LedgerPlace.image(name, of: resolved, nil)
         guard let stored = try await image.stored() else { return nil }
@@ -76,6 +78,10 @@ struct MigrationRollback {
         attributes?.size = nil
         attributes?.modified = nil
         let data = try await image.opened(stored)
+        // One that is sealed does not open if it is damaged.
+        guard !image.layers.isEmpty || StableHash.of(data) == change.before else {
+            throw MigrationError.damagedImage(of: resolved.address, id)
+        }
         return try await ledger.change(try resolved.writing(resolved.attributes == nil ? nil : attributes), to: data)
     }
 }

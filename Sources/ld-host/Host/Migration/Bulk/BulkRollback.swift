@@ -67,14 +67,19 @@ struct BulkRollback {
         }
         for (index, item) in record.items.enumerated() {
             let (source, destination) = try keys(item)
-            // It may have been put back by a run that was interrupted.
-            if let stored = try source.readStored(), !item.flags.contains(.isLeft) {
-                guard try source.opening(stored) == former(item, number, index) else { throw changed(source) }
+            if !item.flags.contains(.isLeft) {
+                // It may have been put back by a run that was interrupted.
+                if let stored = try source.readStored() {
+                    guard try source.opening(stored) == former(item, number, index) else { throw changed(source) }
+                } else if item.flags.contains(.isChanged) {
+                    _ = try former(item, number, index)
+                }
             }
             if item.flags.contains(.isDropped) { continue }
             guard let stored = try destination.readStored(),
                 try StableHash.of(destination.opening(stored)) == item.destination
             else { throw changed(destination) }
+            if item.flags.contains(.isReplaced) { _ = try replaced(destination, number, index) }
         }
         return record.items.count
     }
@@ -111,7 +116,21 @@ struct BulkRollback {
         let (source, destination) = try keys(item)
         let from = item.flags.contains(.isChanged) ? try ledger.image(ofSource: source, number, index) : destination
         guard let stored = try from.readStored() else { throw gone(source) }
-        return try from.opening(stored)
+        let data = try from.opening(stored)
+        // One that is sealed does not open if it is damaged.
+        guard !item.flags.contains(.isChanged) || !source.layers.isEmpty || StableHash.of(data) == item.source else {
+            throw MigrationError.damagedImage(of: source.address, migration.id)
+        }
+        return data
+    }
+
+    /// What a destination had.
+    private func replaced(
+        _ destination: ResolvedKey, _ number: Int, _ index: Int
+    ) throws -> (data: Data, attributes: ValueAttributes?) {
+        let image = try ledger.image(ofDestination: destination, number, index)
+        guard let stored = try image.readStored() else { throw gone(destination) }
+        return (try image.opening(stored), try image.sealedValue(image.layers).attributes()?.kept)
     }
 
     /// The changes that take a chunk's destinations away, with all that is kept of it.
@@ -124,11 +143,9 @@ struct BulkRollback {
                 changes.append(destination.changing(to: nil))
                 continue
             }
-            let image = try ledger.image(ofDestination: destination, number, index)
-            guard let stored = try image.readStored() else { throw gone(destination) }
-            let attributes = try image.sealedValue(image.layers).attributes()?.kept
-            let key = try ledger.destination.key(destination.address.name, attributes)
-            changes.append(key.changing(to: try image.opening(stored)))
+            let former = try replaced(destination, number, index)
+            let key = try ledger.destination.key(destination.address.name, former.attributes)
+            changes.append(key.changing(to: former.data))
         }
         return try changes + BulkExpiry(ledger).dropping(number)
     }

@@ -129,6 +129,12 @@ struct LargeRun: Sendable {
         var image: ResolvedKey?
         if let name = written.image { image = try LedgerPlace.image(name, of: destination, nil) }
         let replaced: SealedValue? = if let image { try await image.sealedValue() } else { nil }
+        if let replaced, replaced.layers.isEmpty {
+            let digest = try await onIOThread { () throws(StorageError) in try replaced.storedDigest() }
+            guard digest == nil || digest == written.before else {
+                throw MigrationError.damagedImage(of: destination.address, row.id)
+            }
+        }
         let isUnchanged = try await onIOThread { () throws(StorageError) in
             // It may have been put back by a run that was interrupted.
             if !isLeft, try source.store.exists(source.handle) {

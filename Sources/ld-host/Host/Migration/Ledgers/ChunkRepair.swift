@@ -53,7 +53,7 @@ struct ChunkRepair {
             let isOpen = progress.isOpen && number == progress.chunks - 1
             do throws(StorageError) {
                 if let record = try ledger.record(number) {
-                    finding.remarks += try missingImages(of: record, number, id, ledger)
+                    finding.remarks += try imageRemarks(record, number, id, ledger)
                     continue
                 }
                 finding.remarks.append("the record of part \(number) of '\(id)' is gone")
@@ -77,19 +77,51 @@ struct ChunkRepair {
         return finding
     }
 
-    private static func missingImages(
-        of record: BulkRecord, _ number: Int, _ id: String, _ ledger: BulkLedger
+    /// What is wrong with the images of a chunk.
+    private static func imageRemarks(
+        _ record: BulkRecord, _ number: Int, _ id: String, _ ledger: BulkLedger
     ) throws(StorageError) -> [String] {
         guard ledger.grace > 0 else { return [] }
-        var missing = 0
-        for (index, item) in record.items.enumerated() where item.flags.contains(.isReplaced) {
-            let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
-            if try ledger.image(ofDestination: key, number, index).readStored() == nil { missing += 1 }
+        var (missing, damaged) = (0, 0)
+        for (index, item) in record.items.enumerated() {
+            for (image, hash) in try images(of: item, number, index, ledger) {
+                do throws(StorageError) {
+                    guard let stored = try image.readStored() else {
+                        missing += 1
+                        continue
+                    }
+                    let found = StableHash.of(try image.opening(stored))
+                    if hash ?? found != found { damaged += 1 }
+                } catch {
+                    guard [.corrupt, .cannotOpen].contains(error.code) else { throw error }
+                    damaged += 1
+                }
+            }
         }
-        guard missing > 0 else { return [] }
-        return [
-            "what \(missing) values had before part \(number) of '\(id)' is not kept any more, so that cannot be rolled back"
-        ]
+        func remark(_ count: Int, _ fate: String) -> [String] {
+            guard count > 0 else { return [] }
+            let what = "what \(count) values had before part \(number) of '\(id)'"
+            return ["\(what) is \(fate), so that cannot be rolled back"]
+        }
+        return remark(missing, "not kept any more") + remark(damaged, "kept damaged")
+    }
+
+    /// What is kept to undo the move of a value, with the hash that it has to have, if that is known.
+    private static func images(
+        of item: BulkRecord.Item, _ number: Int, _ index: Int, _ ledger: BulkLedger
+    ) throws(StorageError) -> [(image: ResolvedKey, hash: UInt64?)] {
+        var images: [(image: ResolvedKey, hash: UInt64?)] = []
+        if item.flags.contains(.isReplaced) {
+            let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
+            images.append((try ledger.image(ofDestination: key, number, index), nil))
+        }
+        if item.flags.contains(.isChanged), item.flags.isDisjoint(with: [.isLeft, .isLarge]) {
+            let key = try ledger.source.key(ledger.migration.source.prefix + item.suffix)
+            // As long as the source is there, it may have no image yet.
+            guard try !key.store.exists(key.handle) else { return images }
+            images.append((try ledger.image(ofSource: key, number, index), key.layers.isEmpty ? item.source : nil))
+        }
+        return images
     }
 
     /// Keeps the bytes of a record under a name that no record has. In the place of an open one comes one of the values

@@ -53,10 +53,12 @@ struct LedgerRepair: Sendable {
                         remarks.append("'\(change.address)', which '\(row.id)' wrote, is not stored any more")
                     }
                     guard let name = change.image else { continue }
-                    if try await !LedgerPlace.image(name, of: resolved, nil).exists() {
-                        remarks.append(
-                            "what was at '\(change.address)' before '\(row.id)' is not kept any more, so that cannot be "
-                                + "rolled back")
+                    let image = try LedgerPlace.image(name, of: resolved, nil)
+                    let what = "what was at '\(change.address)' before '\(row.id)'"
+                    if try await !image.exists() {
+                        remarks.append("\(what) is not kept any more, so that cannot be rolled back")
+                    } else if try await !isSound(image, change) {
+                        remarks.append("what is kept of \(what) is damaged, so that cannot be rolled back")
                     }
                 } catch {
                     remarks.append("'\(change.address)' cannot be looked at: \(error.message)")
@@ -64,6 +66,20 @@ struct LedgerRepair: Sendable {
             }
         }
         return entry(found, .sound, remarks, rows: page.rows.count)
+    }
+
+    /// Whether an image has what was there. A sealed one has if it opens.
+    private func isSound(_ image: ResolvedKey, _ change: LedgerRow.Change) async throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            if image.layers.isEmpty { return try await router.mark(of: image) == change.before }
+            let value = try await router.sealedValue(of: image)
+            return try await image.open.wait("reading '\(image.address)'") { () throws(StorageError) in
+                try value.digest() != nil
+            }
+        } catch {
+            guard [.corrupt, .cannotOpen].contains(error.code) else { throw error }
+            return false
+        }
     }
 
     /// Whether the bytes are wrong, and not just not to be read here.
