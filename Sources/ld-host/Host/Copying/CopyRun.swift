@@ -37,7 +37,8 @@ struct CopyRun {
                 case .missing: missing.append(address)
                 case .equal: present.append(address)
                 // Of a migration that the destination knows itself, its own history counts.
-                case .different where !copy.domains.isEmpty && LedgerPlace.holds(address.place): report.total -= 1
+                case .different where !copy.domains.isEmpty && address.place == HostSettings.ledgerNamespace:
+                    report.total -= 1
                 case .different: different.append(address)
                 }
             } catch {

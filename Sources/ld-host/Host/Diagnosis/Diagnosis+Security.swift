@@ -145,14 +145,6 @@ extension Diagnosis {
 }
 
 extension HostSettings.Sealing.Source {
-    /// Whether someone has to give the key each time.
-    var asksForIt: Bool {
-        switch self {
-        case .terminal, .descriptor, .provider: true
-        case .keyFile, .credential, .keychain: false
-        }
-    }
-
     /// Against whom a store is protected that is sealed with a key from here, and against whom not.
     var protection: String {
         switch self {

@@ -44,6 +44,16 @@ extension HostSettings {
     }
 }
 
+extension HostSettings.Sealing.Source {
+    /// Whether someone has to give the key each time.
+    var asksForIt: Bool {
+        switch self {
+        case .terminal, .descriptor, .provider: true
+        case .keyFile, .credential, .keychain: false
+        }
+    }
+}
+
 extension HostSettings.Sealing.Source: CustomStringConvertible {
     /// The source in words, e.g. `the key file '/home/ann/.config/localdata/keys/sealed-files.key'`.
     package var description: String {

@@ -71,8 +71,8 @@ struct LedgerRepair: Sendable {
     /// Whether an image has what was there. A sealed one has if it opens.
     private func isSound(_ image: ResolvedKey, _ change: LedgerRow.Change) async throws(StorageError) -> Bool {
         do throws(StorageError) {
-            if image.layers.isEmpty { return try await router.mark(of: image) == change.before }
-            let value = try await router.sealedValue(of: image)
+            if image.layers.isEmpty { return try await image.mark() == change.before }
+            let value = try await image.sealedValue()
             return try await image.open.wait("reading '\(image.address)'") { () throws(StorageError) in
                 try value.digest() != nil
             }
