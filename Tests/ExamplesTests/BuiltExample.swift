@@ -1,25 +1,39 @@
 import FoundationEssentials
+import Glibc
 import LocalDataHost
 import Testing
 
-/// An example package, built for a test as its author would build it, in a folder of the test's own.
+/// An example package, built for a test as its author would build it. All are built in one folder, one after the other,
+/// so that what they depend on is compiled once.
 struct BuiltExample {
-    /// The folder that holds everything; remove it at the end.
+    /// A folder of the test's own; remove it at the end.
     let folder: String
-    /// Where the products are.
+    /// Where the example's program or plugin is.
     var products: String { "\(folder)/.build/debug" }
+
+    /// Where the examples are built, until the tests end.
+    private static let scratch: String = {
+        atexit { try? FileManager.default.removeItem(atPath: BuiltExample.scratchPath) }
+        return scratchPath
+    }()
+    private static let scratchPath = "/tmp/localdata-examples-\(UInt64.random(in: 0 ... .max))"
 
     init(_ name: String) throws {
         folder = "/tmp/localdata-\(name)-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: products, withIntermediateDirectories: true)
         let build = try ChildProcess(
             "/usr/bin/env",
             arguments: [
                 "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)", "--scratch-path",
-                "\(folder)/.build",
+                Self.scratch,
             ], environment: ProcessInfo.processInfo.environment
         ).run(deadline: .seconds(900))
         try #require(build.outcome == .exited(code: 0), "\(String(decoding: build.output.suffix(4000), as: UTF8.self))")
+        for product in [name, "lib\(name).so"]
+        where FileManager.default.fileExists(atPath: "\(Self.scratch)/debug/\(product)") {
+            try FileManager.default.copyItem(
+                atPath: "\(Self.scratch)/debug/\(product)", toPath: "\(products)/\(product)")
+        }
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
