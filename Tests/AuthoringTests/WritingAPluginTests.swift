@@ -21,7 +21,8 @@ struct WritingAPluginTests {
         let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
         try #require(builds.count == 4)
         // The three packages are built in one folder, so that what they depend on is compiled once.
-        let link = "mkdir -p '\(workspace.path)/build' && ln -s '\(workspace.path)/build' .build"
+        let shared = "'\(workspace.path)/build'"
+        let link = "mkdir -p \(shared) && ln -s \(shared) .build && export SWIFTPM_BUILD_DIR=\(shared)"
         session.insert(link, before: builds[3])
         session.insert(link, before: builds[2])
         session.insert(

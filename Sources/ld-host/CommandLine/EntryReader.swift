@@ -181,6 +181,7 @@ struct EntryReader {
 
     /// - Parameter entry: The name of the entry whose value it is.
     private func decoded(_ text: Data, entry: String? = nil) throws(StorageError) -> JSONValue {
+        if let string = JSONText.plain(text) { return .string(string) }
         guard String(validating: text, as: UTF8.self) != nil else {
             throw StorageError(
                 .deserializationFailed, "\(file) is not UTF-8, as JSON is",

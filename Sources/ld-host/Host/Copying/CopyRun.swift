@@ -77,7 +77,7 @@ struct CopyRun {
     ) throws(StorageError) -> [Result<UInt64, StorageError>?] {
         guard copy.copiesChunks, let place = values.first?.0.place else { return [nil] }
         var addresses: [StorageAddress] = []
-        for (address, replaces) in values.prefix(StoreCopy.mostValues) {
+        for (address, replaces) in values.prefix(copy.mostValues) {
             guard address.place == place, !replaces, try !copy.isHostKey(address) else { break }
             addresses.append(address)
         }

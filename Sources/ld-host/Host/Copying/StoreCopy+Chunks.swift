@@ -3,8 +3,10 @@ internal import LocalDataAPI
 
 /// Copies many small values in one change of the destination, which waits for the disk once.
 extension StoreCopy {
-    /// The most values of a chunk, and bytes from which on it is full.
-    static let mostValues = 2048
+    /// The most values of a chunk; fewer of sealed ones, which take more memory.
+    var mostValues: Int { source.sealing == nil && destination.sealing == nil ? 2048 : 256 }
+
+    /// The bytes from which on a chunk is full.
     private static let mostBytes = 8 << 20
 
     /// Whether values are copied in chunks: the destination changes many at once and notices what others change.

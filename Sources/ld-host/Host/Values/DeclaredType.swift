@@ -70,10 +70,12 @@ struct DeclaredType {
     private func json(_ text: Data) -> Data? { Self.isJSON(text) ? text : nil }
 
     /// Whether bytes are JSON that can be read.
-    static func isJSON(_ data: Data) -> Bool { value(AnyCodable.self, ofJSON: data) != nil }
+    static func isJSON(_ data: Data) -> Bool {
+        JSONText.plain(data) != nil || value(AnyCodable.self, ofJSON: data) != nil
+    }
 
     /// The text that a JSON string has; `nil` for anything else.
-    static func text(ofJSON data: Data) -> String? { value(String.self, ofJSON: data) }
+    static func text(ofJSON data: Data) -> String? { JSONText.plain(data) ?? value(String.self, ofJSON: data) }
 }
 
 extension DeclaredType {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 package import LocalDataAPI
 
 extension ValueAttributes {
@@ -15,9 +15,21 @@ extension ValueAttributes {
 }
 
 /// Text as JSON has it.
-enum JSONText {
+package enum JSONText {
     /// The JSON string of a text in UTF-8; `nil` if it is not.
     static func string(_ text: Data) -> Data? {
         String(validating: text, as: UTF8.self).flatMap { try? Serializer<String>.json.encode($0) }
+    }
+
+    /// The text of a JSON string without escapes, whose bytes are its text; `nil` for anything else. Most strings have
+    /// none, and then no decoder is needed.
+    package static func plain(_ json: Data) -> String? {
+        let quote = UInt8(ascii: "\"")
+        return json.withUnsafeBytes { bytes in
+            guard bytes.count >= 2, bytes.first == quote, bytes.last == quote else { return nil }
+            let text = bytes[1..<(bytes.count - 1)]
+            guard text.allSatisfy({ $0 >= 0x20 && $0 != quote && $0 != UInt8(ascii: "\\") }) else { return nil }
+            return String(validating: text, as: UTF8.self)
+        }
     }
 }
