@@ -24,7 +24,7 @@ struct BulkLedger: Sendable {
         self.snapshot = snapshot
         let isQuick = [source, destination].allSatisfy { [.memory, .disk].contains($0.open.store.properties.latency) }
         let isPlain = source.isPlain && destination.isPlain
-        self.chunkSize = chunkSize ?? (!isQuick ? 256 : isPlain ? 4096 : 512)
+        self.chunkSize = chunkSize ?? (isQuick && isPlain ? 4096 : 256)
         // What all of the range's names stand for.
         address = destination.address("\(destination.range.prefix)*")
         mark = Self.mark(of: migration.id, to: "\(address)")
