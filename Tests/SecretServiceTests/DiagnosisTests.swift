@@ -41,7 +41,7 @@ struct DiagnosisTests {
             ld-host store forget desktop --domain keychain
             ld-host doctor | grep '!!' || true
             """)
-        #expect(moved == "1 of 1 values were copied to 'sealed-files', which had 0\nsecretsecret")
+        #expect(moved == "1 of 1 value was copied to 'sealed-files', which had 0\nsecretsecret")
     }
 
     @Test("that does not answer is waited for once, and named by audit and doctor, which end with 2")
@@ -87,7 +87,7 @@ struct DiagnosisTests {
                       bring them along: ld-host store copy secret-service sealed-files --domain keychain; not with \
                 --move, which takes those of other programs away from them too. Then: ld-host store forget secret-service \
                 --domain keychain
-                1 of 1 values were copied to 'sealed-files', which had 0
+                1 of 1 value was copied to 'sealed-files', which had 0
                 secret
                 """)
     }

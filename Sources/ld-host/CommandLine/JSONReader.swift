@@ -1,11 +1,12 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Reads a JSON text (RFC 8259) from its start, with memory for a piece of it or for the largest value that is asked for.
+/// Reads a JSON text (RFC 8259) from its start, with memory for a piece of it or for the largest value that is asked
+/// for.
 ///
-/// What it hands out is the text as it is: in order, with every repeated name, and with names apart that are one text to
-/// `String` but differ in their bytes. A decoder's dictionary silently keeps one of such members. It looks at what stands
-/// between values; whether a value is one, its decoder says.
+/// What it hands out is the text as it is: in order, with every repeated name, and with names apart that are one text
+/// to `String` but differ in their bytes. A decoder's dictionary silently keeps one of such members. It looks at what
+/// stands between values; whether a value is one, its decoder says.
 struct JSONReader {
     private struct Level {
         let isObject: Bool

@@ -186,11 +186,12 @@ extension Command {
             try Output.json(report)
         } else {
             for (key, count) in report.others.sorted(by: { $0.key < $1.key }) where isPlan {
-                Output.line("\(count) value\(count == 1 ? "" : "s") under the key \(key)")
+                Output.line("\(count.counted("value")) under the key \(key)")
             }
+            let verb = isPlan ? "would be" : report.total == 1 ? "was" : "were"
             Output.line(
-                "\(report.resealed) of \(report.total) values \(isPlan ? "would be" : "were") sealed anew under the key "
-                    + report.key)
+                "\(report.resealed) of \(report.total.counted("value")) \(verb) re-encrypted under the key \(report.key)"
+            )
             for (ring, count) in report.earlierRings.sorted(by: { $0.key < $1.key }) {
                 Output.line("\(count) of them \(isPlan ? "are" : "were") of the earlier key ring '\(Printable(ring))'")
             }

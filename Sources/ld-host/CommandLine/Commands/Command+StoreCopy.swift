@@ -36,11 +36,13 @@ extension Command {
         if session.json {
             try Output.json(report)
         } else {
-            let verb = isPlan ? "would be" : "were"
+            func verb(_ count: Int) -> String { isPlan ? "would be" : count == 1 ? "was" : "were" }
             Output.line(
-                "\(report.copied) of \(report.total) values \(verb) copied to '\(report.to)', which had \(report.equal)"
-            )
-            if report.removed > 0 { Output.line("\(report.removed) values \(verb) removed from '\(report.from)'") }
+                "\(report.copied) of \(report.total.counted("value")) \(verb(report.total)) copied to '\(report.to)', "
+                    + "which had \(report.equal)")
+            if report.removed > 0 {
+                Output.line("\(report.removed.counted("value")) \(verb(report.removed)) removed from '\(report.from)'")
+            }
             if !report.kept.isEmpty {
                 Output.remark(
                     "ld-host: \(report.kept.count) of the host's own keys \(isPlan ? "would stay" : "stay") in "
@@ -51,9 +53,7 @@ extension Command {
                 Output.line("'\(report.to)' has another value of \(Printable(address))")
             }
             if !report.changed.isEmpty {
-                let count = report.changed.count
-                Output.remark(
-                    "ld-host: \(count) value\(count == 1 ? "" : "s") changed while they were copied: run again")
+                Output.remark("ld-host: \(report.changed.count.counted("value")) changed during the copy: run again")
                 for address in report.changed { Output.remark("ld-host: changed: \(Printable(address))") }
             }
             for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {

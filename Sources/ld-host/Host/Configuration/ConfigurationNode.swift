@@ -35,8 +35,8 @@ struct ConfigurationNode: Sendable {
 }
 
 extension ConfigurationNode {
-    /// The value as the toolchain's JSON5 decoder reads it, with the place of what it refuses: what the scanner lets pass
-    /// and the decoder refuses is always a single number or string.
+    /// The value as the toolchain's JSON5 decoder reads it, with the place of what it refuses: what the scanner lets
+    /// pass and the decoder refuses is always a single number or string.
     ///
     /// The decoder is asked only about scalars that can be taken in more than one way. To load it takes longer than to
     /// read a usual configuration.

@@ -30,7 +30,7 @@ extension Diagnosis {
     private static let most = 20
 
     private static func damage(in slot: StoreSlot) -> [Finding] {
-        // What cannot be opened is told of elsewhere.
+        // What cannot be opened is reported elsewhere.
         guard let open = try? slot.openIfNeeded(), open.store.abilities.check != nil else { return [] }
         var findings: [Finding] = []
         do throws(StorageError) {

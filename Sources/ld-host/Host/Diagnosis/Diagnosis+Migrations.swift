@@ -6,7 +6,7 @@ extension Diagnosis {
         of engine: MigrationEngine, besides silent: Set<String>
     ) async -> [Finding] {
         let survey = await engine.ledgers(besides: silent)
-        // A store that cannot be opened is told of elsewhere.
+        // A store that cannot be opened is reported elsewhere.
         var findings: [Finding] = survey.pages.compactMap { found in
             guard case .failure(let error) = found.content else { return nil }
             return Finding(

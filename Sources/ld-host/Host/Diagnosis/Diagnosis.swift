@@ -17,7 +17,7 @@ package struct Finding: Encodable, Sendable {
     }
 }
 
-/// Looks at configuration, plugins and stores, and tells what serves what and why.
+/// Looks at configuration, plugins and stores, and reports what serves what, and why.
 package enum Diagnosis {
     /// Looks at everything that a router needs; goes on after a problem where it can.
     ///
@@ -27,7 +27,7 @@ package enum Diagnosis {
         var findings = [Finding("the configuration is valid")]
         do throws(StorageError) {
             findings += plugins(
-                try await onIOThread { () throws(StorageError) in snapshot.registry.survey(anew: .all) })
+                try await onIOThread { () throws(StorageError) in snapshot.registry.survey(rescanning: .all) })
         } catch {
             findings.append(Finding("plugins", error))
         }
@@ -93,7 +93,7 @@ package enum Diagnosis {
         var names: Set<String> = []
         var findings: [Finding] = []
         for slot in snapshot.stores {
-            // What cannot be opened is told of elsewhere.
+            // What cannot be opened is reported elsewhere.
             guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
                 open.store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue,
                 open.store.abilities.enumeration != nil

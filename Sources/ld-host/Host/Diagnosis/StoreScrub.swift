@@ -31,7 +31,7 @@ private struct StoreScrub {
     init(snapshot: RouterSnapshot) { self.snapshot = snapshot }
 
     mutating func run(_ slot: StoreSlot, _ advance: () -> Void) -> [Finding] {
-        // What cannot be opened is told of elsewhere.
+        // What cannot be opened is reported elsewhere.
         guard let open = try? slot.openIfNeeded() else { return [] }
         guard open.store.abilities.enumeration != nil else {
             return [Finding("store '\(open.name)' cannot list what it holds, and was not read")]

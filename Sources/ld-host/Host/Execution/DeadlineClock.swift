@@ -4,9 +4,9 @@ internal import Synchronization
 /// The deadlines of all calls of this process, on one thread that sleeps until the nearest.
 ///
 /// Nearly every deadline is lifted long before it passes. So to set and to lift one only changes a dictionary; the
-/// thread is woken when a deadline passes, or to wait for one that is nearer than what it waits for. A sleeping task for
-/// each call would start Swift's pool and wake its threads at every call. The time that the machine is suspended does
-/// not count.
+/// thread is woken when a deadline passes, or to wait for one that is nearer than what it waits for. A sleeping task
+/// for each call would start Swift's pool and wake its threads at every call. The time that the machine is suspended
+/// does not count.
 final class DeadlineClock: Sendable {
     /// The clock of this process.
     static let shared = DeadlineClock()

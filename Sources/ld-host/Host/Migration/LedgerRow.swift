@@ -17,7 +17,7 @@ struct LedgerRow: Codable, Equatable, Sendable {
         var after: UInt64?
         /// The name under which what was there is kept.
         var image: String?
-        /// The name of what tells a superseded value when it was re-encrypted; see ``SourceWitness``.
+        /// The name of what a superseded value is known by after it was re-encrypted; see ``SourceWitness``.
         var witness: String?
         /// Whether what was there is at the destination as it was, and has no image.
         var isMoved: Bool?

@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// The process in which plugins are inspected, as `ld-host` runs it. For each plugin in turn it starts a child that loads
-/// it, waits for that child, and ends whatever the plugin's code has started, also what has left the process group. So
-/// nothing of one plugin's is left when the next is loaded.
+/// The process in which plugins are inspected, as `ld-host` runs it. For each plugin in turn it starts a child that
+/// loads it, waits for that child, and ends whatever the plugin's code has started, also what has left the process
+/// group. So nothing of one plugin's is left when the next is loaded.
 ///
 /// The child may not send signals to other processes, trace them or change their limits, and has no descriptor but the
 /// one for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor does

@@ -6,7 +6,7 @@ internal import Synchronization
 /// once, and opened when they are first needed.
 package final class PluginRegistry: Sendable {
     /// Which files a survey looks at again although an earlier result is known.
-    package enum Anew: Sendable {
+    package enum Rescan: Sendable {
         case none, refused, all
     }
 
@@ -35,11 +35,11 @@ package final class PluginRegistry: Sendable {
     /// Every plugin on the search path with its description or the reason for its refusal. Files in folders that are
     /// no LocalData plugins at all are left out. May wait.
     ///
-    /// - Parameter anew: Which of the files that are known it looks at again.
-    package func survey(anew: Anew = .none) -> [PluginRecord] {
+    /// - Parameter rescan: Which of the files that are known it looks at again.
+    package func survey(rescanning rescan: Rescan = .none) -> [PluginRecord] {
         let candidates = searchPath.candidates()
         var passed = FileTrust.PassedFolders()
-        let looks = candidates.map { look(at: $0, anew, &passed) }
+        let looks = candidates.map { look(at: $0, rescan, &passed) }
         let unknown = looks.compactMap { if case .unknown(let file) = $0 { file } else { nil } }
         var findings = zip(unknown, inspector.inspect(unknown.map(\.path))).makeIterator()
         let records = zip(candidates, looks).compactMap { candidate, look -> PluginRecord? in
@@ -62,13 +62,13 @@ package final class PluginRegistry: Sendable {
     }
 
     private func look(
-        at candidate: PluginSearchPath.Candidate, _ anew: Anew, _ passed: inout FileTrust.PassedFolders
+        at candidate: PluginSearchPath.Candidate, _ rescan: Rescan, _ passed: inout FileTrust.PassedFolders
     ) -> Look {
         do {
             let file = try FileTrust.check(candidate.path, passing: &passed)
-            if anew != .all, let known = index.result(for: file, timeout: inspector.timeout) {
+            if rescan != .all, let known = index.result(for: file, timeout: inspector.timeout) {
                 if case .success = known { return .known(known) }
-                if anew == .none { return .known(known) }
+                if rescan == .none { return .known(known) }
             }
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             return symbols.isEmpty && !candidate.isNamed ? .none : .unknown(file)
@@ -94,7 +94,7 @@ package final class PluginRegistry: Sendable {
         var offering = records.filter { $0.description?.offers(id, kind) ?? false }
         if offering.isEmpty, inProgram.isEmpty, records.contains(where: { $0.refusal != nil }) {
             // What was wrong with a refused one, e.g. a library that it needs, may have been mended meanwhile.
-            records = survey(anew: .refused)
+            records = survey(rescanning: .refused)
             offering = records.filter { $0.description?.offers(id, kind) ?? false }
         }
         let paths = inProgram.map(\.path) + offering.map(\.candidate.path)

@@ -23,7 +23,7 @@ enum ResealIntent {
         }
         guard isNeeded else { return nil }
         return try journal.begin(
-            kind: kind, subject: "sealing anew under the key \(key) of \(scan.ring.name)", payload: payload(of: scan))
+            kind: kind, subject: "re-encrypting under the key \(key) of \(scan.ring.name)", payload: payload(of: scan))
     }
 
     private static func payload(of scan: SealedScan) -> Data { Data(scan.ring.file.utf8) }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Seals many small values anew in one change of their store, which waits for the disk once.
+/// Re-encrypts many small values in one change of their store, which waits for the disk once.
 extension Resealing {
     /// The most values of a chunk, and bytes from which on it is full: as many as take some tenths of a second, since
     /// others wait with what they have to seal.
@@ -20,11 +20,11 @@ extension Resealing {
         mutating func clear() { data.resetBytes(in: 0..<data.count) }
     }
 
-    /// Seals the first of some values anew that go together: all that can be sealed so, or none.
+    /// Re-encrypts the first of some values that go together: all that can be re-encrypted so, or none.
     ///
-    /// - Returns: What came of each that was looked at, from the first on and at least of that: whether it was sealed
-    ///   anew. `nil` for those that are to be sealed one by one, which reports what is in the way: they are large,
-    ///   cannot be opened, take a slow derivation, or another process came between.
+    /// - Returns: What came of each that was looked at, from the first on and at least of that: whether it was
+    ///   re-encrypted. `nil` for those that are to be re-encrypted one by one, which reports what is in the way: they
+    ///   are large, cannot be opened, take a slow derivation, or another process came between.
     func resealChunk(_ findings: ArraySlice<SealedScan.Finding>) throws(StorageError) -> [Bool?] {
         guard let first = findings.first else { return [] }
         let chunk = findings.prefix(Self.mostValues).prefix { goesAlong($0, with: first) }
@@ -51,7 +51,7 @@ extension Resealing {
             && finding.open.store.abilities.transactions != nil && !finding.header.derivation.isSlow
     }
 
-    /// Reads a value that is to be sealed anew; `nil` for one that is to be looked at by itself.
+    /// Reads a value that is to be re-encrypted; `nil` for one that is to be looked at by itself.
     private func move(
         _ index: Int, _ finding: SealedScan.Finding, _ view: StoreView, _ active: KeyRingState.Entry
     ) throws(StorageError) -> Move? {

@@ -1,20 +1,20 @@
 internal import LocalDataAPI
 
-/// Seals values anew under a ring's active key: small ones of a place many at once, others one after the other. Each is
-/// readable at every instant: it is replaced whole, and both keys open. Everything may wait.
+/// Re-encrypts values under a ring's active key: small ones of a place many at once, others one after the other. Each
+/// is readable at every instant: it is replaced whole, and both keys open. Everything may wait.
 struct Resealing: Sendable {
     let scan: SealedScan
     /// How values of a store's ring are sealed; those of the master ring keep their style.
     let style: EnvelopeStyle?
 
-    /// Whether a value is to be sealed anew.
+    /// Whether a value is to be re-encrypted.
     func isStale(_ header: EnvelopeHeader, active: KeyID?) -> Bool {
         header.keyID != active || style.map { $0.cipher != header.cipher } == true
     }
 
-    /// Seals one value anew, unless it went away or was sealed anew meanwhile.
+    /// Re-encrypts one value, unless it went away or was re-encrypted meanwhile.
     ///
-    /// - Returns: Whether it was sealed anew.
+    /// - Returns: Whether it was re-encrypted.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
         try whileNobodySeals(with: finding.ring) { (active) throws(StorageError) in
             // Nobody seals under this ring now, so what is read here is what is replaced.
@@ -90,7 +90,7 @@ struct Resealing: Sendable {
 }
 
 extension EnvelopeStyle {
-    /// The style that a header shows. A salt of a slow derivation is made anew.
+    /// The style that a header shows. The salt of a slow derivation is a new one.
     init(_ header: EnvelopeHeader) {
         switch header.derivation {
         case .hkdf(let salt, let info): self.init(header.cipher, .hkdf(salt: salt, info: info))

@@ -40,7 +40,7 @@ extension StorageRouter {
     ///
     /// - Parameters:
     ///   - onConflict: In place of the migration's own policy.
-    ///   - progress: Of one of many keys, told how many of how many values have been looked at, on any thread.
+    ///   - progress: Of one of many keys, called with how many of how many values have been looked at, on any thread.
     /// - Throws: `MigrationError` naming the migration. Of one of many keys, chunks that were moved before stay moved,
     ///   and the next run goes on behind them.
     @discardableResult
@@ -82,8 +82,8 @@ extension StorageRouter {
     /// with a catalog or from a pack, and that of every key in a catalog whose place was changed, runs on a transaction
     /// that is never published, and sees what those before it would leave.
     ///
-    /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is told of in the
-    /// notes: a run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
+    /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is in the notes: a
+    /// run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
     ///
     /// - Parameters:
     ///   - only: The id of one migration, which is planned with those that it depends on.
@@ -139,8 +139,8 @@ extension StorageRouter {
     }
 
     /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed
-    /// is put back. The next `get` migrates anew, as long as the key has the migration. A sealed value counts as
-    /// changed if it was sealed anew since, or if the run was interrupted before it had been read back.
+    /// is put back. The next `get` migrates again, as long as the key has the migration. A sealed value counts as
+    /// changed if it was re-encrypted since, or if the run was interrupted before it had been read back.
     ///
     /// - Parameters:
     ///   - id: Which one, if there are several.

@@ -3,10 +3,10 @@ package import LocalDataAPI
 
 /// What is known of plugins and stores, for tools.
 extension StorageRouter {
-    /// Every plugin on the search path, looked at anew.
+    /// Every plugin on the search path, inspected again.
     package func plugins() async throws(StorageError) -> [PluginRecord] {
         let registry = try await snapshot().registry
-        return try await onIOThread { () throws(StorageError) in registry.survey(anew: .all) }
+        return try await onIOThread { () throws(StorageError) in registry.survey(rescanning: .all) }
     }
 
     /// One plugin's file, looked at in a child process.

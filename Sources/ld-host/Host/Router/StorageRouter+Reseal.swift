@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// What sealing anew does, or would do.
+/// What a reseal does, or would do.
 public struct ResealReport: Encodable, Sendable {
     /// The active key, under which values are sealed.
     public let key: String

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Values as stores keep them, for whoever has to tell whether they changed.
+/// Values as stores keep them, for noticing whether they changed.
 extension ResolvedKey {
     /// The bytes in the store, sealed if they are; `nil` if there are none.
     func stored() async throws(StorageError) -> Data? {

@@ -57,7 +57,7 @@ struct StoreAccess: Sendable {
             attributes: attributes, refusal: refusal)
     }
 
-    /// How values at an address are protected. Only what needs no layer is told without a wait.
+    /// How values at an address are protected. Only for what needs no layer is this known without a wait.
     func protection(
         of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
     ) async throws(StorageError) -> Protection {

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The hash of what a sealed source said when it was superseded. It tells the value from a later one after it was
-/// re-encrypted, when its stored bytes are others.
+/// The hash of what a sealed source said when it was superseded. It distinguishes the value from a later one after it
+/// was re-encrypted, when its stored bytes are others.
 ///
 /// A hash of opened bytes says something of a secret, so it is a value by itself: it lies in the destination's store
 /// and is sealed as the destination's values are, and re-encrypted with them.
