@@ -55,6 +55,35 @@ import Testing
         #expect(try await !router.exists(new))
     }
 
+    @Test("a migration that moves a large value and changes others does all of it, and is undone as one")
+    func mixed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let source: StorageKey<Data> = MigrationHome.key("old", .fileSystem(), as: .data)
+        let note: StorageKey<String> = MigrationHome.key("note", .fileSystem())
+        let bytes: StorageKey<Data> = MigrationHome.key("new", .fileSystem(), as: .data)
+        let new: StorageKey<String> = MigrationHome.key("new", .fileSystem()) { (key: StorageKey<String>) in
+            var migration = ScriptedMigration(destinationKey: key) { transaction, _ in
+                let moving = try #require(transaction as? any MovingTransaction)
+                #expect(try await moving.move(.key(source), to: .key(key)))
+                try await transaction.set("moved", for: note)
+                return MigrationResult(success: true)
+            }
+            migration.condition = { transaction, _ in try await transaction.exists(source) }
+            return AnyStorageMigration(migration)
+        }
+        try await fill(router, source, Self.size)
+        #expect(try await router.forceMigration(for: new).outcome == .migrated)
+        try await expect(router, bytes, Self.size)
+        #expect(try await router.get(note) == "moved")
+        #expect(try await !router.exists(source))
+        try await router.rollbackMigration(of: new)
+        try await expect(router, source, Self.size)
+        #expect(try await !router.exists(note))
+        #expect(try await !router.exists(new))
+    }
+
     @Test("what a large value replaces is put back, and a conflict is what it is for small ones")
     func replacing() async throws {
         let home = try MigrationHome()

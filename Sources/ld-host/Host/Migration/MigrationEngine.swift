@@ -171,21 +171,27 @@ struct MigrationEngine: Sendable {
         return dates
     }
 
-    /// Whether a migration that is done has data that it has not brought.
+    /// Whether a source of a migration that is done has data that it has not brought.
+    ///
+    /// - Parameter planned: What is taken to be done already, for a plan.
     func hasNewData(
-        for migration: AnyStorageMigration, at destination: ResolvedKey, _ settings: HostSettings
+        for migration: AnyStorageMigration, at destination: ResolvedKey, over planned: PlannedChanges? = nil
     ) async throws(StorageError) -> Bool {
-        for source in migration.sources {
-            let resolved = try await access.resolveUnlisted(KeyReference(source))
-            if try await hasNewData(resolved, besides: destination, settings) { return true }
+        for key in migration.sources {
+            let source = try await access.resolveUnlisted(KeyReference(key))
+            if let change = planned?.change(of: source) {
+                if change.isSet { return true }
+            } else if try await hasNewData(source, besides: destination) {
+                return true
+            }
         }
         return false
     }
 
-    /// Whether a source of a migration that is done has data that it has not brought. What it changed in place has no
-    /// mark of that in a store without attributes, as long as the configuration says which version wrote it.
-    func hasNewData(
-        _ source: ResolvedKey, besides destination: ResolvedKey, _ settings: HostSettings
+    /// The same for one source. What was changed in place has no mark of that in a store without attributes, as long as
+    /// the configuration says which version wrote it.
+    private func hasNewData(
+        _ source: ResolvedKey, besides destination: ResolvedKey
     ) async throws(StorageError) -> Bool {
         guard try await source.exists() else { return false }
         guard source.address == destination.address, settings.dataVersion != nil else { return true }

@@ -39,7 +39,7 @@ struct MigrationRun: Sendable {
         await ledger.expire(&page)
         let isSuperseded = try await engine.isSuperseded(migration, at: destination, page)
         if let row = page[migration.id], !isSuperseded {
-            if let outcome = try await goOn(with: row, in: &page) { return outcome }
+            if let outcome = try await resume(row, in: &page) { return outcome }
         }
         for _ in 1..<Self.attempts {
             do { return try await attempt(&page, isSuperseded) } catch is Disturbed { continue }
@@ -53,85 +53,39 @@ struct MigrationRun: Sendable {
     /// How often a migration is run until nobody changes what it reads meanwhile.
     private static let attempts = 3
 
-    /// What an earlier run leaves to do; `nil` if the migration is to be run.
-    private func goOn(with row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
-        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
-        if row.state == .copying {
-            if let outcome = try await LargeRun(ledger).resume(row, &page) {
-                return MigrationResult(success: true, outcome: outcome)
-            }
-            try row.requireSamePack(as: migration)
-            return nil
+    private var trial: MigrationTrial {
+        MigrationTrial(engine: engine, migration: migration, destination: destination, policy: policy)
+    }
+
+    /// Does what an earlier run leaves to do; `nil` if the migration is to be run.
+    private func resume(_ row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
+        let standing = try await trial.standing(of: row)
+        switch (standing, row.state) {
+        case (.cleanup, .copying):
+            let isClean = try await LargeRun(ledger).resume(row, &page)
+            return MigrationResult(success: true, outcome: isClean ? .cleaned : .cleanupPending)
+        case (.cleanup, _):
+            return await cleaned(MigrationResult(success: true, outcome: .cleaned), &page)
+        case (.open, _), (.done, _):
+            if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
+            return standing == .done ? MigrationResult(success: true, outcome: .nothingToDo) : nil
         }
-        let cleanup = MigrationCleanup(ledger)
-        if row.state == .published, try await cleanup.isPublished(row) {
-            do throws(StorageError) { try await cleanup.run(migration.id, in: &page) } catch {
-                return pending(error, MigrationResult(success: true))
-            }
-            return MigrationResult(success: true, outcome: .cleaned)
-        }
-        if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
-        guard row.state == .clean, row.revision == migration.revision,
-            try await !engine.hasNewData(for: migration, at: destination, snapshot.settings)
-        else {
-            try row.requireSamePack(as: migration)
-            return nil
-        }
-        if migration.effect == .removes, try await destination.exists() { return nil }
-        return MigrationResult(success: true, outcome: .nothingToDo)
     }
 
     /// - Parameter isSuperseded: Whether what it would bring is older than what the key was set to or removed at.
     private func attempt(_ page: inout LedgerPage, _ isSuperseded: Bool) async throws -> MigrationResult {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let transaction = MigrationTransaction(access)
-        let context = try await engine.migrationContext(for: migration, page, snapshot.settings)
-        guard try await migration.shouldMigrate(using: transaction, context: context) else {
-            return MigrationResult(success: true, outcome: .nothingToDo)
+        let work = try await trial.run(page, isSuperseded: isSuperseded)
+        switch work.decision {
+        case .nothingToDo, .superseded: return MigrationResult(success: true, outcome: .nothingToDo)
+        case .kept: return MigrationResult(success: true, outcome: .destinationKept)
+        case .drop: return try await drop(work, &page)
+        case .bring: break
         }
-        transaction.discardChanges()
-        var (isSuperseded, isDropping) = (isSuperseded, false)
-        if !isSuperseded { isSuperseded = try await engine.isSupersededElsewhere(migration, at: destination, page) }
-        if isSuperseded {
-            isDropping = policy == .dropSource
-            guard isDropping else { return MigrationResult(success: true, outcome: .nothingToDo) }
-        } else if migration.effect == .brings,
-            !migration.changesInPlace(at: destination.address, snapshot.settings),
-            try await transaction.exists(migration.destinationKey)
-        {
-            switch policy {
-            case .keepDestination: return MigrationResult(success: true, outcome: .destinationKept)
-            case .dropSource: isDropping = true
-            case .takeSource: break
-            case .fail:
-                throw MigrationError.conflict(at: destination.address)
-            }
-        }
-        let result = try await migration.migrate(using: transaction, context: context)
-        let duration = (clock.now - start) / .seconds(1)
-        guard result.success else { throw MigrationError.unsuccessful(result) }
-        let (entries, views) = transaction.close()
-        try requireOtherValues(entries)
-        if isDropping { return try await drop(entries, views, result, duration, &page) }
-        if let move = LargeRun.Move(entries) {
-            let row = row(duration)
-            return try await LargeRun(ledger).run(move, row, result.dataVersion, keeping: policy != .takeSource, &page)
-                ? result.became(.migrated, duration) : result.became(.cleanupPending, duration)
-        }
-        return try await publish(entries, views, result, duration, &page)
-    }
-
-    /// - Throws: `validationFailed` if it would remove what it brings, since two of its keys are one value.
-    private func requireOtherValues(_ entries: [MigrationTransaction.Entry]) throws(MigrationError) {
-        let kept = [destination] + entries.filter { $0.change != nil && !$0.isRemoved }.map(\.resolved)
-        for entry in entries where entry.isRemoved {
-            guard let other = kept.first(where: { entry.resolved.isOtherPath(of: $0) }) else { continue }
-            throw MigrationError(
-                .validationFailed,
-                "it is to move '\(entry.resolved.address)' to '\(other.address)', which is the same value by another path "
-                    + "of its folder; give the key one of the paths, and no migration")
-        }
+        guard let move = LargeRun.Move(work.entries) else { return try await publish(work, &page) }
+        let row = row(work.duration)
+        let isClean = try await LargeRun(ledger).run(
+            move, row, work.result.dataVersion, keeping: policy != .takeSource, &page)
+        return work.result.became(isClean ? .migrated : .cleanupPending, work.duration)
     }
 
     private func row(_ duration: Double) -> LedgerRow {
@@ -142,46 +96,28 @@ struct MigrationRun: Sendable {
     }
 
     /// Removes what the migration removes, and writes nothing.
-    private func drop(
-        _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
-        _ page: inout LedgerPage
-    ) async throws -> MigrationResult {
-        var row = row(duration)
-        for entry in entries where entry.isRemoved && entry.resolved.address != destination.address {
+    private func drop(_ work: MigrationTrial.Work, _ page: inout LedgerPage) async throws -> MigrationResult {
+        var row = row(work.duration)
+        for entry in work.changes(besides: destination.address) {
             // Of a large one, the transaction has no bytes.
             let mark = if let mark = entry.mark { mark } else { try await entry.resolved.mark() }
             guard let mark else { continue }
             row.removed.append(LedgerRow.Change(entry.key, mark: mark))
         }
-        guard !row.removed.isEmpty else { return result.became(.destinationKept, duration) }
-        let changes = await ledger.replacing(page[migration.id])
-        var next = page
-        next[migration.id] = row
-        guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
-        page = next
-        do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
-            return pending(error, result.became(.sourceDropped, duration))
-        }
-        return result.became(.sourceDropped, duration)
+        guard !row.removed.isEmpty else { return work.result.became(.destinationKept, work.duration) }
+        try await commit(row, [], work.views, &page)
+        return await cleaned(work.result.became(.sourceDropped, work.duration), &page)
     }
 
-    private func publish(
-        _ entries: [MigrationTransaction.Entry], _ views: [StoreView], _ result: MigrationResult, _ duration: Double,
-        _ page: inout LedgerPage
-    ) async throws -> MigrationResult {
-        var row = row(duration)
+    private func publish(_ work: MigrationTrial.Work, _ page: inout LedgerPage) async throws -> MigrationResult {
+        var row = row(work.duration)
         var changes: [BatchChange] = []
         var written: [(resolved: ResolvedKey, data: Data)] = []
-        var hasDestination = migration.effect == .removes
-        for entry in entries {
-            let isDestination = entry.resolved.address == destination.address
+        for entry in work.entries {
             switch entry.change {
-            case nil, .copy: if isDestination { hasDestination = entry.isStored }
-            case .removal:
-                if isDestination { hasDestination = false }
-                if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
+            case nil, .copy: continue
+            case .removal: if entry.stored != nil { row.removed.append(LedgerRow.Change(entry)) }
             case .set(let data):
-                if isDestination { hasDestination = true }
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
                     if try await entry.resolved.opened(stored) == data { continue }
@@ -192,24 +128,38 @@ struct MigrationRun: Sendable {
                 }
                 // What a seal makes of it is known when it is read back.
                 if entry.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-                let target = try await entry.target(data, among: entries).writing(dataVersion: result.dataVersion)
+                let target = try await entry.target(data, among: work.entries)
+                    .writing(dataVersion: work.result.dataVersion)
                 changes.append(try await ledger.change(target, to: data))
                 row.written.append(change)
                 written.append((entry.resolved, data))
             }
         }
-        try migration.requireEffect(hasDestination, at: destination.address)
-        guard !row.changes.isEmpty else { return result.became(.nothingToDo, duration) }
-        changes += await ledger.replacing(page[migration.id])
+        guard !row.changes.isEmpty else { return work.result.became(.nothingToDo, work.duration) }
+        try await commit(row, changes, work.views, &page)
+        try await verify(written, &page)
+        return await cleaned(work.result.became(.migrated, work.duration), &page)
+    }
+
+    /// Makes the changes and writes the row, as one.
+    private func commit(
+        _ row: LedgerRow, _ changes: [BatchChange], _ views: [StoreView], _ page: inout LedgerPage
+    ) async throws {
+        let changes = changes + (await ledger.replacing(page[migration.id]))
         var next = page
         next[migration.id] = row
         guard try await ledger.commit(next, with: changes, views: views) else { throw Disturbed() }
         page = next
-        try await verify(written, &page)
-        do throws(StorageError) { try await MigrationCleanup(ledger).run(migration.id, in: &page) } catch {
-            return pending(error, result.became(.migrated, duration))
+    }
+
+    /// Removes what the migration removes, or leaves that to the next run.
+    private func cleaned(_ result: MigrationResult, _ page: inout LedgerPage) async -> MigrationResult {
+        do throws(StorageError) {
+            try await MigrationCleanup(ledger).run(migration.id, in: &page)
+            return result
+        } catch {
+            return pending(error, result)
         }
-        return result.became(.migrated, duration)
     }
 
     /// Reads back what was written.

@@ -40,6 +40,16 @@ final class MigrationTransaction: MovingTransaction {
 
         /// The hash of these bytes.
         var mark: UInt64? { stored.map { StableHash.of($0) } }
+
+        /// The size of what is there before the migration, in bytes; `nil` for nothing.
+        var sizeBefore: Int? {
+            switch planned {
+            case .set(let data): data.count
+            case .copy(_, let size): size
+            case .removal: nil
+            case nil: stored?.count ?? largeSize
+            }
+        }
     }
 
     private struct State {
@@ -129,6 +139,20 @@ final class MigrationTransaction: MovingTransaction {
         try await change(source, to: .removal)
         try await change(destination, to: .copy(of: source, size: size))
         return true
+    }
+
+    /// Turns a move in pieces into changes of whole values if it is not the only thing that the migration does.
+    func settleMoves() async throws {
+        let changed = state.withLock { $0.entries.filter { $0.change != nil } }
+        guard changed.count > 2,
+            let copy = changed.first(where: { if case .copy? = $0.change { true } else { false } }),
+            case .copy(let source, _)? = copy.change, let data = try await data(for: copy.key)
+        else { return }
+        let removed = try await loaded(source)
+        state.withLock { state in
+            if let index = state.indices[removed.resolved.target] { state.entries[index] = removed }
+            if let index = state.indices[copy.resolved.target] { state.entries[index].change = .set(data) }
+        }
     }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {

@@ -46,6 +46,19 @@ struct LargeMove: Sendable {
         try source.layers.whileStanding { () throws(StorageError) in try removeSourceWhileStanding(in: open) }
     }
 
+    /// The same, tried again while others change one of the two.
+    ///
+    /// - Returns: Whether the source is gone.
+    func settle(in open: OpenStore) throws(StorageError) -> Bool {
+        for _ in 0..<Self.attempts {
+            guard try source.store.exists(source.handle) else { return true }
+            if try removeSource(in: open) { return true }
+        }
+        return false
+    }
+
+    private static let attempts = 3
+
     /// The same for a caller that keeps the source from being sealed again.
     func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
         guard open.store.abilities.transactions != nil else {

@@ -100,11 +100,11 @@ import Testing
     func timeout() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
-        let router = try await home.packRouter(pack: "component: \"linked-pack\", timeout: 0.2")
+        let router = try await home.packRouter(pack: "component: \"linked-pack\", timeout: 2")
         let key = LinkedPack.key("hanging")
         let error = try #require(await MigrationError.of { try await router.forceMigration(for: key) })
         #expect(error.underlying?.code == .timedOut)
-        #expect(error.message.contains("the migration 'hanging' of the pack 'ours' did not end within 0.2 seconds"))
+        #expect(error.message.contains("the migration 'hanging' of the pack 'ours' did not end within 2.0 seconds"))
         #expect(error.underlying?.hint.contains("migrations.packs.ours.timeout") == true)
         #expect(try await !router.exists(key))
         // The next one finds a pack that works.

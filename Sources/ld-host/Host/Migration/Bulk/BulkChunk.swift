@@ -116,41 +116,27 @@ struct BulkChunk {
             count += 1
             guard let stored = try sources.read(source) else { continue }
             let newName = migration.destinationName(of: name)
-            let isSuperseded = superseded.holds(source, stored)
-            if policy == .dropSource || isSuperseded {
-                let destination = try ledger.destination.key(newName)
-                let isThere = try destinations.read(destination) != nil
-                if isThere ? policy == .dropSource : isSuperseded {
-                    if policy == .dropSource {
-                        moves.append(try drop(source, destination, stored, given, &record))
-                        bytes += stored.count
-                    } else {
-                        progress.kept += 1
-                    }
-                    continue
-                }
+            var destination = try ledger.destination.key(newName, ledger.attributes(of: given, isChanged: false))
+            let replaced = try destinations.read(destination)
+            switch MigrationVerdict(
+                policy, isThere: replaced != nil, isSuperseded: superseded.holds(source, stored))
+            {
+            case .bring: break
+            case .keep:
+                progress.kept += 1
+                continue
+            case .drop:
+                moves.append(try drop(source, destination, stored, given, &record))
+                bytes += stored.count
+                continue
+            case .refuse: throw MigrationError.conflict(at: destination.address)
             }
             let original = try source.opening(stored)
             let data = migration.changesValues ? try migration.convert(original, named: name) : original
             let isChanged = migration.changesValues && data != original
-            if isChanged { try migration.destination.key(newName).check(data) }
-            let destination = try ledger.destination.key(newName, ledger.attributes(of: given, isChanged: isChanged))
-            let replaced = try destinations.read(destination)
-            if replaced != nil {
-                switch policy {
-                case .keepDestination:
-                    progress.kept += 1
-                    continue
-                case .dropSource:
-                    // It has come since.
-                    moves.append(try drop(source, destination, stored, given, &record))
-                    bytes += stored.count
-                    continue
-                case .takeSource: break
-                case .fail:
-                    throw MigrationError(
-                        .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")
-                }
+            if isChanged {
+                try migration.destination.key(newName).check(data)
+                destination = try destination.writing(ledger.attributes(of: given, isChanged: true))
             }
             let mark = StableHash.of(stored)
             var flags: BulkRecord.Flags = isChanged ? .isChanged : []

@@ -4,8 +4,6 @@ internal import LocalDataAPI
 /// A chunk of a bulk migration that is one large value, moved as it is and in pieces. The record comes first and says
 /// that the value may be at its destination; whether it is, shows there.
 struct BulkLarge {
-    private static let attempts = 3
-
     let ledger: BulkLedger
     private var migration: AnyBulkMigration { ledger.migration }
 
@@ -26,15 +24,14 @@ struct BulkLarge {
             try destination.store.exists(destination.handle)
         }
         var progress = row.bulk ?? BulkProgress(migration)
-        if isReplaced, policy != .takeSource {
-            guard policy != .fail else {
-                throw MigrationError(
-                    .conflict, "'\(destination.address)' has a value, and there is one to be migrated to it")
-            }
+        switch MigrationVerdict(policy, isThere: isReplaced, isSuperseded: false) {
+        case .bring: break
+        case .keep, .drop:
             progress.kept += 1
             progress.after = name
             row.bulk = progress
             return
+        case .refuse: throw MigrationError.conflict(at: destination.address)
         }
         let number = progress.chunks
         if isReplaced, ledger.grace > 0 {
@@ -88,8 +85,7 @@ struct BulkLarge {
         let source = try ledger.source.key(migration.source.prefix + item.suffix)
         let destination = try ledger.destination.key(migration.destination.prefix + item.suffix)
         let move = move(source, destination)
-        var isDone = try !source.store.exists(source.handle)
-        for _ in 0..<Self.attempts where !isDone { isDone = try move.removeSource(in: source.open) }
+        let isDone = try move.settle(in: source.open)
         row.bulk?.isOpen = false
         let digest = try move.destination.digest()
         if isDone, let digest {

@@ -22,8 +22,6 @@ struct LargeRun: Sendable {
         }
     }
 
-    private static let attempts = 3
-
     let ledger: Ledger
     private var access: StoreAccess { ledger.access }
 
@@ -61,15 +59,12 @@ struct LargeRun: Sendable {
         return await finishIfPossible(row, values, source, &page)
     }
 
-    /// Goes on with a row that was interrupted.
+    /// Resumes a row that was interrupted after the value had come to its destination; see ``hasCome(_:)``.
     ///
-    /// - Returns: What became of it; `nil` if the value has not come to its destination, so that the migration is to be
-    ///   run.
-    func resume(_ row: LedgerRow, _ page: inout LedgerPage) async throws -> MigrationOutcome? {
-        guard try await hasCome(row) else { return nil }
+    /// - Returns: Whether the source is removed.
+    func resume(_ row: LedgerRow, _ page: inout LedgerPage) async throws -> Bool {
         let (source, destination) = try await keys(row)
-        let values = try await values(source, destination)
-        return await finishIfPossible(row, values, source, &page) ? .cleaned : .cleanupPending
+        return await finishIfPossible(row, try await values(source, destination), source, &page)
     }
 
     /// Whether the value of a row that was interrupted has come to its destination.
@@ -106,9 +101,7 @@ struct LargeRun: Sendable {
         try await MigrationCleanup(ledger).requireSettled(source, for: row.id, in: page)
         let open = source.open
         let (isDone, after) = try await onIOThread { () throws(StorageError) in
-            var isDone = try !values.source.store.exists(values.source.handle)
-            for _ in 0..<Self.attempts where !isDone { isDone = try values.removeSource(in: open) }
-            return (isDone, try values.destination.storedDigest())
+            (try values.settle(in: open), try values.destination.storedDigest())
         }
         // Someone has changed one of the two, so that both stay.
         row.removed[0].isLeft = isDone ? nil : true

@@ -52,11 +52,12 @@ extension MigrationEngine {
                 // Somebody else may have been at it meanwhile.
                 guard let row = page[id], row.state != .clean else { return entry(nil) }
                 if row.state == .copying {
-                    switch try await LargeRun(ledger).resume(row, &page) {
-                    case nil: return entry("its large value is not at its destination; it is to be run again")
-                    case .cleanupPending: return entry("what it removes cannot be removed")
-                    case _: return entry(nil)
+                    let run = LargeRun(ledger)
+                    guard try await run.hasCome(row) else {
+                        return entry("its large value is not at its destination; it is to be run again")
                     }
+                    let isClean = try await run.resume(row, &page)
+                    return entry(isClean ? nil : "what it removes cannot be removed")
                 }
                 let cleanup = MigrationCleanup(ledger)
                 guard row.state == .published, try await cleanup.isPublished(row) else {

@@ -87,11 +87,10 @@ private struct BulkCount {
         }
         let key = try ledger.destination.key(ledger.migration.destinationName(of: name))
         let isThere = if let change = planned.change(of: key) { change.isSet } else { try key.readStored() != nil }
-        let stays = try isThere ? policy == .keepDestination || policy == .dropSource : isSuperseded(name)
-        switch (stays, policy) {
-        case (false, _): moved += 1
-        case (true, .dropSource): dropped += 1
-        case (true, _): kept += 1
+        switch try MigrationVerdict(policy, isThere: isThere, isSuperseded: !isThere && isSuperseded(name)) {
+        case .bring, .refuse: moved += 1
+        case .drop: dropped += 1
+        case .keep: kept += 1
         }
     }
 

@@ -46,12 +46,35 @@ struct MigrationPlanner: Sendable {
         let isSuperseded =
             planned.change(of: destination) == nil
             ? try await engine.isSuperseded(migration, at: destination, page) : false
-        if let row = page[migration.id], !isSuperseded,
-            let entry = try await goOn(with: row, migration, destination, ledger)
-        {
-            return entry
+        let trial = MigrationTrial(
+            engine: engine, migration: migration, destination: destination, policy: migration.conflictPolicy,
+            planned: planned)
+        if let row = page[migration.id], !isSuperseded {
+            let done = UTCTime.text(row.committed)
+            switch try await trial.standing(of: row) {
+            case .open: break
+            case .cleanup:
+                return MigrationPlan.Entry(
+                    migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
+                    removes: try await removals(row))
+            case .done:
+                return MigrationPlan.Entry(
+                    migration, .nothingToDo, because: "it was done on \(done), and none of its sources has data since")
+            }
         }
-        return try await attempt(migration, to: destination, page, isSuperseded)
+        return try await entry(trial, trial.run(page, isSuperseded: isSuperseded), page)
+    }
+
+    /// What a migration that brought its data still removes.
+    private func removals(_ row: LedgerRow) async throws -> [MigrationPlan.Value] {
+        var removes: [MigrationPlan.Value] = []
+        for change in row.removed {
+            let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
+            guard let size = try await size(of: resolved, removedBy: row, change) else { continue }
+            planned.make(.removal, to: resolved)
+            removes.append(MigrationPlan.Value(address: change.address, size: size))
+        }
+        return removes
     }
 
     /// The size of what a migration that brought its data still removes; `nil` if it is gone, or someone has changed
@@ -68,128 +91,39 @@ struct MigrationPlanner: Sendable {
         return stored.count
     }
 
-    /// What an earlier run leaves to do; `nil` if the migration is to be run.
-    private func goOn(
-        with row: LedgerRow, _ migration: AnyStorageMigration, _ destination: ResolvedKey, _ ledger: Ledger
-    ) async throws -> MigrationPlan.Entry? {
-        try row.requireNoLater(than: migration.revision, at: ledger.address)
-        let done = UTCTime.text(row.committed)
-        let hasCome =
-            switch row.state {
-            case .published: try await MigrationCleanup(ledger).isPublished(row)
-            case .copying: try await LargeRun(ledger).hasCome(row)
-            default: false
-            }
-        if hasCome {
-            var removes: [MigrationPlan.Value] = []
-            for change in row.removed {
-                let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
-                guard let size = try await size(of: resolved, removedBy: row, change) else { continue }
-                planned.make(.removal, to: resolved)
-                removes.append(MigrationPlan.Value(address: change.address, size: size))
-            }
-            return MigrationPlan.Entry(
-                migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
-                removes: removes)
-        }
-        guard row.state == .clean, row.revision == migration.revision else {
-            try row.requireSamePack(as: migration)
-            return nil
-        }
-        for source in migration.sources {
-            let resolved = try await access.resolveUnlisted(KeyReference(source))
-            let hasData: Bool
-            if let change = planned.change(of: resolved) {
-                hasData = change.isSet
-            } else {
-                hasData = try await engine.hasNewData(resolved, besides: destination, snapshot.settings)
-            }
-            guard hasData else { continue }
-            try row.requireSamePack(as: migration)
-            return nil
-        }
-        if migration.effect == .removes, try await exists(migration.destinationKey) { return nil }
-        return MigrationPlan.Entry(
-            migration, .nothingToDo, because: "it was done on \(done), and none of its sources has data since")
-    }
-
-    private func exists(_ key: AnyStorageKey) async throws -> Bool {
-        let resolved = try await access.resolveUnlisted(KeyReference(key))
-        if let change = planned.change(of: resolved) { return change.isSet }
-        return try await resolved.exists()
-    }
-
-    private func attempt(
-        _ migration: AnyStorageMigration, to destination: ResolvedKey, _ page: LedgerPage, _ isSuperseded: Bool
+    private func entry(
+        _ trial: MigrationTrial, _ outcome: MigrationTrial.Work, _ page: LedgerPage
     ) async throws -> MigrationPlan.Entry {
-        let transaction = MigrationTransaction(access, over: planned)
-        let context = try await engine.migrationContext(for: migration, page, snapshot.settings, over: planned)
-        guard try await migration.shouldMigrate(using: transaction, context: context) else {
-            return MigrationPlan.Entry(
-                migration, .nothingToDo, because: "it says that there is nothing to migrate",
-                reads: PlannedWork(transaction.close().entries).reads)
+        let (migration, address) = (trial.migration, trial.destination.address)
+        var work = PlannedWork(outcome.entries)
+        func entry(_ decision: MigrationPlan.Decision, _ why: String) -> MigrationPlan.Entry {
+            MigrationPlan.Entry(migration, decision, because: why, reads: work.reads)
         }
-        transaction.discardChanges()
-        var (isSuperseded, isDropping) = (isSuperseded, false)
-        if !isSuperseded, planned.change(of: destination) == nil {
-            isSuperseded = try await engine.isSupersededElsewhere(migration, at: destination, page)
+        let kept = "'\(address)' has a value, which stays, and so do the sources"
+        var note = ""
+        switch outcome.decision {
+        case .nothingToDo: return entry(.nothingToDo, "it says that there is nothing to migrate")
+        case .superseded:
+            return entry(.nothingToDo, "'\(address)' was set or removed without its data, which stays where it is")
+        case .kept: return entry(.destinationKept, kept)
+        case .drop(let isSuperseded): note = isSuperseded ? "" : "'\(address)' has a value, which stays; "
+        case .bring: break
         }
-        if isSuperseded {
-            isDropping = migration.conflictPolicy == .dropSource
-            guard isDropping else {
-                return MigrationPlan.Entry(
-                    migration, .nothingToDo,
-                    because: "'\(destination.address)' was set or removed without its data, which stays where it is",
-                    reads: PlannedWork(transaction.close().entries).reads)
-            }
-        } else if migration.effect == .brings,
-            !migration.changesInPlace(at: destination.address, snapshot.settings),
-            try await transaction.exists(migration.destinationKey)
-        {
-            switch migration.conflictPolicy {
-            case .keepDestination:
-                return kept(migration, destination, PlannedWork(transaction.close().entries).reads)
-            case .dropSource: isDropping = true
-            case .takeSource: break
-            case .fail: throw MigrationError.conflict(at: destination.address)
-            }
-        }
-        let result = try await migration.migrate(using: transaction, context: context)
-        guard result.success else { throw MigrationError.unsuccessful(result) }
-        let entries = transaction.close().entries
-        var work = PlannedWork(entries)
-        for entry in entries
-        where !isDropping || entry.isRemoved && entry.resolved.address != destination.address {
-            try await work.add(entry)
-        }
-        if !isDropping {
-            let hasDestination = work.hasValue(at: destination.address) ?? (migration.effect == .removes)
-            try migration.requireEffect(hasDestination, at: destination.address)
-        }
+        for change in outcome.changes(besides: address) { try await work.add(change) }
         guard !work.changes.isEmpty else {
-            guard !isDropping else { return kept(migration, destination, work.reads) }
-            return MigrationPlan.Entry(
-                migration, .nothingToDo, because: "everything is as it would leave it", reads: work.reads)
+            return outcome.decision == .bring
+                ? entry(.nothingToDo, "everything is as it would leave it") : entry(.destinationKept, kept)
         }
         for (resolved, change) in work.changes {
-            planned.make(change, to: resolved, dataVersion: result.dataVersion)
+            planned.make(change, to: resolved, dataVersion: outcome.result.dataVersion)
         }
         var next = page
         next[migration.id] = LedgerRow(
             id: migration.id, revision: migration.revision, state: .clean, written: [], removed: [],
             committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil,
             pack: migration.pack)
-        planned.write(next, of: destination)
-        let stays = isDropping && !isSuperseded ? "'\(destination.address)' has a value, which stays; " : ""
-        return MigrationPlan.Entry(migration, .run, because: stays + work.reason(destination.address), work)
-    }
-
-    private func kept(
-        _ migration: AnyStorageMigration, _ destination: ResolvedKey, _ reads: [MigrationPlan.Value]
-    ) -> MigrationPlan.Entry {
-        MigrationPlan.Entry(
-            migration, .destinationKept,
-            because: "'\(destination.address)' has a value, which stays, and so do the sources", reads: reads)
+        planned.write(next, of: trial.destination)
+        return MigrationPlan.Entry(migration, .run, because: note + work.reason(address), work)
     }
 }
 

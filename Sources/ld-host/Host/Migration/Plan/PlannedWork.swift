@@ -7,17 +7,10 @@ struct PlannedWork {
     private(set) var writes: [MigrationPlan.Value] = []
     private(set) var removes: [MigrationPlan.Value] = []
     private(set) var changes: [(resolved: ResolvedKey, change: MigrationTransaction.Entry.Change)] = []
-    private let presence: [StorageAddress: Bool]
 
     init(_ entries: [MigrationTransaction.Entry]) {
         reads = entries.compactMap { entry in entry.sizeBefore.map { entry.value(size: $0) } }
-        presence = Dictionary(
-            entries.map { ($0.resolved.address, $0.change.map(\.isSet) ?? ($0.sizeBefore != nil)) },
-            uniquingKeysWith: { $1 })
     }
-
-    /// Whether a value would be at an address; `nil` if nobody looked there.
-    func hasValue(at address: StorageAddress) -> Bool? { presence[address] }
 
     /// Takes one change, unless it changes nothing.
     mutating func add(_ entry: MigrationTransaction.Entry) async throws(StorageError) {
@@ -48,16 +41,6 @@ struct PlannedWork {
 }
 
 extension MigrationTransaction.Entry {
-    /// The size of what would be there before the migration, in bytes; `nil` for nothing.
-    fileprivate var sizeBefore: Int? {
-        switch planned {
-        case .set(let data): data.count
-        case .copy(_, let size): size
-        case .removal: nil
-        case nil: stored?.count ?? largeSize
-        }
-    }
-
     fileprivate func dataBefore() async throws(StorageError) -> Data? {
         switch planned {
         case .set(let data): return data

@@ -66,7 +66,7 @@ struct Supersession: Sendable {
     /// What a migration would bring; `nil` if there is nothing.
     private func marks(of migration: AnyStorageMigration, _ page: LedgerPage) async throws -> [Mark]? {
         if let row = page[migration.id], row.state == .clean, row.revision == migration.revision,
-            try await !engine.hasNewData(for: migration, at: destination, snapshot.settings)
+            try await !engine.hasNewData(for: migration, at: destination)
         {
             return nil
         }

@@ -1,0 +1,164 @@
+internal import LocalDataAPI
+
+/// Finds out what a migration of one key has to do, by letting it run on a transaction that nobody else sees. A run
+/// publishes what comes of it; a plan shows it.
+struct MigrationTrial: Sendable {
+    /// What an earlier run of the migration leaves to do.
+    enum Standing {
+        /// All of it: it has not run, or there is new data.
+        case open
+        /// Its data has come, and what it removes is still there.
+        case cleanup
+        /// Nothing.
+        case done
+    }
+
+    enum Decision: Equatable {
+        /// The migration says that there is nothing to do.
+        case nothingToDo
+        /// The destination was set or removed without its data, which stays where it is.
+        case superseded
+        /// The destination has a value, which stays, and so do the sources.
+        case kept
+        /// The sources are removed, and nothing is written.
+        case drop(isSuperseded: Bool)
+        case bring
+    }
+
+    let engine: MigrationEngine
+    let migration: AnyStorageMigration
+    let destination: ResolvedKey
+    let policy: MigrationConflictPolicy
+    /// What is taken to be done already, for a plan.
+    var planned: PlannedChanges?
+
+    private var access: StoreAccess { engine.access }
+
+    /// - Throws: `newerRevision` if a later revision has run, `packUnavailable` if the pack does it otherwise now.
+    func standing(of row: LedgerRow) async throws -> Standing {
+        try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
+        let ledger = try Ledger(access, of: destination)
+        let hasCome =
+            switch row.state {
+            case .published: try await MigrationCleanup(ledger).isPublished(row)
+            case .copying: try await LargeRun(ledger).hasCome(row)
+            default: false
+            }
+        if hasCome { return .cleanup }
+        guard row.state == .clean, row.revision == migration.revision,
+            try await !engine.hasNewData(for: migration, at: destination, over: planned)
+        else {
+            try row.requireSamePack(as: migration)
+            return .open
+        }
+        guard migration.effect == .removes else { return .done }
+        return try await exists(migration.destinationKey) ? .open : .done
+    }
+
+    private func exists(_ key: AnyStorageKey) async throws -> Bool {
+        let resolved = try await access.resolveUnlisted(KeyReference(key))
+        return if let change = planned?.change(of: resolved) { change.isSet } else { try await resolved.exists() }
+    }
+
+    /// Lets it run.
+    ///
+    /// - Parameters:
+    ///   - page: What the destination's ledger says.
+    ///   - isSuperseded: Whether it says that what the migration would bring is older than what the key was set to or
+    ///     removed at.
+    /// - Throws: `conflict` if the policy forbids it, `validationFailed` if it has not had its effect, what it throws.
+    func run(_ page: LedgerPage, isSuperseded: Bool) async throws -> Work {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let transaction = MigrationTransaction(access, over: planned)
+        let context = try await engine.migrationContext(for: migration, page, engine.settings, over: planned)
+        guard try await migration.shouldMigrate(using: transaction, context: context) else {
+            return Work(.nothingToDo, transaction)
+        }
+        transaction.discardChanges()
+        let decision = try await decision(page, transaction, isSuperseded: isSuperseded)
+        switch decision {
+        case .nothingToDo, .superseded, .kept: return Work(decision, transaction)
+        case .drop, .bring: break
+        }
+        let result = try await migration.migrate(using: transaction, context: context)
+        guard result.success else { throw MigrationError.unsuccessful(result) }
+        try await transaction.settleMoves()
+        let work = Work(decision, transaction, result, duration: (clock.now - start) / .seconds(1))
+        try requireOtherValues(work.entries)
+        if decision == .bring {
+            try migration.requireEffect(
+                work.hasValue(at: destination.address) ?? (migration.effect == .removes), at: destination.address)
+        }
+        return work
+    }
+
+    private func decision(
+        _ page: LedgerPage, _ transaction: MigrationTransaction, isSuperseded: Bool
+    ) async throws -> Decision {
+        var isSuperseded = isSuperseded
+        if !isSuperseded, planned?.change(of: destination) == nil {
+            isSuperseded = try await engine.isSupersededElsewhere(migration, at: destination, page)
+        }
+        var isThere = false
+        if !isSuperseded, migration.effect == .brings,
+            !migration.changesInPlace(at: destination.address, engine.settings)
+        {
+            isThere = try await transaction.exists(migration.destinationKey)
+        }
+        switch MigrationVerdict(policy, isThere: isThere, isSuperseded: isSuperseded) {
+        case .bring: return .bring
+        case .keep: return isSuperseded ? .superseded : .kept
+        case .drop: return .drop(isSuperseded: isSuperseded)
+        case .refuse: throw MigrationError.conflict(at: destination.address)
+        }
+    }
+
+    /// - Throws: `validationFailed` if it would remove what it brings, since two of its keys are one value.
+    private func requireOtherValues(_ entries: [MigrationTransaction.Entry]) throws(MigrationError) {
+        let kept = [destination] + entries.filter { $0.change != nil && !$0.isRemoved }.map(\.resolved)
+        for entry in entries where entry.isRemoved {
+            guard let other = kept.first(where: { entry.resolved.isOtherPath(of: $0) }) else { continue }
+            throw MigrationError(
+                .validationFailed,
+                "it is to move '\(entry.resolved.address)' to '\(other.address)', which is the same value by another path "
+                    + "of its folder; give the key one of the paths, and no migration")
+        }
+    }
+}
+
+extension MigrationTrial {
+    /// What a trial has come to.
+    struct Work: Sendable {
+        let decision: Decision
+        /// What the migration looked at and changes, in the order of the first look.
+        let entries: [MigrationTransaction.Entry]
+        /// What all of it was read from.
+        let views: [StoreView]
+        /// Nothing was done as long as the decision says so.
+        let result: MigrationResult
+        /// In seconds.
+        let duration: Double
+
+        fileprivate init(
+            _ decision: Decision, _ transaction: MigrationTransaction,
+            _ result: MigrationResult = MigrationResult(success: true, outcome: .nothingToDo), duration: Double = 0
+        ) {
+            self.decision = decision
+            (entries, views) = transaction.close()
+            self.result = result
+            self.duration = duration
+        }
+
+        /// The entries that count: of what drops its sources, only these.
+        func changes(besides destination: StorageAddress) -> [MigrationTransaction.Entry] {
+            guard case .drop = decision else { return entries }
+            return entries.filter { $0.isRemoved && $0.resolved.address != destination }
+        }
+
+        /// Whether a value is at an address then; `nil` if the migration did not look there.
+        func hasValue(at address: StorageAddress) -> Bool? {
+            entries.first { $0.resolved.address == address }.map { $0.change?.isSet ?? ($0.sizeBefore != nil) }
+        }
+    }
+}
