@@ -20,7 +20,7 @@ let migrators = ["StandardMigrations"]
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 
 /// The stores that keep files of their own.
-let filekeepers: Set = ["MemoryStore", "FileStore", "SQLiteStore"]
+let filekeepers: Set = ["FileStore", "SQLiteStore"]
 
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = [
@@ -131,7 +131,12 @@ let package = Package(
             name: "ld-host",
             dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
             path: "Sources/ld-host/CommandLine",
-            swiftSettings: settings),
+            swiftSettings: settings,
+            plugins: ["EmbedTexts"]),
+        .executableTarget(name: "embed-text", path: "Sources/ld-host/Embedding/Tool", swiftSettings: settings),
+        .plugin(
+            name: "EmbedTexts", capability: .buildTool(), dependencies: ["embed-text"],
+            path: "Sources/ld-host/Embedding/Plugin"),
         .target(name: "ScratchHome", path: "Tests/ScratchHome"),
         .target(
             name: "MigrationExercise",

@@ -45,16 +45,16 @@ struct CBackendTests {
         for file in ["cbackend.c", "test.c", ".gitignore"] {
             #expect(
                 try workspace.text("CBackend/\(file)") == Repository.text("Examples/CBackend/\(file)"),
-                "run .ci/embed-templates, and build")
+                "build it again")
         }
         #expect(
             try workspace.text("CBackend/Makefile").replacing(
                 "INCLUDE ?= .", with: "INCLUDE ?= ../../Sources/LocalDataAPI/CLocalData/include")
-                == Repository.text("Examples/CBackend/Makefile"), "run .ci/embed-templates, and build")
+                == Repository.text("Examples/CBackend/Makefile"), "build it again")
         #expect(
             try workspace.text("CBackend/localdata/plugin.h")
                 == Repository.text("Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h"),
-            "run .ci/embed-templates, and build")
+            "build it again")
     }
 
     @Test("serves typed keys through a router, each configured store with values of its own")

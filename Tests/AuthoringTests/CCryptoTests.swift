@@ -44,11 +44,11 @@ struct CCryptoTests {
         for file in ["ccrypto.c", "test.c", ".gitignore"] {
             #expect(
                 try workspace.text("CCrypto/\(file)") == Repository.text("Examples/CCrypto/\(file)"),
-                "run .ci/embed-templates, and build")
+                "build it again")
         }
         #expect(
             try workspace.text("CCrypto/Makefile").replacing(
                 "INCLUDE ?= .", with: "INCLUDE ?= ../../Sources/LocalDataAPI/CLocalData/include")
-                == Repository.text("Examples/CCrypto/Makefile"), "run .ci/embed-templates, and build")
+                == Repository.text("Examples/CCrypto/Makefile"), "build it again")
     }
 }

@@ -41,11 +41,11 @@ struct CMigrationTests {
         for file in ["cmigration.c", "test.c", ".gitignore"] {
             #expect(
                 try workspace.text("CMigration/\(file)") == Repository.text("Examples/CMigration/\(file)"),
-                "run .ci/embed-templates, and build")
+                "build it again")
         }
         #expect(
             try workspace.text("CMigration/Makefile").replacing(
                 "INCLUDE ?= .", with: "INCLUDE ?= ../../Sources/LocalDataAPI/CLocalData/include")
-                == Repository.text("Examples/CMigration/Makefile"), "run .ci/embed-templates, and build")
+                == Repository.text("Examples/CMigration/Makefile"), "build it again")
     }
 }

@@ -36,7 +36,7 @@ import Testing
     /// Bytes that count their own mebibytes, one at a time.
     private func fill(_ router: StorageRouter, _ key: StorageKey<Data>) async throws {
         let done = Mutex(0)
-        try await router.writeData(for: .key(key)) { buffer in
+        try await router.writePieces(for: .key(key)) { buffer in
             done.withLock { done in
                 let count = min(buffer.count, Self.size - done)
                 for index in 0..<count { buffer[index] = UInt8(truncatingIfNeeded: (done + index) >> 20) }
@@ -48,7 +48,7 @@ import Testing
 
     private func isWhole(_ router: StorageRouter, _ key: StorageKey<Data>) async throws -> Bool {
         let done = Mutex(0)
-        let isThere = try await router.readData(for: .key(key)) { piece in
+        let isThere = try await router.readPieces(for: .key(key)) { piece in
             done.withLock { done in
                 for byte in piece {
                     guard byte == UInt8(truncatingIfNeeded: done >> 20) else { return false }
@@ -67,7 +67,7 @@ import Testing
         try await router.registerMigration(SimpleLegacyMigration(destinationKey: new, sourceKey: .key(old)))
         try await fill(router, old)
         await #expect(throws: StorageError.valueTooLarge) { try await router.get(old) }
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.migrated])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.migrated])
         #expect(try await isWhole(router, new))
         #expect(try await !router.exists(old))
         try await router.rollbackMigration(of: new)

@@ -57,10 +57,9 @@ package final class SQLiteStore: StorageBackend {
         }
         largestValue = try Self.largestValue(options)
         durability = try options.string("synchronous") == "normal" ? .normal : .full
-        var properties = StoreProperties(
-            latency: .disk, isDurable: durability == .full, isShared: true, largestValue: UInt64(largestValue))
-        properties.keepsFoldersApart = true
-        self.properties = properties
+        properties = StoreProperties(
+            latency: .disk, isDurable: durability == .full, isShared: true, keepsFoldersApart: true,
+            largestValue: UInt64(largestValue))
         main = Database(path: path, durability: durability)
         if let owner = try DatabaseFile(path).foreignOwner() {
             throw StorageError(

@@ -23,15 +23,11 @@ package final class SecretStore: StorageBackend {
         id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
         options: ServiceOptions.list)
 
-    package let properties = {
-        var properties = StoreProperties(
-            latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
-            largestValue: UInt64(SecretStore.largestValue))
-        // A collection gives nothing away before it was unlocked. A locked screen leaves it open, and its file can be
-        // copied to another machine.
-        properties.enforcedAccessibilities = [.afterFirstUnlock]
-        return properties
-    }()
+    // A collection gives nothing away before it was unlocked. A locked screen leaves it open, and its file can be
+    // copied to another machine.
+    package let properties = StoreProperties(
+        latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
+        enforcedAccessibilities: [.afterFirstUnlock], largestValue: UInt64(SecretStore.largestValue))
     /// gnome-keyring writes all of its file at each change, and has 5 s for it.
     private static let largestValue = 16 << 20
 

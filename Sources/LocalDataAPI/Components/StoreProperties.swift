@@ -22,22 +22,27 @@ public struct StoreProperties: Hashable, Sendable {
     public var isKeychain: Bool
     /// Whether each folder of a place that names one is kept by itself, as a database of its own: then no batch,
     /// transaction or bulk change is of two folders, nor of a folder and a place of the store's own choice.
-    public var keepsFoldersApart = false
+    public var keepsFoldersApart: Bool
     /// Which conditions a keychain enforces: it releases a value only when they hold.
-    public var enforcedAccessibilities: Set<KeychainAccessibility> = []
+    public var enforcedAccessibilities: Set<KeychainAccessibility>
     /// What a keychain has a person do before it releases a value.
-    public var enforcedAccessControls: Set<KeychainAccessControl> = []
+    public var enforcedAccessControls: Set<KeychainAccessControl>
     /// The largest value in bytes, or `nil` for no limit of the store's own.
     public var largestValue: UInt64?
 
-    /// Describes a store.
+    /// Describes a store; what is left out has the default of its property.
     public init(
-        latency: Latency, isDurable: Bool, isShared: Bool, isKeychain: Bool = false, largestValue: UInt64? = nil
+        latency: Latency, isDurable: Bool, isShared: Bool, isKeychain: Bool = false, keepsFoldersApart: Bool = false,
+        enforcedAccessibilities: Set<KeychainAccessibility> = [],
+        enforcedAccessControls: Set<KeychainAccessControl> = [], largestValue: UInt64? = nil
     ) {
         self.latency = latency
         self.isDurable = isDurable
         self.isShared = isShared
         self.isKeychain = isKeychain
+        self.keepsFoldersApart = keepsFoldersApart
+        self.enforcedAccessibilities = enforcedAccessibilities
+        self.enforcedAccessControls = enforcedAccessControls
         self.largestValue = largestValue
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import LocalDataHost
 import MigrationExercise
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import LocalDataHost
 import MigrationExercise
 import Testing
 

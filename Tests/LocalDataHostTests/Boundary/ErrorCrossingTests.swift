@@ -30,8 +30,8 @@ import Testing
         let calls: [@Sendable () async throws -> Void] = [
             { _ = try await router.get(key) }, { try await router.set("x", for: key) },
             { try await router.remove(key) }, { _ = try await router.exists(key) },
-            { _ = try await router.readData(for: .key(key)) { _ in true } },
-            { try await router.writeData(for: .key(key)) { _ in 0 } },
+            { _ = try await router.readPieces(for: .key(key)) { _ in true } },
+            { try await router.writePieces(for: .key(key)) { _ in 0 } },
         ]
         for call in calls {
             let error = try await #require(throws: StorageError.self) { try await call() }
@@ -116,11 +116,11 @@ import Testing
         let key = AnyStorageKey(key("streamed"))
         try await router.setData(Data("old".utf8), for: key)
         let error = try await #require(throws: StorageError.self) {
-            try await router.writeData(for: key) { _ in throw StorageError(.permissionDenied, "mine", hint: "ask") }
+            try await router.writePieces(for: key) { _ in throw StorageError(.permissionDenied, "mine", hint: "ask") }
         }
         #expect(error.code == .permissionDenied && error.message == "mine" && error.hint == "ask")
         let other = try await #require(throws: StorageError.self) {
-            try await router.writeData(for: key) { _ in throw SourceBroke() }
+            try await router.writePieces(for: key) { _ in throw SourceBroke() }
         }
         #expect(other.code == .cancelled && other.message.contains("SourceBroke"))
         #expect(try await router.data(for: key) == Data("old".utf8))
@@ -134,7 +134,7 @@ import Testing
         let key = AnyStorageKey(key("streamed"))
         try await router.setData(Data("old".utf8), for: key)
         let error = try await #require(throws: StorageError.self) {
-            try await router.writeData(for: key) { _ in count }
+            try await router.writePieces(for: key) { _ in count }
         }
         #expect(error.message.contains("\(count) bytes"))
         #expect(try await router.data(for: key) == Data("old".utf8))

@@ -38,7 +38,7 @@ import Testing
         #expect(plan.entries[1].count == 18 && plan.entries[1].why.contains("3 stay"))
         let told = MutexBox<[MigrationProgress]>([])
         let router = try await router(home)
-        let report = try await router.migrateAll { progress in told.withLock { $0.append(progress) } }
+        let report = try await router.migrate { progress in told.withLock { $0.append(progress) } }
         #expect(report.entries.map(\.outcome) == [.migrated, .migrated])
         #expect(told.withLock { $0 }.contains { $0.migration == "move" && $0.total == 21 })
         #expect(told.withLock { $0.map(\.fraction) == $0.map(\.fraction).sorted() })
@@ -55,7 +55,7 @@ import Testing
         defer { home.remove() }
         let router = try await router(home)
         for number in 0..<5 { try await router.set("\(number)", for: Self.key("old.\(number)")) }
-        #expect(try await router.migrateAll().failures.isEmpty)
+        #expect(try await router.migrate().failures.isEmpty)
         let stranger = try home.router()
         await #expect(throws: MigrationError.unresolvedDependency) { try await stranger.rollbackMigration("move") }
         #expect(try await stranger.migrationHistory().records.map(\.state) == [.clean])

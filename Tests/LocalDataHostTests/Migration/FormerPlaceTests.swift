@@ -57,8 +57,8 @@ import Testing
             return router
         }
         let id = "moved from userDefaults/token"
-        for only in [nil, id] {
-            let entry = try #require(try await router().migrationPlan(only: only).entries.first)
+        for selection in [MigrationSelection.all, .only(id)] {
+            let entry = try #require(try await router().migrationPlan(selection).entries.first)
             #expect(entry.migration == id && entry.decision == .run && entry.removes.map(\.size) == [7], "\(entry)")
         }
         let status = try await router().migrationStatus().migrations
@@ -71,7 +71,7 @@ import Testing
                     + "was changed: userDefaults/token"
             ])
         #expect(found.map(\.hint) == ["run: ld-host migrate run"])
-        #expect(try await router().migrateAll().entries.map(\.outcome) == [.migrated])
+        #expect(try await router().migrate().entries.map(\.outcome) == [.migrated])
         #expect(try await home.router().exists(current))
         #expect(try await router().migrationStatus().migrations.map(\.needsAttention) == [false])
         let well = try await router()
@@ -98,7 +98,7 @@ import Testing
         #expect(
             status.filter(\.needsAttention).map(\.migration)
                 == ["moved from userDefaults/zebra", "moved to fileSystem:documents/token"], "\(status)")
-        let report = try await router.migrateAll()
+        let report = try await router.migrate()
         #expect(report.entries.map(\.outcome) == [.migrated, .failed])
         #expect(report.failures.first?.error?.code == .conflict)
     }

@@ -22,7 +22,7 @@ import Testing
     /// Stores so many bytes that differ.
     private func fill(_ router: StorageRouter, _ key: StorageKey<Data>, _ size: Int, seed: UInt8 = 1) async throws {
         let source = Pattern(size: size, seed: seed)
-        try await router.writeData(for: .key(key)) { source.fill($0) }
+        try await router.writePieces(for: .key(key)) { source.fill($0) }
     }
 
     private func expect(
@@ -30,7 +30,7 @@ import Testing
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let pattern = Pattern(size: size, seed: seed)
-        let isThere = try await router.readData(for: .key(key), verifying: .chunks) { pattern.matches($0) }
+        let isThere = try await router.readPieces(for: .key(key), verifying: .chunks) { pattern.matches($0) }
         #expect(isThere && pattern.isAtEnd, sourceLocation: location)
     }
 

@@ -18,7 +18,7 @@ import Testing
         let router = try home.router()
         try await router.set("data", for: Self.old)
         try await Self.register(router, domain)
-        #expect(try await router.migrateAll().failures.isEmpty)
+        #expect(try await router.migrate().failures.isEmpty)
         return router
     }
 
@@ -55,7 +55,7 @@ import Testing
         #expect(try await router.migrationHistory().failures.count == 1)
         #expect(
             await Diagnosis.run { try home.router() }.contains { $0.isProblem && $0.hint.contains("ledger repair") })
-        #expect(try await router.migrateAll().failures.count == 1)
+        #expect(try await router.migrate().failures.count == 1)
 
         let repaired = try await router.checkLedgers(puttingAside: true)
         #expect(repaired.pages.map(\.state) == [.putAside] && repaired.isSound)
@@ -67,7 +67,7 @@ import Testing
         // What it brought is where it was, and nothing says any more how it came there.
         #expect(try await router.get(Self.new(domain)) == "data")
         #expect(try await router.migrationStatus().migrations.map(\.state) == [.notRun])
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.nothingToDo])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.nothingToDo])
         #expect(try await router.checkLedgers(puttingAside: true).pages.isEmpty)
     }
 

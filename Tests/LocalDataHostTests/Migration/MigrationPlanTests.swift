@@ -106,7 +106,7 @@ import Testing
                 "fileSystem:documents/lonely": .refused, "fileSystem:documents/same": .run,
             ])
         let router = try await router(home)
-        let report = try await router.migrateAll()
+        let report = try await router.migrate()
         #expect(report.entries.map(\.migration) == plan.entries.map(\.migration))
         for (entry, done) in zip(plan.entries, report.entries) {
             let expected: MigrationOutcome =
@@ -169,18 +169,17 @@ import Testing
         try await Self.fill(try home.router())
         let router = try await router(home)
         let second = try #require(Self.migrations.first?.id)
-        let only = try await router.migrationPlan(only: second).entries.map(\.destination)
+        let only = try await router.migrationPlan(.only(second)).entries.map(\.destination)
         #expect(only == ["fileSystem:documents/b", "encryptedFileSystem:documents/c"])
         let all = try await router.migrationPlan().entries.map(\.migration)
-        let upTo = try await router.migrationPlan(upTo: "failing").entries.map(\.migration)
+        let upTo = try await router.migrationPlan(.upTo("failing")).entries.map(\.migration)
         #expect(upTo == Array(all[...(try #require(all.firstIndex(of: "failing")))]))
-        let error = await MigrationError.of { try await router.migrateAll(only: "dependent") }
+        let error = await MigrationError.of { try await router.migrate(.only("dependent")) }
         #expect(error?.code == .validationFailed)
         #expect(error?.message == "there is no migration 'dependent' in what is configured; did you mean 'dependant'?")
-        let huge = await MigrationError.of { try await router.migrateAll(upTo: String(repeating: "x", count: 100_000)) }
+        let huge = await MigrationError.of { try await router.migrate(.upTo(String(repeating: "x", count: 100_000))) }
         #expect(huge?.message.utf8.count ?? .max < 200)
-        await #expect(throws: MigrationError.validationFailed) { try await router.migrationPlan(only: "a", upTo: "b") }
-        #expect(try await router.migrateAll(only: second).entries.map(\.outcome) == [.migrated, .migrated])
+        #expect(try await router.migrate(.only(second)).entries.map(\.outcome) == [.migrated, .migrated])
         #expect(try await router.exists(Self.key("c", .encryptedFileSystem())))
         #expect(try await !router.exists(Self.key("same")))
     }
@@ -191,7 +190,7 @@ import Testing
         defer { home.remove() }
         try await Self.fill(try home.router())
         let told = MutexBox<[MigrationProgress]>([])
-        let report = try await router(home).migrateAll { progress in told.withLock { $0.append(progress) } }
+        let report = try await router(home).migrate { progress in told.withLock { $0.append(progress) } }
         let all = told.withLock { $0 }
         #expect(all.map(\.fraction) == all.map(\.fraction).sorted())
         #expect(all.first?.fraction == 0 && all.last?.fraction == 1)
@@ -206,10 +205,10 @@ import Testing
         try await old.set("data", for: Self.key("a"))
         let later = SimpleLegacyMigration(destinationKey: Self.key("b"), sourceKey: .key(Self.key("a")), revision: 2)
         try await old.registerMigration(later)
-        #expect(try await old.migrateAll().failures.isEmpty)
+        #expect(try await old.migrate().failures.isEmpty)
         try await old.set("data", for: Self.key("c"))
         try await old.registerMigration(Self.move(Self.key("c"), to: Self.key("d")))
-        #expect(try await old.migrateAll().failures.isEmpty)
+        #expect(try await old.migrate().failures.isEmpty)
         let ledger = try await old.ledgerPlace(of: Self.key("d"))
         try await ledger.set(Data("no page".utf8))
 
@@ -229,7 +228,7 @@ import Testing
         #expect(plan.entries[0].why.contains("revision 2") && plan.entries[1].why.contains("damaged"))
         #expect(plan.entries[2].why.contains("phoneOnly"))
         // With the hints.
-        let errors = try await router.migrateAll().entries.compactMap(\.error)
+        let errors = try await router.migrate().entries.compactMap(\.error)
         #expect(errors.map { "\($0)" } == plan.refusals.map(\.why))
         #expect(errors.contains { $0.description != $0.message })
     }
@@ -250,7 +249,7 @@ import Testing
         try await router.set("2", for: Self.key("c"))
         let unchanged = try await router.resolve(KeyReference(Self.key("c"))).stored()
         try await router.registerMigration(migration)
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.migrated])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.migrated])
         // As if the run had been stopped before it removed anything, and somebody had been there since.
         let ledger = try Ledger(
             try await router.access(), of: try await router.resolve(KeyReference(key)))
@@ -263,7 +262,7 @@ import Testing
         let plan = try await router.migrationPlan()
         #expect(plan.entries.map(\.decision) == [.cleanup])
         #expect(plan.entries[0].removes == [MigrationPlan.Value(address: "fileSystem:documents/c", size: 3)])
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.cleaned])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.cleaned])
         #expect(try await router.get(Self.key("a")) == "changed")
         #expect(try await !router.exists(Self.key("c")))
     }

@@ -125,13 +125,13 @@ import Testing
         let seen = MutexBox<Set<String>>([])
         let earlier = try home.router()
         try await earlier.registerMigration(move("earlier", to: .custom(name: "rows"), seen))
-        #expect(try await earlier.migrateAll().failures.isEmpty)
+        #expect(try await earlier.migrate().failures.isEmpty)
         let router = try home.router()
         // One that is known brings data to the store of the earlier one.
         try await router.registerMigration(move("first", to: .custom(name: "rows"), seen))
         try await router.registerMigration(move("second", to: .fileSystem(), seen))
         try await router.registerMigration(move("third", to: .fileSystem(), seen))
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.migrated, .migrated, .migrated])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.migrated, .migrated, .migrated])
         #expect(seen.withLock { $0 } == ["earlier", "first", "second"])
     }
 

@@ -53,7 +53,7 @@ import Testing
             case .batch: try await router.batch { try $0.set(value, for: key) }
             case .pieces:
                 let rest = Counter()
-                try await router.writeData(for: .key(key)) { buffer in
+                try await router.writePieces(for: .key(key)) { buffer in
                     guard rest.value == 0 else { return 0 }
                     rest.add()
                     buffer.copyBytes(from: data)
@@ -179,10 +179,10 @@ import Testing
         try await router.registerMigration(try #require(AnyStorageKey(key).migration))
         let entry = try #require(try await router.migrationPlan().entries.first)
         #expect(entry.decision == .run && entry.writes.isEmpty && entry.removes.map(\.address).count == 1, "\(entry)")
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.sourceDropped])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.sourceDropped])
         #expect(try await !router.exists(old))
         #expect(try await router.get(key) == "new")
-        #expect(try await router.migrateAll().entries.map(\.outcome) == [.nothingToDo])
+        #expect(try await router.migrate().entries.map(\.outcome) == [.nothingToDo])
         try await router.rollbackMigration(of: key)
         #expect(try await router.get(old) == "legacy")
         #expect(try await router.get(key) == "new")

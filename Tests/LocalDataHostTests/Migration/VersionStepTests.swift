@@ -33,15 +33,15 @@ import Testing
         let router = try home.router(version: running, text)
         try await Self.register(router, versions)
         let plan = try await router.migrationPlan()
-        let report = try await router.migrateAll()
+        let report = try await router.migrate()
         #expect(report.failures.isEmpty, "\(report.failures.compactMap(\.error))")
         #expect(
             plan.entries.map { $0.decision == .run } == report.entries.map { $0.outcome == .migrated }, "\(running)")
         // A second sweep has nothing to do, and neither has one of another process.
-        #expect(try await router.migrateAll().entries.allSatisfy { $0.outcome == .nothingToDo })
+        #expect(try await router.migrate().entries.allSatisfy { $0.outcome == .nothingToDo })
         let next = try home.router(version: running, text)
         try await Self.register(next, versions)
-        #expect(try await next.migrateAll().entries.allSatisfy { $0.outcome == .nothingToDo })
+        #expect(try await next.migrate().entries.allSatisfy { $0.outcome == .nothingToDo })
         return try await router.get(Self.key)
     }
 
@@ -66,7 +66,7 @@ import Testing
         try await router.registerMigration(
             SimpleLegacyMigration(destinationKey: Self.key, sourceKey: .key(old)))
         try await Self.register(router, ["2.0", "3.0"])
-        #expect(try await router.migrateAll().failures.isEmpty)
+        #expect(try await router.migrate().failures.isEmpty)
         #expect(try await router.get(Self.key) == "data > 2.0 > 3.0")
     }
 
@@ -83,7 +83,7 @@ import Testing
             named: "Sleepy", Plugin.export("Sleepy", version: "1.0.0", .storage(SleepyStore.self)))
         try await router.set("data", for: Self.key)
         try await Self.register(router, ["2.0"])
-        for _ in 0..<3 { #expect(try await router.migrateAll().failures.isEmpty) }
+        for _ in 0..<3 { #expect(try await router.migrate().failures.isEmpty) }
         #expect(try await router.get(Self.key) == "data > 2.0")
     }
 
@@ -111,7 +111,7 @@ import Testing
         #expect(plan.refusals.first?.why.contains("ld-host config set migrations.dataVersion VERSION") == true)
         let odd = try home.router(version: "three", "migrations: { dataVersion: \"1.0\" }")
         try await Self.register(odd, ["2.0"])
-        let message = try await odd.migrateAll().failures.first?.error?.message
+        let message = try await odd.migrate().failures.first?.error?.message
         #expect(message?.contains("ld-host config set app.version VERSION") == true)
         #expect(try await router.get(Self.key) == "data")
     }

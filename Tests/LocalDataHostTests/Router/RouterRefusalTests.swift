@@ -31,9 +31,9 @@ import Testing
         let calls: [@Sendable () async throws -> Void] = [
             { try await router.set("top secret", for: textKey("secret", domain, security: policy)) },
             { try await router.setData(Data("top secret".utf8), for: key) },
-            { try await router.writeData(for: key) { _ in 0 } },
+            { try await router.writePieces(for: key) { _ in 0 } },
             { _ = try await router.get(textKey("secret", domain, security: policy)) },
-            { _ = try await router.data(for: key) }, { _ = try await router.readData(for: key) { _ in true } },
+            { _ = try await router.data(for: key) }, { _ = try await router.readPieces(for: key) { _ in true } },
         ]
         for call in calls {
             let error = try await #require(throws: StorageError.self) { try await call() }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// Migrations of one kind from one place to another, with what is stored before and what each of them changes.
 package struct ExerciseCase: Sendable {

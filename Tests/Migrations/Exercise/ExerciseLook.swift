@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import LocalDataAPI
+package import LocalDataHost
 
 /// What someone finds who brings nothing about by looking.
 package struct ExerciseLook: Codable, Equatable, Sendable {

@@ -35,7 +35,7 @@ extension Command {
         let router = try session.router()
         let stored = Mutex((start: Data(), size: UInt64(0)))
         let key = try await Address.key(address, router)
-        let found = try await router.readStoredData(for: key) { piece in
+        let found = try await router.readStoredPieces(for: key) { piece in
             stored.withLock { stored in
                 stored.start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - stored.start.count))
                 stored.size += UInt64(piece.count)

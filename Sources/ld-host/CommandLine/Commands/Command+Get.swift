@@ -16,7 +16,7 @@ extension Command {
         let key = try await Address.key(arguments.operands[0], router)
         if arguments.has("--raw") {
             guard !session.json else { throw UsageError("--raw and --json do not go together") }
-            guard try await router.readStoredData(for: key, { Output.take($0) }) else {
+            guard try await router.readStoredPieces(for: key, { Output.take($0) }) else {
                 throw await notStored(key, router)
             }
             return .done
@@ -29,7 +29,7 @@ extension Command {
             return .done
         }
         let last = Atomic<UInt8>(UInt8(ascii: "\n"))
-        let found = try await router.readData(for: key) { piece in
+        let found = try await router.readPieces(for: key) { piece in
             if let byte = piece.last { last.store(byte, ordering: .relaxed) }
             Output.write(piece)
             return true

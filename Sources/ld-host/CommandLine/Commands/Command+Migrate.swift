@@ -16,8 +16,7 @@ extension Command {
             """,
         options: [only, upTo, json]
     ) { arguments, session in
-        let range = try selection(arguments)
-        let plan = try await session.router().migrationPlan(only: range.only, upTo: range.last)
+        let plan = try await session.router().migrationPlan(selection(arguments))
         if session.json { try Output.json(plan) } else { MigrationText.print(plan) }
         return plan.refusals.isEmpty ? .done : .failure
     }
@@ -32,9 +31,9 @@ extension Command {
             """,
         options: [only, upTo, json]
     ) { arguments, session in
-        let range = try selection(arguments)
+        let selection = try selection(arguments)
         let bar = ProgressLine("migrating")
-        let report = try await session.router().migrateAll(only: range.only, upTo: range.last) {
+        let report = try await session.router().migrate(selection) {
             bar.show($0.done, of: $0.total, $0.count > 1 ? "migrating, \($0.index + 1) of \($0.count)" : nil)
         }
         bar.finish()
@@ -52,20 +51,24 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        let (migrations, failures) = try await session.router().migrationStatus()
-        if session.json { try Output.json(migrations) } else { MigrationText.print(migrations) }
-        MigrationText.complain(failures)
-        return failures.isEmpty && !migrations.contains { $0.needsAttention } ? .done : .failure
+        let found = try await session.router().migrationStatus()
+        if session.json { try Output.json(found.migrations) } else { MigrationText.print(found.migrations) }
+        MigrationText.complain(found.failures)
+        return found.failures.isEmpty && !found.migrations.contains { $0.needsAttention } ? .done : .failure
     }
 
     static let migrateHistory = Command(
         name: "migrate history", summary: "list past migrations, the oldest first",
         details: "Reads the ledgers of all stores, whichever program has run the migrations.", options: [json]
     ) { _, session in
-        let (records, failures) = try await session.router().migrationHistory()
-        if session.json { try Output.json(records.map(MigrationRow.init)) } else { MigrationText.print(records) }
-        MigrationText.complain(failures)
-        return failures.isEmpty ? .done : .failure
+        let found = try await session.router().migrationHistory()
+        if session.json {
+            try Output.json(found.records.map(MigrationRow.init))
+        } else {
+            MigrationText.print(found.records)
+        }
+        MigrationText.complain(found.failures)
+        return found.failures.isEmpty ? .done : .failure
     }
 
     static let migrateResume = Command(
@@ -111,11 +114,12 @@ extension Command {
         return .done
     }
 
-    private static func selection(_ arguments: Arguments) throws -> (only: String?, last: String?) {
-        let (only, last) = (arguments.value("--only"), arguments.value("--up-to"))
-        guard only == nil || last == nil else {
-            throw UsageError("--only and --up-to exclude each other", hint: "run: ld-host help migrate run")
+    private static func selection(_ arguments: Arguments) throws -> MigrationSelection {
+        switch (arguments.value("--only"), arguments.value("--up-to")) {
+        case (nil, nil): return .all
+        case (let id?, nil): return .only(id)
+        case (nil, let id?): return .upTo(id)
+        default: throw UsageError("--only and --up-to exclude each other", hint: "run: ld-host help migrate run")
         }
-        return (only, last)
     }
 }

@@ -78,7 +78,7 @@ extension Command {
         _ given: GivenValue, from descriptor: Int32, _ name: String, _ router: StorageRouter
     ) async throws {
         guard !given.isUnseen else {
-            return try await router.writeData(for: given.key) { try Input.read(descriptor, named: name, into: $0) }
+            return try await router.writePieces(for: given.key) { try Input.read(descriptor, named: name, into: $0) }
         }
         let value = try Input.secret(from: descriptor, named: name, limit: longestEncoded)
         try await router.setSecret(try given.bytes(value.slice), for: given.key)

@@ -54,8 +54,8 @@ package final class LoadedStore: Sendable {
         var properties = StoreProperties(
             latency: latency, isDurable: table.flags & LD_STORE_DURABLE != 0,
             isShared: table.flags & LD_STORE_SHARED != 0, isKeychain: table.flags & LD_STORE_KEYCHAIN != 0,
+            keepsFoldersApart: table.flags & LD_STORE_FOLDERS_APART != 0,
             largestValue: table.largest_value == 0 ? nil : table.largest_value)
-        properties.keepsFoldersApart = table.flags & LD_STORE_FOLDERS_APART != 0
         properties.enforces = table.enforces
         self.properties = properties
         abilities = LoadedAbilities(of: table, identity)

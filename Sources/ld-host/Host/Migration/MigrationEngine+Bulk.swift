@@ -18,21 +18,19 @@ extension MigrationEngine {
     func migrateRanges() async throws -> MigrationReport {
         var entries: [MigrationReport.Entry] = []
         for known in try MigrationOrder(await knownMigrations()).sorted() {
-            guard case .bulk(let migration) = known else { continue }
-            let destination = migration.destination.key("\(migration.destination.prefix)*").descriptor
-            do {
-                let outcome = try await migrate(migration, onConflict: nil).outcome
-                entries.append(
-                    MigrationReport.Entry(destination: destination, migration: migration.id, outcome: outcome))
-            } catch {
-                let error = MigrationError(of: migration.id, error)
-                snapshot.log(.error, "migration", error.message)
-                entries.append(
-                    MigrationReport.Entry(
-                        destination: destination, migration: migration.id, outcome: .failed, error: error))
-            }
+            guard case .bulk = known else { continue }
+            entries.append(await loggedEntry(of: known))
         }
         return MigrationReport(entries)
+    }
+
+    /// Runs a migration, says what became of it, and logs why it failed.
+    func loggedEntry(of migration: KnownMigration) async -> MigrationReport.Entry {
+        do { return try await entry(of: migration) } catch {
+            let entry = MigrationReport.Entry(migration, error)
+            if let error = entry.error { snapshot.log(.error, "migration", error.message) }
+            return entry
+        }
     }
 
     /// What the ledger says of a migration that is registered or in a pack; `nil` if it has not run.

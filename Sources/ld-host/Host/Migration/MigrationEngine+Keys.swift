@@ -23,9 +23,7 @@ extension MigrationEngine {
         for key in keys { migrations.append(try await self.migrations(for: key)) }
         var entries: [String: MigrationReport.Entry] = [:]
         for migration in try MigrationOrder(migrations.flatMap { $0 }).sorted() {
-            let entry = await entry(of: migration)
-            if let error = entry.error { snapshot.log(.error, "migration", error.message) }
-            entries[migration.id] = entry
+            entries[migration.id] = await loggedEntry(of: .single(migration))
         }
         return MigrationReport(
             zip(keys, migrations).flatMap { key, migrations in
@@ -33,21 +31,6 @@ extension MigrationEngine {
                     ? [MigrationReport.Entry(destination: key.descriptor, migration: nil, outcome: .noMigration)]
                     : migrations.compactMap { entries[$0.id] }
             })
-    }
-
-    /// Runs a migration, and says what became of it.
-    func entry(
-        of migration: AnyStorageMigration, areDependenciesDone: Bool = false
-    ) async -> MigrationReport.Entry {
-        do {
-            let outcome = try await migrate(
-                migration, onConflict: nil, areDependenciesDone: areDependenciesDone
-            ).outcome
-            return MigrationReport.Entry(
-                destination: migration.destinationDescriptor, migration: migration.id, outcome: outcome)
-        } catch {
-            return MigrationReport.Entry(.single(migration), error)
-        }
     }
 
     /// What has been migrated to a key, by whatever process: in the order of the first runs.

@@ -34,8 +34,9 @@ extension StorageRouter {
     /// choosing those that the configuration names.
     ///
     /// - Returns: The domains in order of their addresses, and the errors of stores that could not be asked.
-    public func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
-        try await access().populatedDomains()
+    public func populatedDomains() async throws -> PopulatedDomains {
+        let (domains, failures) = try await access().populatedDomains()
+        return PopulatedDomains(domains: domains, failures: failures)
     }
 
     /// The same of one domain, in all its scopes.
@@ -72,4 +73,12 @@ extension StorageRouter {
     package func notStored(_ key: AnyStorageKey) async -> StorageError {
         do throws(StorageError) { return try await access().notStored(key) } catch { return error }
     }
+}
+
+/// The domains, with their scopes, that hold values.
+public struct PopulatedDomains: Sendable {
+    /// In the order of their addresses.
+    public let domains: [StorageDomain]
+    /// Why some stores could not be asked.
+    public let failures: [StorageError]
 }

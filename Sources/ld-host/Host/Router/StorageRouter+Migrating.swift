@@ -37,14 +37,8 @@ extension StorageRouter {
     }
 
     /// Runs a migration that is registered or in a pack now, by its id, after those that it depends on.
-    ///
-    /// - Parameters:
-    ///   - onConflict: In place of the migration's own policy.
-    ///   - progress: Of one of many keys, called with how many of how many values have been looked at, on any thread.
-    /// - Throws: `MigrationError` naming the migration. Of one of many keys, chunks that were moved before stay moved,
-    ///   and the next run goes on behind them.
     @discardableResult
-    public func runMigration(
+    package func runMigration(
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
@@ -54,46 +48,39 @@ extension StorageRouter {
     /// Runs the migrations of keys, each after those that it depends on, also if some fail.
     ///
     /// - Returns: What became of each, in the order of the keys.
-    public func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
-        try await engine().migrate(keys)
-    }
+    package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport { try await engine().migrate(keys) }
 
-    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if
-    /// some fail.
-    public func migrateRanges() async throws -> MigrationReport { try await engine().migrateRanges() }
-
-    /// Runs every migration that was registered, by itself, with a catalog or from a pack, and that of every key in a
-    /// catalog whose place was changed: each once and after those that it depends on. What depends on one that fails is
-    /// not run; all others are. May be run again after any interruption.
+    /// Runs migrations that were registered, by themselves, with a catalog or from a pack, and those of the keys in a
+    /// catalog whose location was changed: each once and after those that it depends on. What depends on one that fails
+    /// is not run; all others are. May be run again after any interruption.
     ///
     /// - Parameters:
-    ///   - only: The id of one migration, which is run with those that it depends on.
-    ///   - last: The id of the one that the sweep ends with.
-    ///   - progress: Told how far the sweep is, on any thread.
-    /// - Returns: What became of each; see its `failures`, which are logged, too.
+    ///   - selection: Which of them.
+    ///   - onConflict: In place of each migration's own policy.
+    ///   - progress: Called with how far the run is, on any thread.
+    /// - Returns: What became of each; its `failures` are logged, too. Of a migration of many keys that failed, chunks
+    ///   that were moved before stay moved, and the next run resumes behind them.
     /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused; then nothing is run.
-    public func migrateAll(
-        only: String? = nil, upTo last: String? = nil, progress: (@Sendable (MigrationProgress) -> Void)? = nil
+    @discardableResult
+    public func migrate(
+        _ selection: MigrationSelection = .all, onConflict: MigrationConflictPolicy? = nil,
+        progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) async throws -> MigrationReport {
-        try await engine().migrateAll(only: only, upTo: last, progress: progress)
+        try await engine().migrate(selection, onConflict: onConflict, progress: progress)
     }
 
-    /// Tells what ``migrateAll(only:upTo:progress:)`` would do now: every migration that was registered, by itself,
-    /// with a catalog or from a pack, and that of every key in a catalog whose place was changed, runs on a transaction
-    /// that is never published, and sees what those before it would leave.
+    /// Shows what ``migrate(_:onConflict:progress:)`` would do now: every selected migration runs on a transaction that
+    /// is never published, and sees what those before it would leave.
     ///
     /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is in the notes: a
     /// run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
     ///
-    /// - Parameters:
-    ///   - only: The id of one migration, which is planned with those that it depends on.
-    ///   - last: The id of the one that the plan ends with.
     /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused: without it nobody knows what
     ///   would be run; whatever keeps the configuration from being used. What would keep a migration from running is an
     ///   entry of the plan.
-    public func migrationPlan(only: String? = nil, upTo last: String? = nil) async throws -> MigrationPlan {
+    public func migrationPlan(_ selection: MigrationSelection = .all) async throws -> MigrationPlan {
         let task = Task(executorPreference: IOExecutor.shared) {
-            try await self.untouchedSnapshot { try await self.engine($0).plan(only: only, upTo: last) }
+            try await self.untouchedSnapshot { try await self.engine($0).plan(selection) }
         }
         return try await withTaskCancellationHandler {
             try await task.value
@@ -118,8 +105,8 @@ extension StorageRouter {
     /// How every migration stands that is known, or that the ledgers have.
     ///
     /// - Returns: Also what keeps ledgers from being found, and packs from being used. What is known here says what a
-    ///   run would do now, as ``migrationPlan(only:upTo:)`` finds it out.
-    public func migrationStatus() async throws -> (migrations: [MigrationStatus], failures: [StorageError]) {
+    ///   run would do now, as ``migrationPlan(_:)`` finds it out.
+    public func migrationStatus() async throws -> MigrationOverview {
         try await engine().status(plan: try? migrationPlan())
     }
 
@@ -129,7 +116,7 @@ extension StorageRouter {
     /// Everything that has been migrated, to whatever key and by whatever process, in the order of the runs.
     ///
     /// - Returns: Also what keeps ledgers from being read.
-    public func migrationHistory() async throws -> (records: [MigrationRecord], failures: [StorageError]) {
+    public func migrationHistory() async throws -> MigrationHistory {
         try await engine().records()
     }
 

@@ -42,7 +42,7 @@ extension StorageRouter {
         let keys = catalog.allKeys
         try await registerCatalog(catalog)
         guard migrateImmediately else { return MigrationReport([]) }
-        return MigrationReport(try await migrateRanges().entries + migrate(keys).entries)
+        return MigrationReport(try await engine().migrateRanges().entries + migrate(keys).entries)
     }
 
     /// Tells migrations what the user chose; see `MigrationContext.userPreferences`.

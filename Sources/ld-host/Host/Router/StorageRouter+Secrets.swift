@@ -10,7 +10,7 @@ extension StorageRouter {
         let buffer = SecretBuffer()
         let isTooLarge = Atomic(false)
         // Should a later chunk not open, the call throws and nobody sees the earlier ones.
-        let found = try await readData(for: key, verifying: .chunks) { piece in
+        let found = try await readPieces(for: key, verifying: .chunks) { piece in
             guard buffer.count + piece.count <= limit else {
                 isTooLarge.store(true, ordering: .relaxed)
                 return false
@@ -31,7 +31,7 @@ extension StorageRouter {
     /// Stores a value in place of what is there.
     package func setSecret(_ value: SecretSlice, for key: AnyStorageKey) async throws {
         let given = Atomic(value.startIndex)
-        try await writeData(for: key) { memory in
+        try await writePieces(for: key) { memory in
             let start = given.load(ordering: .relaxed)
             let piece = value[start..<min(value.endIndex, start + memory.count)]
             piece.copy(to: memory)

@@ -1,14 +1,51 @@
 public import LocalDataAPI
 
-/// Values in pieces. The functions run on the calling thread's I/O thread throughout, so `body` and `fill` may wait.
+/// Values in pieces. `body` and `fill` are called on an I/O thread, so they may wait.
 extension StorageRouter {
-    /// Hands out a value in pieces, in order, until `body` returns `false`; `false` if there is no value. Older data is
-    /// brought first, as by `get`.
+    /// Hands out a value in pieces, in order, until `body` returns `false`. Older data is brought first, as by `get`.
     ///
-    /// - Parameter verification: Of a sealed value, how much is verified before the first byte is handed out.
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - verification: Of a sealed value, how much is verified before the first byte is handed out.
+    ///   - body: Called with each piece, which is valid during the call.
+    /// - Returns: Whether there is a value.
     /// - Throws: `cannotOpen` if a sealed value was changed; with ``StreamVerification/whole`` nothing was handed out
     ///   then.
     public func readData(
+        for key: AnyStorageKey, verifying verification: StreamVerification = .whole,
+        _ body: @escaping @Sendable (RawSpan) -> Bool
+    ) async throws -> Bool {
+        try await readPieces(for: key, verifying: verification) { body($0.bytes) }
+    }
+
+    /// Stores a value in pieces. If `fill` throws, the old value stands.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fill: Appends the next bytes, as many as there is room for or fewer, and none at the end.
+    public func writeData(
+        for key: AnyStorageKey, from fill: @escaping @Sendable (inout OutputRawSpan) throws -> Void
+    ) async throws {
+        try await writePieces(for: key) { memory in
+            var span = OutputRawSpan(buffer: memory, initializedCount: 0)
+            try fill(&span)
+            return span.finalize(for: memory)
+        }
+    }
+
+    /// Hands out the bytes that the store keeps for a key, sealed if they are, in pieces until `body` returns `false`.
+    ///
+    /// - Returns: Whether there are any.
+    public func readStoredData(
+        for key: AnyStorageKey, _ body: @escaping @Sendable (RawSpan) -> Bool
+    ) async throws -> Bool {
+        try await readStoredPieces(for: key) { body($0.bytes) }
+    }
+}
+
+/// The same with pointers, for the package's own callers.
+extension StorageRouter {
+    package func readPieces(
         for key: AnyStorageKey, verifying verification: StreamVerification = .whole,
         _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async throws -> Bool {
@@ -38,9 +75,8 @@ extension StorageRouter {
         } catch { throw resolved.naming(error) }
     }
 
-    /// Stores a value that `fill` gives: it fills the buffer, says how many bytes, and 0 at the end. If it throws, the
-    /// old value stands.
-    public func writeData(
+    /// - Parameter fill: Fills the buffer and returns how many bytes it has written, 0 at the end.
+    package func writePieces(
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
@@ -72,8 +108,7 @@ extension StorageRouter {
         }
     }
 
-    /// The bytes that the store keeps for a key, sealed if they are, in pieces; `false` if there are none.
-    public func readStoredData(
+    package func readStoredPieces(
         for key: AnyStorageKey, _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))

@@ -73,7 +73,7 @@ struct MigrationCost {
         try await fill(router, "old \(id)", count)
         try await router.registerMigration(move(id, "old \(id)", "new \(id)"))
         return try await Nanoseconds.each(count) {
-            let moved = try await router.runMigration(id).migratedCount
+            let moved = try await router.migrate(.only(id)).entries.last?.migratedCount
             try require(moved == count, "\(moved) of \(count) values were moved")
         }
     }
@@ -114,7 +114,7 @@ struct MigrationCost {
             try await fill(router, "old", count)
             try await router.registerMigration(move("move", "old", "new"))
             let before = PeakMemory.begin()
-            _ = try await router.runMigration("move")
+            _ = try await router.migrate(.only("move"))
             peaks.append(PeakMemory.end() - before)
         }
         let difference = peaks[1] - peaks[0]
@@ -133,10 +133,10 @@ struct MigrationCost {
             owner: "Benchmarks", description: "A value to measure with.",
             migration: { AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source))) })
         let given = Counter()
-        try await router.writeData(for: .key(source)) { buffer in
-            let count = min(buffer.count, size - given.value)
+        try await router.writeData(for: .key(source)) { span in
+            let count = min(span.freeCapacity, size - given.value)
             given.value += count
-            return count
+            span.append(repeating: UInt8(0), count: count, as: UInt8.self)
         }
         let before = PeakMemory.begin()
         let time = try await Nanoseconds.each(1) {

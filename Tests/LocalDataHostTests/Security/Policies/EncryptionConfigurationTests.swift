@@ -9,7 +9,7 @@ import Testing
 
     private func header(_ key: StorageKey<String>, _ router: StorageRouter) async throws -> EnvelopeHeader {
         let pieces = Pieces()
-        _ = try await router.readStoredData(for: .key(key)) {
+        _ = try await router.readStoredPieces(for: .key(key)) {
             pieces.add($0)
             return true
         }

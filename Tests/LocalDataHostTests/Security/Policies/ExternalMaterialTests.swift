@@ -26,10 +26,10 @@ import Testing
         try await router.set("x", for: key)
         #expect(try await router.get(key) == "x")
         #expect(try await router.data(for: any) == Data("\"x\"".utf8))
-        #expect(try await router.readData(for: any) { _ in true })
+        #expect(try await router.readPieces(for: any) { _ in true })
         #expect(provider.names == Array(repeating: "token", count: 4))
         #expect(try await router.exists(key))
-        #expect(try await router.readStoredData(for: any) { _ in true })
+        #expect(try await router.readStoredPieces(for: any) { _ in true })
         try await router.remove(key)
         #expect(provider.names.count == 4)
         // No ring is needed for it.
@@ -65,7 +65,7 @@ import Testing
         for router in routers {
             for call in [
                 { [key] in try await router.set("y", for: key) }, { [key] in _ = try await router.get(key) },
-                { [key] in try await router.writeData(for: .key(key)) { _ in 0 } },
+                { [key] in try await router.writePieces(for: .key(key)) { _ in 0 } },
             ] as [@Sendable () async throws -> Void] {
                 let error = try await StorageError.of(call)
                 #expect(error.code == .securityApplicationFailed && !error.hint.isEmpty)

@@ -12,8 +12,8 @@ import Testing
         let any = AnyStorageKey(key)
         let calls: [@Sendable () async throws -> Void] = [
             { try await router.set(PolicyCases.secret, for: key) },
-            { try await router.writeData(for: any) { _ in 0 } }, { _ = try await router.get(key) },
-            { _ = try await router.readData(for: any) { _ in true } }, { try await router.checkUsable(any) },
+            { try await router.writePieces(for: any) { _ in 0 } }, { _ = try await router.get(key) },
+            { _ = try await router.readPieces(for: any) { _ in true } }, { try await router.checkUsable(any) },
         ]
         for call in calls {
             let error = try await StorageError.of(location: location, call)
@@ -147,7 +147,7 @@ import Testing
                 textKey(name, .keychain(service: service), security: .keychain(accessibility: .always)))
             for call in [
                 { try await router.setData(Data(), for: key) }, { _ = try await router.data(for: key) },
-                { try await router.remove(key) }, { _ = try await router.readStoredData(for: key) { _ in true } },
+                { try await router.remove(key) }, { _ = try await router.readStoredPieces(for: key) { _ in true } },
             ] as [@Sendable () async throws -> Void] {
                 let error = try await StorageError.of(call)
                 #expect(error.code == .securityApplicationFailed && error.message.contains("keys of the host"))

@@ -53,7 +53,7 @@ enum PolicyCases {
         _ key: AnyStorageKey, _ router: StorageRouter, _ verification: StreamVerification
     ) async throws -> Data {
         let pieces = Pieces()
-        let found = try await router.readData(for: key, verifying: verification) {
+        let found = try await router.readPieces(for: key, verifying: verification) {
             pieces.add($0)
             return true
         }
@@ -77,7 +77,7 @@ enum PolicyCases {
         }
         let later = Data("\"\(PolicyCases.secret) 2\"".utf8)
         let given = Counter()
-        try await second.writeData(for: any) { buffer in
+        try await second.writePieces(for: any) { buffer in
             guard given.value == 0 else { return 0 }
             given.add()
             buffer.copyBytes(from: later)
@@ -93,7 +93,7 @@ enum PolicyCases {
 
     private func stored(_ key: StorageKey<String>, _ home: SealedHome) async throws -> Data {
         let pieces = Pieces()
-        let found = try await router(home).readStoredData(for: .key(key)) {
+        let found = try await router(home).readStoredPieces(for: .key(key)) {
             pieces.add($0)
             return true
         }

@@ -22,11 +22,41 @@ import Testing
         _ key: AnyStorageKey, _ router: StorageRouter, _ verification: StreamVerification
     ) async throws -> (found: Bool, data: Data) {
         let pieces = Pieces()
-        let found = try await router.readData(for: key, verifying: verification) {
+        let found = try await router.readPieces(for: key, verifying: verification) {
             pieces.add($0)
             return true
         }
         return (found, pieces.data)
+    }
+
+    @Test("an app writes and reads pieces as spans", arguments: [SecurityPolicy.none, .recommended])
+    func spans(_ security: SecurityPolicy) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = AnyStorageKey.key(textKey("pieces", .fileSystem(), security: security))
+        let left = MutexBox(600_000)
+        try await router.writeData(for: key) { span in
+            let room = span.freeCapacity
+            let count = left.withLock { left in
+                let count = min(left, room)
+                left -= count
+                return count
+            }
+            span.append(repeating: UInt8(7), count: count, as: UInt8.self)
+        }
+        let (read, stored) = (Pieces(), MutexBox(0))
+        let isThere = try await router.readData(for: key) { piece in
+            piece.withUnsafeBytes { read.add($0) }
+            return true
+        }
+        #expect(isThere && read.data == Data(repeating: 7, count: 600_000))
+        let isStored = try await router.readStoredData(for: key) { piece in
+            let count = piece.byteCount
+            stored.withLock { $0 += count }
+            return true
+        }
+        #expect(isStored && stored.withLock { $0 == 600_000 } == (security == .none))
     }
 
     @Test(
@@ -38,7 +68,7 @@ import Testing
         let (key, value) = (Self.keys[index], Self.value(count))
         let router = try home.router()
         let at = MutexBox(0)
-        try await router.writeData(for: key) { buffer in
+        try await router.writePieces(for: key) { buffer in
             at.withLock { at in
                 // Odd pieces, whatever the buffer's size.
                 let piece = value.dropFirst(at).prefix(min(buffer.count, 1013))
@@ -79,14 +109,14 @@ import Testing
             for router in [try home.router(), try home.router()] {
                 let handed = Pieces()
                 let whole = try await StorageError.of {
-                    try await router.readData(for: key) {
+                    try await router.readPieces(for: key) {
                         handed.add($0)
                         return true
                     }
                 }
                 #expect(whole.code == .cannotOpen && handed.data.isEmpty)
                 let chunks = try await StorageError.of {
-                    try await router.readData(for: key, verifying: .chunks) {
+                    try await router.readPieces(for: key, verifying: .chunks) {
                         handed.add($0)
                         return true
                     }
@@ -112,7 +142,7 @@ import Testing
         for count in [1, 65_300, 65_536, 65_537, 131_000] {
             try await router.setData(Self.value(count), for: key)
             for verification in [StreamVerification.whole, .chunks] {
-                #expect(try await router.readData(for: key, verifying: verification) { _ in false })
+                #expect(try await router.readPieces(for: key, verifying: verification) { _ in false })
             }
             #expect(try await router.attributes(of: key)?.size == UInt64(count))
         }
@@ -121,7 +151,7 @@ import Testing
         for verification in [StreamVerification.whole, .chunks] {
             let pieces = Counter()
             #expect(
-                try await router.readData(for: key, verifying: verification) { _ in
+                try await router.readPieces(for: key, verifying: verification) { _ in
                     pieces.add()
                     return false
                 })
@@ -130,8 +160,8 @@ import Testing
         var stored = try Data(contentsOf: URL(filePath: path))
         stored[stored.count - 1] ^= 1
         try stored.write(to: URL(filePath: path))
-        #expect(try await router.readData(for: key, verifying: .chunks) { _ in false })
-        await #expect(throws: StorageError.cannotOpen) { try await router.readData(for: key) { _ in false } }
+        #expect(try await router.readPieces(for: key, verifying: .chunks) { _ in false })
+        await #expect(throws: StorageError.cannotOpen) { try await router.readPieces(for: key) { _ in false } }
     }
 
     @Test("a value that is replaced while it is read is handed out whole, the old one or the new")
@@ -186,7 +216,7 @@ import Testing
                 for failsAt in [0, 1, 3] {
                     let calls = Counter()
                     let error = try await StorageError.of {
-                        try await router.writeData(for: key) { buffer in
+                        try await router.writePieces(for: key) { buffer in
                             calls.add()
                             guard calls.value <= failsAt else { throw Lost() }
                             buffer.initializeMemory(as: UInt8.self, repeating: 1)

@@ -22,7 +22,7 @@ import Testing
             let stored = try Data(contentsOf: URL(filePath: home.valueFile(key.name)))
             for call in [
                 { _ = try await sealed.get(key) }, { _ = try await sealed.attributes(of: .key(key)) },
-                { _ = try await sealed.readData(for: .key(key), verifying: .chunks) { _ in true } },
+                { _ = try await sealed.readPieces(for: .key(key), verifying: .chunks) { _ in true } },
             ] as [() async throws -> Void] {
                 let error = try await StorageError.of(call)
                 #expect(error.code == .cannotOpen && error.message.contains("'own/\(key.name)'"), "\(error)")

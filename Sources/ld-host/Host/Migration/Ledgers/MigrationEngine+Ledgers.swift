@@ -9,7 +9,7 @@ extension MigrationEngine {
     /// - Parameter plan: What a run would do now.
     func status(
         plan: MigrationPlan?
-    ) async throws -> (migrations: [MigrationStatus], failures: [StorageError]) {
+    ) async throws -> MigrationOverview {
         var failures: [StorageError] = []
         do { try await loadPacks() } catch {
             let error = error as? MigrationError ?? MigrationError(.packUnavailable, "\(error)")
@@ -22,7 +22,7 @@ extension MigrationEngine {
             (plan?.entries ?? []).map { ($0.migration, $0.decision) }, uniquingKeysWith: { first, _ in first })
         var all = standing.all(registry.known + former)
         for index in all.indices where all[index].revision != nil { all[index].next = next[all[index].migration] }
-        return (all + conflicts(in: plan), failures + survey.allFailures)
+        return MigrationOverview(migrations: all + conflicts(in: plan), failures: failures + survey.allFailures)
     }
 
     /// Keys whose value may be at either of two places, which no migration is made for.
@@ -36,10 +36,11 @@ extension MigrationEngine {
     }
 
     /// Everything that has been migrated, in the order of the runs, and what keeps ledgers from being read.
-    func records() async throws -> (records: [MigrationRecord], failures: [StorageError]) {
+    func records() async throws -> MigrationHistory {
         let survey = await ledgers()
         let records = survey.readable.flatMap { $0.page.rows.map(\.record) }
-        return (records.sorted { ($0.date, $0.id) < ($1.date, $1.id) }, survey.allFailures)
+        return MigrationHistory(
+            records: records.sorted { ($0.date, $0.id) < ($1.date, $1.id) }, failures: survey.allFailures)
     }
 
     /// Undoes a migration by its id.

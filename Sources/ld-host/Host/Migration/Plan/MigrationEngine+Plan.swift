@@ -2,20 +2,19 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 extension MigrationEngine {
-    /// Tells what ``migrateAll(only:upTo:progress:)`` would do now. Nothing changes.
-    func plan(only: String?, upTo last: String?) async throws -> MigrationPlan {
+    /// Shows what ``migrate(_:onConflict:progress:)`` would do now. Nothing changes.
+    func plan(_ selection: MigrationSelection) async throws -> MigrationPlan {
         let (known, conflicts) = try await plannedMigrations()
-        let selection = try MigrationSelection(known, only: only, upTo: last)
+        let selected = try SelectedMigrations(known, selection)
         let notes = try await MigrationNotes(snapshot).all()
         let entries = await Self.$isMigrating.withValue(true) {
-            await MigrationPlanner(self).entries(of: selection.migrations)
+            await MigrationPlanner(self).entries(of: selected.migrations)
         }
-        let isAll = only == nil && last == nil
         return MigrationPlan(
-            entries: entries + (isAll ? conflicts.map { MigrationPlan.Entry($0) } : []), notes: notes)
+            entries: entries + (selection == .all ? conflicts.map { MigrationPlan.Entry($0) } : []), notes: notes)
     }
 
-    /// What is registered, and the moves of keys whose places were changed.
+    /// What is registered, and the moves of keys whose locations were changed.
     private func plannedMigrations() async throws -> (known: [KnownMigration], conflicts: [FormerPlaceConflict]) {
         registry.forgetHistory()
         let known = try await knownMigrations()
@@ -23,35 +22,29 @@ extension MigrationEngine {
         return (known + former.map { .single($0) }, conflicts)
     }
 
-    /// Runs every migration that is known, and that of every key in a catalog whose place was changed: each once and
-    /// after those that it depends on. What depends on one that fails is not run; all others are.
-    func migrateAll(
-        only: String?, upTo last: String?, progress: (@Sendable (MigrationProgress) -> Void)?
+    /// Runs migrations, each once and after those that it depends on. What depends on one that fails is not run; all
+    /// others are.
+    func migrate(
+        _ selection: MigrationSelection, onConflict: MigrationConflictPolicy? = nil,
+        progress: (@Sendable (MigrationProgress) -> Void)?
     ) async throws -> MigrationReport {
         let (known, conflicts) = try await plannedMigrations()
-        let selection = try MigrationSelection(known, only: only, upTo: last)
-        let count = selection.migrations.count
+        let selected = try SelectedMigrations(known, selection).migrations
         var dependants = MigrationDependants(registry)
         var entries: [MigrationReport.Entry] = []
-        for (index, migration) in selection.migrations.enumerated() {
-            let tell: @Sendable (Int, Int) -> Void = { done, total in
+        for (index, migration) in selected.enumerated() {
+            let report: @Sendable (Int, Int) -> Void = { done, total in
                 progress?(
                     MigrationProgress(
-                        migration: migration.id, done: done, total: total, index: index, count: count))
+                        migration: migration.id, done: done, total: total, index: index, count: selected.count))
             }
             try Task.checkCancellation()
-            tell(0, 1)
+            report(0, 1)
             let entry: MigrationReport.Entry
             do {
                 try dependants.check(migration)
-                switch migration {
-                case .single(let migration): entry = await self.entry(of: migration, areDependenciesDone: true)
-                case .bulk(let bulk):
-                    let result = try await migrate(
-                        bulk, onConflict: nil, areDependenciesDone: true, progress: tell)
-                    entry = MigrationReport.Entry(
-                        destination: migration.destinationDescriptor, migration: bulk.id, outcome: result.outcome)
-                }
+                entry = try await self.entry(
+                    of: migration, onConflict: onConflict, areDependenciesDone: true, progress: report)
             } catch {
                 entry = MigrationReport.Entry(migration, error)
             }
@@ -60,10 +53,30 @@ extension MigrationEngine {
                 snapshot.log(.error, "migration", error.message)
             }
             entries.append(entry)
-            tell(1, 1)
+            report(1, 1)
         }
-        if only == nil, last == nil { entries += try conflicts.map { try MigrationReport.Entry($0) } }
+        if selection == .all { entries += try conflicts.map { try MigrationReport.Entry($0) } }
         return MigrationReport(entries)
+    }
+
+    /// Runs a migration, and says what became of it.
+    ///
+    /// - Parameter areDependenciesDone: Whether those that it depends on have just been run.
+    func entry(
+        of migration: KnownMigration, onConflict: MigrationConflictPolicy? = nil, areDependenciesDone: Bool = false,
+        progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationReport.Entry {
+        let result =
+            switch migration {
+            case .single(let single):
+                try await migrate(single, onConflict: onConflict, areDependenciesDone: areDependenciesDone)
+            case .bulk(let bulk):
+                try await migrate(
+                    bulk, onConflict: onConflict, areDependenciesDone: areDependenciesDone, progress: progress)
+            }
+        return MigrationReport.Entry(
+            destination: migration.destinationDescriptor, migration: migration.id, outcome: result.outcome,
+            migratedCount: result.migratedCount)
     }
 }
 

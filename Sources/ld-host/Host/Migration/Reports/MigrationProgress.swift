@@ -1,6 +1,6 @@
 /// How far a sweep of migrations is.
 public struct MigrationProgress: Codable, Hashable, Sendable {
-    /// See ``StorageMigration/id``.
+    /// See `StorageMigration.id`.
     public let migration: String
     /// How many values of this migration are done.
     public let done: Int
@@ -11,7 +11,7 @@ public struct MigrationProgress: Codable, Hashable, Sendable {
     /// How many migrations the sweep has.
     public let count: Int
 
-    package init(migration: String, done: Int, total: Int, index: Int, count: Int) {
+    init(migration: String, done: Int, total: Int, index: Int, count: Int) {
         self.migration = migration
         self.done = done
         self.total = total

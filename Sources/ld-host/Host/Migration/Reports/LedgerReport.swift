@@ -25,7 +25,7 @@ public struct LedgerReport: Codable, Hashable, Sendable {
         /// What is wrong with it, what is there in fact, and what becomes of that, in sentences.
         public let remarks: [String]
 
-        package init(store: String, destination: String, state: State, rows: Int, remarks: [String]) {
+        init(store: String, destination: String, state: State, rows: Int, remarks: [String]) {
             self.store = store
             self.destination = destination
             self.state = state
@@ -39,7 +39,7 @@ public struct LedgerReport: Codable, Hashable, Sendable {
     /// What keeps the pages of a store from being found.
     public let failures: [String]
 
-    package init(pages: [Page], failures: [String]) {
+    init(pages: [Page], failures: [String]) {
         self.pages = pages
         self.failures = failures
     }

@@ -22,7 +22,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         case unreadable
     }
 
-    /// See ``StorageMigration/id``.
+    /// See `StorageMigration.id`.
     public let migration: String
     /// What the migration says of itself.
     public let summary: String
@@ -49,11 +49,11 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     /// Addresses of older data that it does not bring any more, because the key was set or removed without it.
     public let superseded: [String]?
     /// What a run would do now; `nil` if that is not known here.
-    public package(set) var next: MigrationPlan.Decision?
+    public internal(set) var next: MigrationPlan.Decision?
     /// What keeps it from being run or judged, in a sentence.
     public let problem: String?
 
-    package init(
+    init(
         migration: String, summary: String, pack: String?, destination: String, revision: Int?, recordedRevision: Int?,
         state: State, committed: Date?, keptUntil: Date?, left: [String], unwiped: [String]? = nil,
         superseded: [String]? = nil, problem: String?

@@ -23,7 +23,7 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         /// In bytes: of what is stored, as the store keeps it; of what is written, before it is sealed.
         public let size: Int
 
-        package init(address: String, size: Int) {
+        init(address: String, size: Int) {
             self.address = address
             self.size = size
         }
@@ -31,9 +31,9 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
 
     /// One migration.
     public struct Entry: Codable, Hashable, Sendable {
-        /// See ``StorageMigration/id``.
+        /// See `StorageMigration.id`.
         public let migration: String
-        /// See ``StorageMigration/revision``.
+        /// See `StorageMigration.revision`.
         public let revision: Int
         /// What the migration says of itself.
         public let summary: String
@@ -56,7 +56,7 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         /// How many values a migration of a whole place moves; the lists do not name those.
         public let count: Int?
 
-        package init(
+        init(
             migration: String, revision: Int, summary: String = "", pack: String? = nil, destination: String,
             decision: Decision, why: String, error: String? = nil, reads: [Value] = [], writes: [Value] = [],
             removes: [Value] = [], count: Int? = nil
@@ -81,7 +81,7 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
     /// What else is to be known, e.g. work that was interrupted and is completed first.
     public let notes: [String]
 
-    package init(entries: [Entry], notes: [String]) {
+    init(entries: [Entry], notes: [String]) {
         self.entries = entries
         self.notes = notes
     }

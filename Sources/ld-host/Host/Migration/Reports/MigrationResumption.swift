@@ -2,7 +2,7 @@
 public struct MigrationResumption: Codable, Hashable, Sendable {
     /// A migration that had something left to be done.
     public struct Entry: Codable, Hashable, Sendable {
-        /// See ``StorageMigration/id``.
+        /// See `StorageMigration.id`.
         public let migration: String
         /// The address that its data came to.
         public let destination: String
@@ -11,7 +11,7 @@ public struct MigrationResumption: Codable, Hashable, Sendable {
         /// What is not, and why, in a sentence.
         public let problem: String?
 
-        package init(migration: String, destination: String, isDone: Bool, problem: String? = nil) {
+        init(migration: String, destination: String, isDone: Bool, problem: String? = nil) {
             self.migration = migration
             self.destination = destination
             self.isDone = isDone
@@ -28,7 +28,7 @@ public struct MigrationResumption: Codable, Hashable, Sendable {
     /// What keeps ledgers from being read.
     public let failures: [String]
 
-    package init(batches: [String], waiting: [String], entries: [Entry], failures: [String]) {
+    init(batches: [String], waiting: [String], entries: [Entry], failures: [String]) {
         self.batches = batches
         self.waiting = waiting
         self.entries = entries

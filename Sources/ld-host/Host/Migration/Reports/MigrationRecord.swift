@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import LocalDataAPI
 
 /// What the ledger says of a migration that has run.
 public struct MigrationRecord: Hashable, Sendable {
@@ -19,9 +20,9 @@ public struct MigrationRecord: Hashable, Sendable {
         case superseded
     }
 
-    /// See ``StorageMigration/id``.
+    /// See `StorageMigration.id`.
     public let id: String
-    /// See ``StorageMigration/revision``.
+    /// See `StorageMigration.revision`.
     public let revision: Int
     /// How far it is.
     public let state: State
@@ -38,7 +39,7 @@ public struct MigrationRecord: Hashable, Sendable {
     /// The pack that it came from; `nil` for one of the app's own.
     public let pack: MigrationPackIdentity?
 
-    package init(
+    init(
         id: String, revision: Int, state: State, sources: [String], destinations: [String], date: Date,
         duration: TimeInterval, appVersion: String?, pack: MigrationPackIdentity? = nil
     ) {

@@ -1,29 +1,26 @@
 internal import LocalDataAPI
 
-/// Which migrations a sweep takes, each after those that it depends on.
-struct MigrationSelection<Migration: OrderedMigration> {
+/// The migrations of a selection, each after those that it depends on.
+struct SelectedMigrations<Migration: OrderedMigration> {
     let migrations: [Migration]
 
-    /// - Parameters:
-    ///   - only: The id of one that is taken with what it depends on, and nothing else.
-    ///   - last: The id of the one that the sweep ends with.
-    /// - Throws: `validationFailed` if an id is not known, with those that are near, or both are given;
-    ///   `unresolvedDependency` if some depend on each other in a circle.
-    init(_ known: [Migration], only: String?, upTo last: String?) throws(MigrationError) {
+    /// - Throws: `validationFailed` if an id is not known, with those that are near; `unresolvedDependency` if some
+    ///   depend on each other in a circle.
+    init(_ known: [Migration], _ selection: MigrationSelection) throws(MigrationError) {
         let sorted = try MigrationOrder(known).sorted()
-        guard only == nil || last == nil else {
-            throw MigrationError(.validationFailed, "one migration is named alone, and another as the last one")
-        }
-        guard let id = only ?? last else {
+        let id: String
+        switch selection {
+        case .all:
             migrations = sorted
             return
+        case .only(let given), .upTo(let given): id = given
         }
         guard let index = sorted.firstIndex(where: { $0.id == id }) else {
             throw MigrationError(
                 .validationFailed, NearMigrations.unknown(id, among: sorted.map(\.id), in: "what is configured"))
         }
         let before = Array(sorted[...index])
-        guard only != nil else {
+        guard case .only = selection else {
             migrations = before
             return
         }
@@ -34,7 +31,6 @@ struct MigrationSelection<Migration: OrderedMigration> {
         }
         migrations = before.filter { needed.contains($0.id) }
     }
-
 }
 
 /// Helps who has mistyped an id.

@@ -1,3 +1,5 @@
+public import LocalDataAPI
+
 /// What became of each migration that was asked for, in the order in which they were run.
 public struct MigrationReport: Sendable {
     /// One migration, or one key without.
@@ -8,16 +10,19 @@ public struct MigrationReport: Sendable {
         public let migration: String?
         /// What became of it.
         public let outcome: MigrationOutcome
+        /// How many values it brought or changed.
+        public let migratedCount: Int
         /// Why it failed, if it did.
         public let error: MigrationError?
 
-        package init(
+        init(
             destination: StorageKeyDescriptor, migration: String?, outcome: MigrationOutcome,
-            error: MigrationError? = nil
+            migratedCount: Int = 0, error: MigrationError? = nil
         ) {
             self.destination = destination
             self.migration = migration
             self.outcome = outcome
+            self.migratedCount = migratedCount
             self.error = error
         }
     }
@@ -25,7 +30,7 @@ public struct MigrationReport: Sendable {
     /// One for each migration, and one for each key that has none.
     public let entries: [Entry]
 
-    package init(_ entries: [Entry]) { self.entries = entries }
+    init(_ entries: [Entry]) { self.entries = entries }
 
     /// Those that failed. The others have run all the same.
     public var failures: [Entry] { entries.filter { $0.outcome == .failed } }
