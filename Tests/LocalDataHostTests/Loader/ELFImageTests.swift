@@ -131,13 +131,13 @@ struct ELFImageTests {
             let aborts = "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { abort(); }\n"
             let path = try scratch.compile(aborts + PluginScratch.source, to: "plugin.so")
             let link = try scratch.link("link.so", to: "plugin.so")
-            let plugin = try PluginFile(checking: link, abiMajor: 1)
+            let plugin = try PluginFile(checking: FileTrust.check(link), abiMajor: 1)
             #expect(plugin.location.path == path)
             #expect(plugin.image.definesSymbol("zz_object"))
-            let major = try PluginScratch.refusal { try PluginFile(checking: link, abiMajor: 2) }
+            let major = try PluginScratch.refusal { try PluginFile(checking: FileTrust.check(link), abiMajor: 2) }
             #expect(major.message.contains("speaks plugin ABI 1, expected ABI 2"))
             try #require(chmod(path, 0o666) == 0)
-            let trust = try PluginScratch.refusal { try PluginFile(checking: link, abiMajor: 1) }
+            let trust = try PluginScratch.refusal { try PluginFile(checking: FileTrust.check(link), abiMajor: 1) }
             #expect(trust.message.contains("is writable by"))
         }
     }

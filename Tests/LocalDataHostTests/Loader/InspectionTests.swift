@@ -61,11 +61,13 @@ import Testing
             ["FIXTURE_MARK=\"\(mark)-first\""], ["FIXTURE_DAEMON=\"\(mark)\""], ["FIXTURE_EXIT"],
             ["FIXTURE_BAD_MAGIC"], ["FIXTURE_FORGE"], ["FIXTURE_MARK=\"\(mark)-last\""],
         ]
-        var paths = try variants.enumerated().map { index, variant in
+        let paths = try variants.enumerated().map { index, variant in
             try fixture.build(variant: variant, component: "c\(index)", as: "lib\(index).so")
         }
-        paths.append("\(fixture.folder)/libMissing.so")
-        let findings = try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(paths)
+        let gone = try FileTrust.check(fixture.build(as: "libMissing.so"))
+        try FileManager.default.removeItem(atPath: gone.path)
+        let files = try paths.map { try FileTrust.check($0) } + [gone]
+        let findings = PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(files)
         let ids = findings.map { (try? $0.result.get())?.components.map(\.id) }
         #expect(ids == [["c0"], ["c1"], nil, nil, ["forged"], ["c5"], nil])
         let cutShort = findings.filter { $0.isCutShort }

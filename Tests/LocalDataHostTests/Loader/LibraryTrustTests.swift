@@ -15,7 +15,7 @@ import Testing
         return path
     }
 
-    private func inspect(_ path: String) throws { _ = try PluginFile(checking: path, abiMajor: 1) }
+    private func inspect(_ path: String) throws { _ = try PluginFile(checking: FileTrust.check(path), abiMajor: 1) }
 
     @Test(
         "a run path that is empty, relative or not to be expanded is refused",

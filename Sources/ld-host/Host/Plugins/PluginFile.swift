@@ -5,15 +5,15 @@ package struct PluginFile: Sendable {
     /// What is in it.
     package let image: ELFImage
 
-    /// Checks who can change the file, that it is a whole shared library for this machine, and that it has the entry
-    /// function of the host's ABI, and that nobody else can put a library where it looks for those that it needs.
+    /// Checks that it is a whole shared library for this machine, that it has the entry function of the host's ABI, and
+    /// that nobody else can put a library where it looks for those that it needs.
     ///
     /// - Parameters:
-    ///   - path: The path as the user or the configuration wrote it.
+    ///   - location: The path, which nobody else can change.
     ///   - abiMajor: The major of the plugin ABI that the host speaks.
     /// - Throws: `StorageError.pluginRefused`.
-    package init(checking path: String, abiMajor: Int) throws {
-        location = try FileTrust.check(path)
+    package init(checking location: TrustedPath, abiMajor: Int) throws {
+        self.location = location
         image = try ELFImage(location)
         try image.requireEntry(major: abiMajor)
         try image.requireTrustedLibraries()

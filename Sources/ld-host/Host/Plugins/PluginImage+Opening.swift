@@ -48,14 +48,7 @@ extension PluginImage {
     func openPack(
         _ pack: HostSettings.Pack, folders: HostSettings.Folders, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedPack {
-        guard
-            let component = description.components.first(where: {
-                $0.id == pack.component && $0.kind == ComponentKind.migration.rawValue
-            })
-        else {
-            throw StorageError(
-                .componentNotFound, "plugin '\(path)' has no migration component '\(pack.component)'")
-        }
+        let component = try component(pack.component, .migration)
         return try openPack(
             pack.component, name: pack.name,
             options: try OptionResolver(component: component, folders: folders).resolve(pack), timeout: pack.timeout,
@@ -65,9 +58,7 @@ extension PluginImage {
     private func complete(
         _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folders: HostSettings.Folders
     ) throws(StorageError) -> Data {
-        guard let component = description.components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
-        }
+        let component = try component(id, kind)
         let store = HostSettings.Store(
             name: id, component: id, options: options, origin: "given", concurrency: 1, timeout: .seconds(10),
             sealing: nil)

@@ -26,8 +26,12 @@ package final class PluginImage: Sendable {
     /// whole ELF library for this machine with this ABI's entry, and, with its code running now, its descriptor.
     /// - Throws: `pluginRefused`, naming the file, what was expected and found, and what to do.
     package static func load(_ path: String) throws(StorageError) -> PluginImage {
-        let file = try storageErrors { try FileTrust.check(path) }
-        return try loaded.withLock { loaded throws(StorageError) in
+        try load(storageErrors { try FileTrust.check(path) })
+    }
+
+    /// The same for a file that was checked for who could change it.
+    static func load(_ file: TrustedPath) throws(StorageError) -> PluginImage {
+        try loaded.withLock { loaded throws(StorageError) in
             if let known = loaded[file.path] {
                 guard known.identity == file.identity else {
                     throw StorageError(
@@ -36,11 +40,7 @@ package final class PluginImage: Sendable {
                 }
                 return known.image
             }
-            try storageErrors {
-                let image = try ELFImage(file)
-                try image.requireEntry(major: Int(LD_ABI_MAJOR))
-                try image.requireTrustedLibraries()
-            }
+            _ = try storageErrors { try PluginFile(checking: file, abiMajor: Int(LD_ABI_MAJOR)) }
             let image = PluginImage(path: file.path, table: try open(file.path))
             loaded[file.path] = (file.identity, image)
             return image
@@ -112,9 +112,8 @@ package final class PluginImage: Sendable {
     private func open(
         _ id: String, _ kind: ComponentKind, options: Data, host: HostTable
     ) throws(StorageError) -> UnsafeRawPointer? {
-        guard let component = components.first(where: { $0.id.text == id }), component.kind == kind.rawValue else {
-            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
-        }
+        let index = try index(of: id, kind)
+        let component = components[index]
         var table: UnsafeRawPointer?
         _ = try identity(of: id, host).site("open").call { error in
             options.withUnsafeBytes { options in
@@ -122,6 +121,20 @@ package final class PluginImage: Sendable {
             }
         }
         return table
+    }
+
+    /// What the plugin says of one of its components.
+    ///
+    /// - Throws: `componentNotFound` if it has none of this id and kind.
+    func component(_ id: String, _ kind: ComponentKind) throws(StorageError) -> PluginDescription.Component {
+        description.components[try index(of: id, kind)]
+    }
+
+    private func index(of id: String, _ kind: ComponentKind) throws(StorageError) -> Int {
+        guard let index = description.components.firstIndex(where: { $0.id == id && $0.kind == kind.rawValue }) else {
+            throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
+        }
+        return index
     }
 
     private func identity(of id: String, _ host: HostTable) -> ComponentIdentity {

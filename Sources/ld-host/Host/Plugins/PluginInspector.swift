@@ -56,47 +56,39 @@ package struct PluginInspector: Sendable {
     ///
     /// - Throws: `pluginRefused` with the reason, also for a crash or a hang.
     package func inspect(_ path: String) throws(StorageError) -> PluginDescription {
-        try inspect([path])[0].result.get()
+        try inspect([storageErrors { try FileTrust.check(path) }])[0].result.get()
     }
 
     /// Looks at files, and gives what came of it in their order. One process looks at many of them: to start it takes
     /// far longer than what it does for a plugin.
-    package func inspect(_ paths: [String]) -> [Finding] {
+    func inspect(_ locations: [TrustedPath]) -> [Finding] {
         guard let host else {
-            return paths.map { path in
-                Finding(Result { () throws(StorageError) in try PluginImage.load(path).description })
+            return locations.map { location in
+                Finding(Result { () throws(StorageError) in try PluginImage.load(location).description })
             }
         }
         // What can be refused without running the plugin's code is refused here, without a child.
         var findings: [Finding?] = []
-        var files: [(index: Int, file: File)] = []
-        for (index, path) in paths.enumerated() {
+        var files: [(index: Int, path: String)] = []
+        for (index, location) in locations.enumerated() {
             do throws(StorageError) {
-                let file = try storageErrors { try PluginFile(checking: path, abiMajor: Int(LD_ABI_MAJOR)) }
-                files.append((index, File(name: path, path: file.location.path)))
+                _ = try storageErrors { try PluginFile(checking: location, abiMajor: Int(LD_ABI_MAJOR)) }
+                files.append((index, location.path))
                 findings.append(nil)
             } catch { findings.append(Finding(.failure(error))) }
         }
         for start in stride(from: 0, to: files.count, by: Self.mostAtOnce) {
             let some = files[start..<min(start + Self.mostAtOnce, files.count)]
-            for (place, finding) in zip(some, inspect(some.map(\.file), host)) { findings[place.index] = finding }
+            for (place, finding) in zip(some, inspect(some.map(\.path), host)) { findings[place.index] = finding }
         }
         return findings.compactMap { $0 }
     }
 
-    /// A file that is in order as far as can be seen from outside.
-    private struct File {
-        /// The path as it was given, for errors.
-        let name: String
-        /// The real path.
-        let path: String
-    }
-
-    private func inspect(_ files: [File], _ host: String) -> [Finding] {
+    private func inspect(_ files: [String], _ host: String) -> [Finding] {
         do throws(StorageError) {
             let end = try storageErrors {
                 try ChildProcess(
-                    host, arguments: [Self.command, "\(milliseconds)"] + files.map(\.path),
+                    host, arguments: [Self.command, "\(milliseconds)"] + files,
                     environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
                 ).run(deadline: timeout * files.count + Self.grace)
             }
@@ -104,12 +96,12 @@ package struct PluginInspector: Sendable {
                 let reports = try? JSONDecoder().decode([Report].self, from: Data(end.output)),
                 reports.count == files.count
             {
-                return zip(files, reports).map { finding($0.name, $1) }
+                return zip(files, reports).map { finding($0, $1) }
             }
             // Whatever it was, only one of them has to do with it.
             guard let file = files.first, files.count == 1 else { return files.flatMap { inspect([$0], host) } }
             let isCutShort = if case .timedOut = end.outcome { true } else { false }
-            return [Finding(.failure(failure(file.name, end.outcome)), isCutShort: isCutShort)]
+            return [Finding(.failure(failure(file, end.outcome)), isCutShort: isCutShort)]
         } catch { return files.map { _ in Finding(.failure(error)) } }
     }
 

@@ -4,6 +4,8 @@ package import LocalDataAPI
 package struct PluginRecord: Sendable {
     /// The file.
     package let candidate: PluginSearchPath.Candidate
+    /// Where it is, if nobody else can change it.
+    let location: TrustedPath?
     /// What the plugin says of itself, or why it was refused.
     package let result: Result<PluginDescription, StorageError>
 

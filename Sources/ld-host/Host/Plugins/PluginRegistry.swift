@@ -41,11 +41,11 @@ package final class PluginRegistry: Sendable {
         var passed = FileTrust.PassedFolders()
         let looks = candidates.map { look(at: $0, rescan, &passed) }
         let unknown = looks.compactMap { if case .unknown(let file) = $0 { file } else { nil } }
-        var findings = zip(unknown, inspector.inspect(unknown.map(\.path))).makeIterator()
+        var findings = zip(unknown, inspector.inspect(unknown)).makeIterator()
         let records = zip(candidates, looks).compactMap { candidate, look -> PluginRecord? in
             switch look {
             case .none: nil
-            case .known(let result): PluginRecord(candidate: candidate, result: result)
+            case .known(let file, let result): PluginRecord(candidate: candidate, location: file, result: result)
             case .unknown: findings.next().map { remember($0, $1, as: candidate) }
             }
         }
@@ -57,7 +57,7 @@ package final class PluginRegistry: Sendable {
     private enum Look {
         /// It is no LocalData plugin.
         case none
-        case known(Result<PluginDescription, StorageError>)
+        case known(TrustedPath?, Result<PluginDescription, StorageError>)
         case unknown(TrustedPath)
     }
 
@@ -67,13 +67,13 @@ package final class PluginRegistry: Sendable {
         do {
             let file = try FileTrust.check(candidate.path, passing: &passed)
             if rescan != .all, let known = index.result(for: file, timeout: inspector.timeout) {
-                if case .success = known { return .known(known) }
-                if rescan == .none { return .known(known) }
+                if case .success = known { return .known(file, known) }
+                if rescan == .none { return .known(file, known) }
             }
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             return symbols.isEmpty && !candidate.isNamed ? .none : .unknown(file)
         } catch {
-            return .known(.failure((error as? StorageError) ?? StorageError(.unknown, "\(error)")))
+            return .known(nil, .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)")))
         }
     }
 
@@ -81,7 +81,7 @@ package final class PluginRegistry: Sendable {
         _ file: TrustedPath, _ finding: PluginInspector.Finding, as candidate: PluginSearchPath.Candidate
     ) -> PluginRecord {
         index.remember(finding.result, for: file, cutShortAfter: finding.isCutShort ? inspector.timeout : nil)
-        return PluginRecord(candidate: candidate, result: finding.result)
+        return PluginRecord(candidate: candidate, location: file, result: finding.result)
     }
 
     /// The plugin that offers a component, loaded. May wait.
@@ -104,8 +104,8 @@ package final class PluginRegistry: Sendable {
                 hint: "take all but one of them off the search path")
         }
         if let image = inProgram.first { return image }
-        guard let record = offering.first else { throw notFound(id, kind, among: records) }
-        let image = try PluginImage.load(record.candidate.path)
+        guard let file = offering.first?.location else { throw notFound(id, kind, among: records) }
+        let image = try PluginImage.load(file)
         guard image.description.offers(id, kind) else {
             throw StorageError(
                 .pluginRefused, "plugin '\(image.path)' no longer offers component '\(id)'",

@@ -16,7 +16,7 @@ extension StorageRouter {
             host: PluginInspector.installedHost, timeout: snapshot.settings.inspectionTimeout)
         return try await onIOThread { () throws(StorageError) in
             PluginRecord(
-                candidate: .init(path: path, origin: "named", isNamed: true),
+                candidate: .init(path: path, origin: "named", isNamed: true), location: nil,
                 result: Result { () throws(StorageError) in try inspector.inspect(path) })
         }
     }

@@ -15,9 +15,7 @@ struct StoreOpener: Sendable {
     func slot(for store: HostSettings.Store, keychain: StoreSlot?) -> StoreSlot {
         StoreSlot(settings: store) { () throws(StorageError) in
             let image = try registry.plugin(offering: store.component, kind: .storage)
-            guard let component = image.description.components.first(where: { $0.id == store.component }) else {
-                throw StorageError(.componentNotFound, "plugin '\(image.path)' has no component '\(store.component)'")
-            }
+            let component = try image.component(store.component, .storage)
             let resolver = OptionResolver(component: component, folders: settings.folders)
             let options = try resolver.resolve(store)
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
