@@ -2,23 +2,23 @@ public import FoundationEssentials
 
 /// Typed access to stored values: the router, or the transaction that a migration runs in.
 ///
-/// Every method throws `StorageError`; see its codes for what can go wrong.
+/// Every method throws `StorageError`; its codes list what can go wrong.
 public protocol StorageProviding: Sendable {
-    /// The stored value. Throws `notFound` if there is none.
+    /// The stored value. Throws `notFound` if the key has no value.
     func get<Value>(_ key: StorageKey<Value>) async throws -> Value
-    /// Stores a value in place of what is there.
+    /// Stores a value, replacing the old one.
     func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws
-    /// Removes the value; fine if there is none.
+    /// Removes the value; removing an absent value is fine.
     func remove<Value>(_ key: StorageKey<Value>) async throws
     /// Whether a value is stored, even an empty one. Registered defaults do not count.
     func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool
 
-    /// The serialized bytes of a key whose type is not known here, or `nil` if there are none.
+    /// The serialized bytes of a key whose type the caller does not know; `nil` if the key has no value.
     func data(for key: AnyStorageKey) async throws -> Data?
-    /// Stores serialized bytes under a key whose type is not known here.
+    /// Stores serialized bytes under a key whose type the caller does not know.
     func setData(_ data: Data, for key: AnyStorageKey) async throws
-    /// As `remove`, for a key whose type is not known here.
+    /// Removes the value of a key whose type the caller does not know.
     func remove(_ key: AnyStorageKey) async throws
-    /// As `exists`, for a key whose type is not known here.
+    /// Whether a value is stored under a key whose type the caller does not know.
     func exists(_ key: AnyStorageKey) async throws -> Bool
 }

@@ -1,16 +1,16 @@
-/// An authenticated cipher (AEAD), with the sizes in bytes that its standard gives it.
+/// An authenticated cipher (AEAD), with the sizes in bytes that its standard defines.
 public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
-    /// The number that stands for it at the plugin boundary and in envelopes; never used for another one.
+    /// The cipher's number at the plugin boundary and in envelopes; never reused for another cipher.
     public let id: Int32
-    /// The standard's name for it, which configurations use.
+    /// The cipher's name in its standard, which configurations use.
     public let name: String
-    /// Bytes of a key.
+    /// The key size in bytes.
     public let keySize: Int
-    /// Bytes of a nonce.
+    /// The nonce size in bytes.
     public let nonceSize: Int
-    /// Bytes of a tag.
+    /// The tag size in bytes.
     public let tagSize: Int
-    /// The most bytes of plaintext under one nonce.
+    /// The most plaintext bytes under one nonce.
     public let largestPlaintext: UInt64
 
     @inline(__always)
@@ -45,7 +45,7 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
     /// Every cipher that this version knows.
     public static let all = [aes256GCM, chaCha20Poly1305, xChaCha20Poly1305]
 
-    /// Ciphers are told apart by their numbers.
+    /// Two ciphers are equal if their numbers are.
     public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
 
     /// Hashes the number.
@@ -56,9 +56,9 @@ public struct AuthenticatedCipher: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AuthenticatedCipher {
-    /// The cipher of a number; `nil` for one that this version does not know.
+    /// The cipher with this number; `nil` if this version does not know it.
     ///
-    /// On the way of every call at the boundary, so it neither searches nor counts references.
+    /// Every call at the boundary uses it, so it neither searches nor counts references.
     package init?(id: Int32) {
         switch id {
         case 1: self = .aes256GCM

@@ -1,37 +1,37 @@
 package import CLocalData
 internal import Glibc
 
-/// Changes of many values, lent to a ``BulkBackend`` for the time of a call.
+/// Changes of many values, lent to a ``BulkBackend`` for the duration of a call.
 public struct BulkChanges {
-    /// What a change needs to find of a value when it is its turn.
+    /// What a change requires of the stored value when the store applies it.
     public enum Expectation: Equatable, Sendable {
-        /// Whatever there is.
+        /// No requirement.
         case anything
-        /// No value.
+        /// No value is stored.
         case absence
-        /// The value that has this mark.
+        /// The stored value has this mark.
         case mark(UInt64)
     }
 
-    /// A change, but for its bytes.
+    /// A change without its bytes.
     public struct Change {
-        /// Where the value is: an index into ``BulkChanges/places``.
+        /// The value's namespace: an index into ``BulkChanges/places``.
         public let place: Int
-        /// What has to be there.
+        /// What the change requires of the stored value.
         public let expectation: Expectation
-        /// What is kept beside the value.
+        /// The value's new attributes.
         public let attributes: ValueAttributes?
     }
 
-    /// The places of all changes.
+    /// The namespaces of all changes.
     public let places: [StorageNamespace]
     private let changes: UnsafeBufferPointer<UnsafePointer<ld_bulk_change>?>
     private let numbers: [UnsafePointer<ld_namespace>?: Int]
 
-    /// How many there are.
+    /// The number of changes.
     public var count: Int { changes.count }
 
-    /// - Throws: `invalidAddress` for a place that there cannot be.
+    /// - Throws: `invalidAddress` if a namespace exceeds the limits that every store can rely on.
     package init(_ changes: UnsafeBufferPointer<UnsafePointer<ld_bulk_change>?>) throws {
         self.changes = changes
         var (places, numbers) = ([StorageNamespace](), [UnsafePointer<ld_namespace>?: Int]())
@@ -39,7 +39,7 @@ public struct BulkChanges {
         for change in changes {
             guard let change else { throw StorageError(.unsupported, "a change at the plugin boundary is missing") }
             let place = change.pointee.place
-            // Most changes are of the place of the one before.
+            // Most changes are in the same namespace as the one before.
             guard place != last || places.isEmpty else { continue }
             last = place
             guard numbers[place] == nil else { continue }
@@ -49,10 +49,10 @@ public struct BulkChanges {
         (self.places, self.numbers) = (places, numbers)
     }
 
-    /// Hands out each change with the bytes of its name and of its value, which is `nil` if it is to be removed. The
-    /// bytes stay where they are until the call that brought the changes returns.
+    /// Passes each change to `body` with the bytes of its name and of its value, which is `nil` to remove the value.
+    /// The bytes stay valid until the call that lent the changes returns.
     ///
-    /// - Throws: `invalidAddress` for a name that there cannot be, and what `body` throws.
+    /// - Throws: `invalidAddress` for an invalid name, and what `body` throws.
     public func forEach(
         _ body: (_ index: Int, _ change: Change, _ name: RawSpan, _ value: RawSpan?) throws -> Void
     ) throws {
@@ -79,7 +79,7 @@ public struct BulkChanges {
 }
 
 extension StorageAddress {
-    /// Throws `invalidAddress` unless a name keeps the limits that every store can rely on.
+    /// Throws `invalidAddress` unless the name keeps the limits that every store can rely on.
     fileprivate static func validate(name: ld_bytes, in place: StorageNamespace) throws {
         let bytes = try name.bytes()
         if let start = bytes.baseAddress, !bytes.isEmpty, bytes.count <= longestName,

@@ -1,7 +1,7 @@
-/// A store that can look for damage in what it keeps. Ability `localdata.store.check/1`.
+/// A store that can check its data for damage. Ability `localdata.store.check/1`.
 public protocol CheckableBackend: StorageBackend {
-    /// Looks at everything that is kept, changes nothing, and calls `report` with a line for each thing that is wrong,
-    /// until it returns `false`; not at all if all is well. A line has names, never values. May take long; others go on
-    /// using the store meanwhile. Throws if it cannot be looked at.
+    /// Checks all data without changing it, and calls `report` with one line per problem until `report` returns
+    /// `false`. A line contains names, never values. May take long; other callers can use the store meanwhile. Throws
+    /// if the check itself fails.
     func check(_ report: (String) -> Bool) throws
 }

@@ -1,6 +1,6 @@
-/// One option of a component, published so that a host can validate a configuration and explain it.
+/// One option of a component. It is published so that a host can validate and explain a configuration.
 public struct ComponentOption: Codable, Hashable, Sendable {
-    /// What kind of value an option takes.
+    /// The type of an option's value.
     public enum Kind: String, Codable, CaseIterable, Hashable, Sendable {
         /// Text.
         case string
@@ -10,8 +10,7 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         case number
         /// `true` or `false`.
         case boolean
-        /// An absolute path; `~/` and `${data}`, `${cache}`, `${state}`, `${config}` at its start are filled in by the
-        /// host.
+        /// An absolute path. The host expands `~/`, `${data}`, `${cache}`, `${state}` and `${config}` at its start.
         case path
         /// A list of values of any kind.
         case list
@@ -27,21 +26,21 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         case number(Double)
         /// A truth value.
         case boolean(Bool)
-        /// A list. Its numbers are whole ones of 64 bits, or floating point ones.
+        /// A list. Its numbers are 64-bit integers or floating point.
         case list([AnyCodable])
     }
 
     /// The option's name in a configuration.
     public let name: String
-    /// What kind of value it takes.
+    /// The type of its value.
     public let type: Kind
-    /// The value if the configuration has none; `nil` means the option is then absent.
+    /// The value if the configuration sets none; `nil` leaves the option absent.
     public let `default`: Value?
     /// One line for people.
     public let help: String
-    /// For strings: the only values that are possible; `nil` for any.
+    /// For strings: the allowed values; `nil` allows any.
     public let allowed: [String]?
-    /// Whether a configuration must give it.
+    /// Whether a configuration must set it.
     public let required: Bool
 
     enum CodingKeys: String, CodingKey { case name, type, `default`, help, allowed, required }

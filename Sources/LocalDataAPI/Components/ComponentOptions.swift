@@ -1,14 +1,14 @@
 package import FoundationEssentials
 
-/// The options that a component is opened with: checked by the host against the component's own list, defaults and
-/// folders filled in.
+/// The options that the host opens a component with. The host has checked them against the component's list and filled
+/// in defaults and folders.
 public struct ComponentOptions: Sendable {
     private let values: [String: ComponentOption.Value]
 
     /// Options given in code.
     public init(_ values: [String: ComponentOption.Value] = [:]) { self.values = values }
 
-    /// Reads the JSON object that came over the boundary.
+    /// Reads the JSON object that crossed the boundary.
     package init(json: Data) throws(StorageError) {
         do {
             let decoded = try JSONCoding.decode([String: ComponentOption.Value?].self, from: json)
@@ -52,7 +52,7 @@ public struct ComponentOptions: Sendable {
         return value
     }
 
-    /// Whether the option is there.
+    /// Whether the option is set.
     public func contains(_ name: String) -> Bool { values[name] != nil }
 
     private func missing(_ name: String, _ expected: String) -> StorageError {

@@ -1,27 +1,27 @@
-/// Computes for the host's envelope and key ring. This is the protocol that a crypto plugin implements.
+/// Performs the cryptography of the host's envelope and key ring. This is the protocol that a crypto plugin implements.
 ///
 /// The host decides formats, nonces and keys; a provider only computes. An implementation upholds:
 ///
-/// - **Standards.** What it declares is exactly the named algorithm, so that another provider opens what it sealed.
-/// - **Nothing unverified.** With a wrong tag `open` throws `cannotOpen`, in a time and with a text that depend on no
-///   key or plaintext, and leaves only zeros in its output.
-/// - **Sizes.** The boundary has checked keys, nonces, tags and outputs against the algorithm's sizes before a method
-///   is called; outputs are exactly as long as what is written to them and overlap no input.
-/// - **Secrets.** Key material and plaintext in memory of its own is zeroed before a method returns, and appears in no
-///   error or log.
-/// - **Threads.** Every method is called from many threads at once, and waits for nothing but the processor.
-/// - **Nonces.** A nonce does not come twice with one key; that is the host's promise.
+/// - **Standards.** A declared algorithm is exactly the named one, so that another provider opens what this one sealed.
+/// - **Nothing unverified.** With a wrong tag, `open` throws `cannotOpen` and leaves only zeros in its output. Neither
+///   its duration nor its text depends on a key or plaintext.
+/// - **Sizes.** The boundary checks keys, nonces, tags and outputs against the algorithm's sizes before it calls a
+///   method. Outputs have exactly the length of what is written to them and overlap no input.
+/// - **Secrets.** A method zeroes its own copies of key material and plaintext before it returns, and puts neither into
+///   an error or log.
+/// - **Threads.** Many threads call every method at once. A method waits for nothing but the processor.
+/// - **Nonces.** The host promises never to use a nonce twice with one key.
 public protocol CryptoProvider: Sendable {
     /// How the component presents itself.
     static var component: ComponentInfo { get }
 
-    /// Opens the provider; throws `unsupported` if the machine lacks what it needs.
+    /// Opens the provider; throws `unsupported` if the machine lacks a feature that it needs.
     init(options: ComponentOptions, host: HostServices) throws
 
-    /// The authenticated ciphers that it offers on this machine; constant while it is open.
+    /// The authenticated ciphers that it offers on this machine; constant while the provider is open.
     var ciphers: [AuthenticatedCipher] { get }
 
-    /// The derivations that it offers; HKDF-SHA256 at least.
+    /// The derivations that it offers: at least HKDF-SHA256.
     var derivations: [KeyDerivationFunction] { get }
 
     /// The key agreements that it offers.
@@ -64,14 +64,13 @@ public protocol CryptoProvider: Sendable {
     func publicKey(
         of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan) throws
 
-    /// The shared secret; throws `securityApplicationFailed` if it is all zeros, which a public key of small order
-    /// makes it.
+    /// The shared secret. Throws `securityApplicationFailed` if it is all zeros, as with a public key of small order.
     func sharedSecret(
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws
 }
 
-/// What a provider that does not declare an algorithm need not write: the boundary refuses such calls before.
+/// Defaults for algorithms that a provider does not declare; the boundary refuses such calls beforehand.
 extension CryptoProvider {
     /// Throws `unsupported`.
     public func deriveKey(

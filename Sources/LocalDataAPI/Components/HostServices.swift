@@ -4,7 +4,7 @@ public struct HostServices: Sendable {
     public let name: String
     /// The host's version.
     public let version: String
-    /// The host's log; one that keeps nothing if the host offers none.
+    /// The host's log, or one that discards messages if the host has none.
     public let log: any StorageLogHandler
 
     /// Describes a host.

@@ -1,30 +1,31 @@
-/// A provider whose ciphers also work in pieces. Ability `localdata.crypto.incremental/1`.
+/// A provider whose ciphers also work in chunks. Ability `localdata.crypto.incremental/1`.
 public protocol IncrementalCryptoProvider: CryptoProvider {
-    /// The ciphers that it takes in pieces.
+    /// The ciphers that it offers in chunks.
     var incrementalCiphers: [AuthenticatedCipher] { get }
 
-    /// Starts to seal or to open, with all of the data that is only authenticated.
+    /// Starts to seal or to open, with all of the additional authenticated data.
     func begin(
         _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan
     ) throws -> any CipherStream
 }
 
-/// What a stream does.
+/// The direction of a stream.
 public enum CipherDirection: Hashable, Sendable {
-    /// Encrypts and makes a tag.
+    /// Encrypts and computes a tag.
     case seal
     /// Decrypts and checks a tag.
     case open
 }
 
-/// A cipher in pieces, used by one thread at a time. What it keeps of key and plaintext is zeroed when it goes away.
+/// A cipher that works in chunks, used by one thread at a time. It zeroes its copies of key and plaintext when it is
+/// deallocated.
 public protocol CipherStream: AnyObject {
-    /// Transforms the next piece; `output` is as long as `input`. What an opening stream writes is not authentic before
-    /// ``open(tag:)`` returned.
+    /// Transforms the next chunk; `output` is as long as `input`. The output of an opening stream is not authentic
+    /// before ``open(tag:)`` has returned.
     func update(_ input: RawSpan, into output: inout MutableRawSpan) throws
 
-    /// Ends a sealing stream: writes the tag.
+    /// Ends a sealing stream and writes the tag.
     func seal(tag: inout MutableRawSpan) throws
 
     /// Ends an opening stream; throws `cannotOpen` if the tag is wrong.

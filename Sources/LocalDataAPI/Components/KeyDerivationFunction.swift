@@ -1,17 +1,17 @@
-/// A function that derives keys; the number stands for it at the plugin boundary and in envelopes.
+/// A function that derives keys. The raw value is its number at the plugin boundary and in envelopes.
 public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, CustomStringConvertible {
-    /// HKDF-SHA256, RFC 5869, extract and expand: for secrets that are keys already. At most 8,160 bytes of output.
+    /// HKDF-SHA256, RFC 5869, extract and expand: for secrets that are already keys. At most 8,160 bytes of output.
     case hkdfSHA256 = 16
     /// PBKDF2-HMAC-SHA256, RFC 8018: for passphrases.
     case pbkdf2HMACSHA256 = 17
-    /// Argon2id, RFC 9106: for passphrases, where memory makes guessing dear.
+    /// Argon2id, RFC 9106: for passphrases; its memory use makes guessing expensive.
     case argon2id = 18
     /// HKDF-SHA512, RFC 5869, extract and expand. At most 16,320 bytes of output.
     case hkdfSHA512 = 19
     /// PBKDF2-HMAC-SHA512, RFC 8018: for passphrases.
     case pbkdf2HMACSHA512 = 20
 
-    /// The standard's name for it, which configurations use.
+    /// The function's name in its standard, which configurations use.
     public var description: String {
         switch self {
         case .hkdfSHA256: "HKDF-SHA256"
@@ -22,6 +22,6 @@ public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, Cust
         }
     }
 
-    /// Whether it makes guessing dear, for passphrases, and so takes at least one iteration or pass.
+    /// Whether it makes guessing passphrases expensive, and so takes at least one iteration or pass.
     package var isSlow: Bool { self != .hkdfSHA256 && self != .hkdfSHA512 }
 }

@@ -1,11 +1,11 @@
-/// Brings migrations to a host. This is the protocol that a migration plugin implements.
+/// Offers migrations to a host. This is the protocol that a migration plugin implements.
 ///
 /// An implementation upholds:
 ///
-/// - **Stable ids.** A migration's id never changes its meaning; a change of what it does is a new revision.
-/// - **Only the transaction.** A migration reads and writes through the `router` that it is given, which is a
-///   transaction: nothing takes effect until it has returned success. It touches no store by another way.
-/// - **Repeatable.** It may be run again after a crash, over the same sources.
+/// - **Stable ids.** A migration's id never changes its meaning; a change of behaviour is a new revision.
+/// - **Only the transaction.** A migration reads and writes only through the `router` that it receives, which is a
+///   transaction: nothing takes effect before the migration returns success.
+/// - **Repeatable.** The host may run it again over the same sources after a crash.
 public protocol MigrationPack: Sendable {
     /// How the component presents itself.
     static var component: ComponentInfo { get }
@@ -13,13 +13,13 @@ public protocol MigrationPack: Sendable {
     /// Opens the pack.
     init(options: ComponentOptions, host: HostServices) throws
 
-    /// The migrations of the pack, in the order in which they are meant to run.
+    /// The pack's migrations of single keys, in the order in which they should run.
     var migrations: [AnyStorageMigration] { get }
-    /// Those that move many values, in the order in which they are meant to run; none if not given.
+    /// The pack's bulk migrations, in the order in which they should run; none by default.
     var bulkMigrations: [AnyBulkMigration] { get }
 }
 
 extension MigrationPack {
-    /// None.
+    /// No bulk migrations.
     public var bulkMigrations: [AnyBulkMigration] { [] }
 }

@@ -32,35 +32,35 @@
 /// }
 /// ```
 public protocol StorageBackend: Sendable {
-    /// What an address is resolved to, once, before it is used many times. Backends that need no such step leave it at
+    /// What an address resolves to, once, before it is used many times. A backend without such a step leaves it at
     /// `StorageAddress`.
     associatedtype Key: Sendable = StorageAddress
 
     /// How the component presents itself.
     static var component: ComponentInfo { get }
 
-    /// Opens a store. Called once per configured store; may wait. Throws `invalidOptions` for options that make no
-    /// sense together, `storeUnavailable` if the store cannot be reached.
+    /// Opens a store. Called once per configured store; may wait. Throws `invalidOptions` for options that contradict
+    /// each other, `storeUnavailable` if the store cannot be reached.
     init(options: ComponentOptions, host: HostServices) throws
 
-    /// What the store promises; constant while it is open.
+    /// What the store promises; constant while the store is open.
     var properties: StoreProperties { get }
 
-    /// Resolves an address whose parts keep their limits. Does not ask whether a value exists; never waits.
+    /// Resolves an address whose parts are within their limits. Does not check whether a value exists; never waits.
     func resolve(_ address: StorageAddress) throws -> Key
 
-    /// Hands the whole value to `deliver`, exactly once, and returns `true`; or returns `false` if there is none.
-    /// The bytes are borrowed for that call.
+    /// Passes the whole value to `deliver`, exactly once, and returns `true`; returns `false` if there is no value. The
+    /// bytes are borrowed for that call.
     func get(_ key: Key, _ deliver: (RawSpan) -> Void) throws -> Bool
 
     /// Whether a value is stored, even an empty one.
     func exists(_ key: Key) throws -> Bool
 
-    /// Stores a value in place of what is there. `value` is borrowed. A backend that keeps attributes
-    /// (``AttributedBackend``) replaces the old ones, others ignore them.
+    /// Stores a value, replacing the old one. `value` is borrowed. A backend that keeps attributes
+    /// (``AttributedBackend``) replaces the old ones; others ignore them.
     func set(_ key: Key, to value: RawSpan, attributes: ValueAttributes?) throws
 
-    /// Removes the value; `false` if there was none.
+    /// Removes the value; returns `false` if there was none.
     func remove(_ key: Key) throws -> Bool
 }
 

@@ -6,7 +6,7 @@ public struct StorageChange<Key: Sendable>: Sendable {
     public let key: Key
     /// The new value, or `nil` to remove it; removing an absent value is fine.
     public let value: Data?
-    /// The attributes that go with the value.
+    /// The value's attributes.
     public let attributes: ValueAttributes?
 
     /// Describes a change.

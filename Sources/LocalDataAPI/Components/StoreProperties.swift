@@ -1,10 +1,10 @@
 /// What a store promises beyond the contract of ``StorageBackend``; the host and the conformance kit rely on it.
 public struct StoreProperties: Hashable, Sendable {
-    /// How long a call may take, which decides the thread that makes it.
+    /// How long a call may take. It decides which thread makes the call.
     public enum Latency: UInt32, CaseIterable, Hashable, Sendable {
-        /// Never waits: every call is made inline.
+        /// Never waits: the host makes every call inline.
         case memory = 0
-        /// `get` and `exists` read local files and never wait for a lock; the rest may wait for the disk.
+        /// `get` and `exists` read local files and never wait for a lock; other calls may wait for the disk.
         case disk = 1
         /// Every call may wait for the network; calls have a deadline.
         case network = 2
@@ -18,16 +18,16 @@ public struct StoreProperties: Hashable, Sendable {
     public var isDurable: Bool
     /// Whether other processes with the same options see the same values, safely.
     public var isShared: Bool
-    /// Whether the store protects what it keeps by itself, so that the keychain domain may use it without sealing.
+    /// Whether the store itself protects its values, so that the keychain domain may use it without sealing.
     public var isKeychain: Bool
-    /// Whether each folder of a place that names one is kept by itself, as a database of its own: then no batch,
-    /// transaction or bulk change is of two folders, nor of a folder and a place of the store's own choice.
+    /// Whether each folder that a namespace names is a database of its own. Then no batch, transaction or bulk change
+    /// spans two folders, nor a folder and a namespace without one.
     public var keepsFoldersApart: Bool
-    /// Which conditions a keychain enforces: it releases a value only when they hold.
+    /// The conditions that a keychain enforces before it releases a value.
     public var enforcedAccessibilities: Set<KeychainAccessibility>
-    /// What a keychain has a person do before it releases a value.
+    /// What a keychain requires a person to do before it releases a value.
     public var enforcedAccessControls: Set<KeychainAccessControl>
-    /// The largest value in bytes, or `nil` for no limit of the store's own.
+    /// The largest value in bytes, or `nil` if the store has no limit.
     public var largestValue: UInt64?
 
     /// Describes a store; what is left out has the default of its property.

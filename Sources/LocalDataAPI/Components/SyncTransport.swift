@@ -2,13 +2,13 @@ public import FoundationEssentials
 
 /// Carries sealed records between devices. This is the protocol that a sync plugin implements.
 ///
-/// Records are opaque: sealed end to end by the host, which also resolves conflicts. An implementation upholds:
+/// Records are opaque: the host seals them end to end and resolves conflicts. An implementation upholds:
 ///
-/// - **Never loses what it acknowledged.** When `publish` returns, a later `fetch` by any device gives the record or a
-///   later one of the same name.
-/// - **Order.** Records of one name are handed out in the order of their publication; between names any order will do.
-/// - **At least once.** A record may be handed out again; it is never handed out changed.
-/// - **Waiting.** Every method may wait for the network and is called on threads of the host's own.
+/// - **Never loses what it acknowledged.** After `publish` returns, a later `fetch` by any device returns the record or
+///   a later one of the same name.
+/// - **Order.** Records of one name arrive in the order of their publication; records of different names in any order.
+/// - **At least once.** A record may arrive again, but never changed.
+/// - **Waiting.** Every method may wait for the network. The host calls it on threads of its own.
 public protocol SyncTransport: Sendable {
     /// How the component presents itself.
     static var component: ComponentInfo { get }
@@ -19,10 +19,10 @@ public protocol SyncTransport: Sendable {
     /// Publishes a record under a name: at most 512 bytes of letters, digits, `.`, `_` and `-`.
     func publish(_ record: Data, name: String) throws
 
-    /// Hands out every record published after `position` (`nil`: from the start) until `body` returns `false`, and
-    /// returns the position to go on from.
+    /// Passes every record published after `position` (`nil`: from the start) to `body` until it returns `false`, and
+    /// returns the position to resume from.
     func fetch(since position: Data?, _ body: (_ name: String, _ record: Data) -> Bool) throws -> Data
 
-    /// Calls `changed` whenever there may be something new to fetch, until the transport is no longer used.
+    /// Calls `changed` whenever there may be something new to fetch, for as long as the transport is in use.
     func subscribe(_ changed: @escaping @Sendable () -> Void) throws
 }

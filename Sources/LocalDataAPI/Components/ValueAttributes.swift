@@ -1,4 +1,4 @@
-/// What is kept beside a value, by stores that keep it. `nil` means unknown.
+/// Attributes that some stores keep beside a value. `nil` means unknown.
 public struct ValueAttributes: Hashable, Sendable {
     /// The media type of the bytes.
     public var contentType: String?
@@ -8,11 +8,11 @@ public struct ValueAttributes: Hashable, Sendable {
     public var versionTag: String?
     /// The version of the app that wrote the value.
     public var appVersion: String?
-    /// Who owns the key.
+    /// The key's owner.
     public var owner: String?
-    /// The value's size in bytes; filled in by the store on reading, ignored on writing.
+    /// The value's size in bytes; the store fills it in on reading and ignores it on writing.
     public var size: UInt64?
-    /// When the value was written, in nanoseconds since 1970 UTC; filled in by the store, ignored on writing.
+    /// When the value was written, in nanoseconds since 1970 UTC; the store fills it in and ignores it on writing.
     public var modified: Int64?
 
     /// Creates attributes.

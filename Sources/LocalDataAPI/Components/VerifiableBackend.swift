@@ -1,21 +1,20 @@
-/// A store that records what a value was when it was written, and compares. Ability `localdata.store.verification/1`.
+/// A store that records a checksum with each value and verifies it. Ability `localdata.store.verification/1`.
 ///
-/// Such a store never hands out a corrupt value as a right one: `get` and `read` fail with `corrupt`, `read` at the end
-/// at the latest, and reading many values at once hands out `nil` for its bytes.
+/// Such a store never returns a corrupt value as sound: `get` and `read` fail with `corrupt`, `read` at the end at the
+/// latest, and a bulk read passes `nil` for its bytes.
 public protocol VerifiableBackend: StorageBackend {
-    /// Reads the whole value and compares it with what was recorded; `nil` if there is no value. Changes nothing.
+    /// Reads the whole value and compares it with the record; `nil` if there is no value. Changes nothing.
     ///
     /// - Throws: `corrupt` for a value whose bytes are not those that were stored.
     func verify(_ key: Key) throws -> ValueState?
 }
 
-/// What a stored value is, beside what was recorded when it was written.
+/// The result of comparing a stored value with the record of its last write.
 public enum ValueState: UInt32, Hashable, Sendable {
-    /// Nothing was recorded: an earlier version or another program wrote it, or it is kept where nothing can be
-    /// recorded.
+    /// There is no record: an earlier version or another program wrote the value, or its location cannot hold a record.
     case unrecorded = 0
-    /// As it was written.
+    /// The value is as it was written.
     case intact = 1
-    /// Another program edited it on purpose, and it is read as it is now.
+    /// Another program edited the value on purpose; it is read as it is now.
     case edited = 2
 }

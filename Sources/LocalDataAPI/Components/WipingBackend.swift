@@ -1,9 +1,8 @@
-/// A store whose files can be cleared of what it has removed. Ability `localdata.store.wiping/1`.
+/// A store that can erase what it has removed from its files. Ability `localdata.store.wiping/1`.
 public protocol WipingBackend: StorageBackend {
-    /// Sees to it that the files in which the store keeps `place` hold nothing any more of values that were removed or
-    /// replaced before: not in their free space, and not in logs. May take long. What a disk keeps of space that files
-    /// gave back is beyond a store.
+    /// Erases removed and replaced values from the files in which the store keeps `place`: from their free space and
+    /// from logs. May take long. Space that files have given back to the disk is beyond a store's reach.
     ///
-    /// - Throws: `busy` if another process stands in the way for long; then it can be tried again.
+    /// - Throws: `busy` if another process blocks it for long; the caller can try again.
     func wipe(_ place: StorageNamespace) throws
 }

@@ -1,4 +1,4 @@
-/// How many typing mistakes lie between two words.
+/// The number of typing mistakes between two words.
 package enum EditDistance {
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (the restricted
     /// Damerau-Levenshtein distance). Cost: the product of the lengths.

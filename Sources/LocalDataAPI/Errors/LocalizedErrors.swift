@@ -4,7 +4,7 @@ public import FoundationEssentials
 extension StorageError: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
-    /// The hint; `nil` for an empty one.
+    /// The hint; `nil` if it is empty.
     public var recoverySuggestion: String? { hint.isEmpty ? nil : hint }
 }
 
@@ -12,6 +12,6 @@ extension StorageError: LocalizedError {
 extension MigrationError: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
-    /// The hint of the storage error behind it; `nil` if either is absent.
+    /// The hint of the underlying storage error; `nil` if either is absent.
     public var recoverySuggestion: String? { underlying.flatMap(\.recoverySuggestion) }
 }

@@ -1,13 +1,13 @@
 extension StorageError {
-    /// A kind of failure, with the number that stands for it at the plugin boundary (`ld_error_code` in the C header).
+    /// A kind of failure, with its number at the plugin boundary (`ld_error_code` in the C header).
     ///
-    /// New codes may be added in later versions; numbers are never reused. A number that this version does not know
-    /// keeps its value.
+    /// Later versions may add codes; numbers are never reused. A number that this version does not know keeps its
+    /// value.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The number at the boundary.
         public let rawValue: Int32
 
-        /// Wraps a number that came over the boundary.
+        /// Wraps a number that crossed the boundary.
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
         /// No value is stored for the key.
@@ -20,48 +20,48 @@ extension StorageError {
         public static let securityApplicationFailed = Code(rawValue: 4)
         /// The keychain refused or failed.
         public static let keychainError = Code(rawValue: 5)
-        /// A file operation failed; the message has the path and the system's own text.
+        /// A file operation failed; the message has the path and the system's message.
         public static let fileError = Code(rawValue: 6)
-        /// The name of a preferences suite is not usable.
+        /// The name of a preferences suite is invalid.
         public static let invalidUserDefaultsSuite = Code(rawValue: 7)
-        /// An app group identifier is missing or not usable.
+        /// An app group identifier is missing or invalid.
         public static let invalidAppGroupIdentifier = Code(rawValue: 8)
         /// A value is larger than the limit for automatic synchronization.
         public static let dataTooLargeForSync = Code(rawValue: 9)
         /// A catalog is registered and does not list the key.
         public static let unregisteredKey = Code(rawValue: 10)
-        /// Two registered keys have one address.
+        /// Two registered keys have the same address.
         public static let duplicateRegisteredKeys = Code(rawValue: 11)
         /// A key in a catalog has no description.
         public static let missingDescription = Code(rawValue: 12)
-        /// The key is for phones and `device.role` is `watch`.
+        /// The key is for phones, and `device.role` is `watch`.
         public static let phoneOnlyKeyAccessedOnWatch = Code(rawValue: 13)
-        /// The key is for watches and `device.role` is `phone`.
+        /// The key is for watches, and `device.role` is `phone`.
         public static let watchOnlyKeyAccessedOnPhone = Code(rawValue: 14)
-        /// An error from outside that has no code of its own; the message is its text.
+        /// An error from outside without a code of its own; the message is its text.
         public static let unknown = Code(rawValue: 15)
 
         /// A key's name, scope or address is not well formed.
         public static let invalidAddress = Code(rawValue: 32)
         /// The value is larger than the store takes.
         public static let valueTooLarge = Code(rawValue: 33)
-        /// The store cannot be reached; it may be later.
+        /// The store cannot be reached now.
         public static let storeUnavailable = Code(rawValue: 34)
-        /// The store is in use elsewhere and did not become free in time.
+        /// Another user of the store did not release it in time.
         public static let busy = Code(rawValue: 35)
         /// A call did not end before its deadline and was abandoned; whether it took effect is unknown.
         public static let timedOut = Code(rawValue: 36)
-        /// The caller gave up.
+        /// The caller cancelled the call.
         public static let cancelled = Code(rawValue: 37)
         /// Stored data is damaged.
         public static let corrupt = Code(rawValue: 38)
-        /// The component does not offer what was asked for.
+        /// The component does not offer the requested feature.
         public static let unsupported = Code(rawValue: 39)
         /// A configuration value is missing, unknown or of the wrong kind.
         public static let invalidConfiguration = Code(rawValue: 40)
         /// A component's options are missing, unknown or of the wrong kind.
         public static let invalidOptions = Code(rawValue: 41)
-        /// A plugin file was refused before or at loading.
+        /// The host refused a plugin file before or while loading it.
         public static let pluginRefused = Code(rawValue: 42)
         /// No plugin on the search path offers the component.
         public static let componentNotFound = Code(rawValue: 43)
@@ -73,14 +73,14 @@ extension StorageError {
         public static let noSpace = Code(rawValue: 46)
         /// The new value is in place and complete, but whether it survives a power loss is unknown.
         public static let durabilityUnknown = Code(rawValue: 47)
-        /// A sealed value cannot be opened: it, its header or its address was changed, or another key sealed it. The
-        /// stored bytes stay where they are.
+        /// A sealed value cannot be opened: the value, its header or its address was changed, or another key sealed it.
+        /// The stored bytes stay where they are.
         public static let cannotOpen = Code(rawValue: 48)
     }
 }
 
 extension StorageError.Code {
-    /// The code's own sentence, used when an error brings none.
+    /// The code's own sentence, for errors without a message.
     public var summary: String { Self.summaries[self] ?? "error \(rawValue)" }
 
     private static let summaries: [Self: String] = [

@@ -1,6 +1,5 @@
 extension StorageError.Code {
-    /// The name of the code, e.g. `notFound`, for other programs; `code<number>` for one that this version does not
-    /// know.
+    /// The name of the code for other programs, e.g. `notFound`; `code<number>` if this version does not know it.
     package var name: String { Self.names[self] ?? "code\(rawValue)" }
 
     private static let names: [Self: String] = [

@@ -1,4 +1,4 @@
-/// One value per code, for `catch StorageError.notFound` and for throwing with the code's own sentence.
+/// One error per code, to match with `catch StorageError.notFound` and to throw with the code's own sentence.
 extension StorageError {
     /// No value is stored for the key.
     public static let notFound = StorageError(.notFound)
@@ -12,21 +12,21 @@ extension StorageError {
     public static let keychainError = StorageError(.keychainError)
     /// A file operation failed.
     public static let fileError = StorageError(.fileError)
-    /// The name of a preferences suite is not usable.
+    /// The name of a preferences suite is invalid.
     public static let invalidUserDefaultsSuite = StorageError(.invalidUserDefaultsSuite)
-    /// An app group identifier is missing or not usable.
+    /// An app group identifier is missing or invalid.
     public static let invalidAppGroupIdentifier = StorageError(.invalidAppGroupIdentifier)
     /// A value is larger than the limit for automatic synchronization.
     public static let dataTooLargeForSync = StorageError(.dataTooLargeForSync)
     /// A catalog is registered and does not list the key.
     public static let unregisteredKey = StorageError(.unregisteredKey)
-    /// Two registered keys have one address.
+    /// Two registered keys have the same address.
     public static let duplicateRegisteredKeys = StorageError(.duplicateRegisteredKeys)
     /// A key in a catalog has no description.
     public static let missingDescription = StorageError(.missingDescription)
-    /// The key is for phones and this device is a watch.
+    /// The key is for phones, and this device is a watch.
     public static let phoneOnlyKeyAccessedOnWatch = StorageError(.phoneOnlyKeyAccessedOnWatch)
-    /// The key is for watches and this device is a phone.
+    /// The key is for watches, and this device is a phone.
     public static let watchOnlyKeyAccessedOnPhone = StorageError(.watchOnlyKeyAccessedOnPhone)
     /// An error from outside without a code of its own.
     public static let unknown = StorageError(.unknown)
@@ -40,11 +40,11 @@ extension StorageError {
     public static let busy = StorageError(.busy)
     /// A call did not end before its deadline.
     public static let timedOut = StorageError(.timedOut)
-    /// The caller gave up.
+    /// The caller cancelled the call.
     public static let cancelled = StorageError(.cancelled)
     /// Stored data is damaged.
     public static let corrupt = StorageError(.corrupt)
-    /// The component does not offer what was asked for.
+    /// The component does not offer the requested feature.
     public static let unsupported = StorageError(.unsupported)
     /// A configuration value is missing, unknown or of the wrong kind.
     public static let invalidConfiguration = StorageError(.invalidConfiguration)

@@ -1,7 +1,7 @@
-/// Why a storage operation failed: a stable code, the sentence that names the object, and what to do next.
+/// Why a storage operation failed: a stable code, a message that names the object, and a hint at what to do next.
 ///
-/// The same error crosses the plugin boundary in both directions: a code thrown by a plugin is caught in the app as
-/// the same code, with its message. Errors are matched by code, so that messages can improve without breaking callers:
+/// The same error crosses the plugin boundary in both directions: the app catches a plugin's error with the same code
+/// and message. Match errors by code, so that messages can improve without breaking callers:
 ///
 /// ```swift
 /// do { theme = try await router.get(.theme) } catch StorageError.notFound { theme = "light" }
@@ -13,14 +13,14 @@ public struct StorageError: Error, Sendable {
     public let code: Code
     /// What failed, on which object (domain, key, path, plugin), what was expected and what was found.
     public let message: String
-    /// What the reader can do next; empty if there is nothing to advise.
+    /// What the reader can do next; empty if there is no advice.
     public let hint: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What failed, by name. Lower case, no final period, no secret. Empty stands for the code's own text.
+    ///   - message: What failed, by name. Lower case, no final period, no secret. If empty, the code's own sentence.
     ///   - hint: What to do next; may be empty.
     public init(_ code: Code, _ message: String = "", hint: String = "") {
         self.code = code
@@ -28,7 +28,7 @@ public struct StorageError: Error, Sendable {
         self.hint = hint
     }
 
-    /// Matches any error that is a `StorageError` of the same code, so that `catch StorageError.notFound` works.
+    /// Matches any `StorageError` with the same code, so that `catch StorageError.notFound` works.
     public static func ~= (pattern: StorageError, error: any Error) -> Bool {
         (error as? StorageError)?.code == pattern.code
     }
@@ -40,6 +40,6 @@ extension StorageError: Equatable {
 }
 
 extension StorageError: CustomStringConvertible {
-    /// The message, and the hint behind it if there is one.
+    /// The message, followed by the hint if there is one.
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }

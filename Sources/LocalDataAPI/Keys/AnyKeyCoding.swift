@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The serializer of a key whose type is not known where it is used.
+/// The serializer of a key whose type the caller does not know.
 struct AnyKeyCoding: Sendable {
     private let format: SerializerFormat
     /// Decodes with the key's own type, if it has one.
@@ -16,7 +16,7 @@ struct AnyKeyCoding: Sendable {
         }
     }
 
-    /// For a key without a type: the format alone says how its bytes are read.
+    /// For a key without a type: only the format determines how its bytes are read.
     init(_ format: SerializerFormat) {
         self.format = format
         decode = nil

@@ -2,18 +2,18 @@ public import FoundationEssentials
 
 /// A key without its type, for lists of keys with different values.
 public struct AnyStorageKey: Sendable {
-    /// What is known of the key.
+    /// The key's description.
     public let descriptor: StorageKeyDescriptor
-    /// How a resolved key is found again; the typed key's own, if there is one.
+    /// Holds the key's resolutions; the typed key's own slot, if there is one.
     package let slot: KeyResolutionSlot
-    /// Where the value is, if that is not what the domain means here.
+    /// The value's namespace if it differs from the one that the domain resolves to.
     package let place: StorageNamespace?
 
-    // Made when it is asked for: two keys may name each other as their sources.
+    // Evaluated on demand, since two keys may name each other as sources.
     private let makeMigration: (@Sendable () -> AnyStorageMigration?)?
     private let coding: AnyKeyCoding
 
-    /// Forgets the type of a key.
+    /// Erases the type of a key.
     public init<Value>(_ key: StorageKey<Value>) {
         descriptor = .from(key)
         slot = key.slot
@@ -23,7 +23,7 @@ public struct AnyStorageKey: Sendable {
         coding = AnyKeyCoding(key.serializer)
     }
 
-    /// A key that has no Swift type here.
+    /// A key without a Swift type.
     public init(_ descriptor: StorageKeyDescriptor, migration: AnyStorageMigration? = nil) {
         self.descriptor = descriptor
         slot = KeyResolutionSlot()
@@ -33,7 +33,7 @@ public struct AnyStorageKey: Sendable {
         coding = AnyKeyCoding(descriptor.serializer)
     }
 
-    /// A key at a place that the configuration may not have any more.
+    /// A key in a namespace that the configuration may no longer contain.
     package init(_ descriptor: StorageKeyDescriptor, at place: StorageNamespace) {
         self.descriptor = descriptor
         self.place = place
@@ -42,10 +42,10 @@ public struct AnyStorageKey: Sendable {
         coding = AnyKeyCoding(descriptor.serializer)
     }
 
-    /// Forgets the type of a key: `.key(StorageKey.theme)` reads well in a catalog.
+    /// Erases the type of a key: `.key(StorageKey.theme)` reads well in a catalog.
     public static func key<Value>(_ key: StorageKey<Value>) -> AnyStorageKey { AnyStorageKey(key) }
 
-    /// How older data comes to it, if the key says so.
+    /// The migration that brings older data to the key, if it has one.
     public var migration: AnyStorageMigration? { makeMigration?() }
 
     package var hasMigration: Bool { makeMigration != nil }
@@ -54,20 +54,20 @@ public struct AnyStorageKey: Sendable {
 extension AnyStorageKey {
     /// The value in stored bytes, read with the key's own serializer.
     ///
-    /// - Throws: `deserializationFailed` if the bytes are no such value; `unsupported` if the key has another type, or
-    ///   no type and bytes that only the app understands. Both name the key.
+    /// - Throws: `deserializationFailed` if the bytes are not such a value; `unsupported` if the key has another type,
+    ///   or has no type and only the app understands its bytes. Both name the key.
     public func value<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, from data: Data
     ) throws(StorageError) -> Value {
         try naming { () throws(StorageError) in try coding.value(type, data) }
     }
 
-    /// The same for any type: text, numbers, lists and dictionaries as JSON has them.
+    /// The value as any type: text, numbers, lists and dictionaries as in JSON.
     public func anyValue(from data: Data) throws(StorageError) -> AnyCodable {
         try naming { () throws(StorageError) in try coding.anyValue(data) }
     }
 
-    /// Throws what ``value(_:from:)`` would, as far as it can be told for a key without a type.
+    /// Throws what ``value(_:from:)`` would, as far as that is known for a key without a type.
     package func check(_ data: Data) throws(StorageError) {
         try naming { () throws(StorageError) in try coding.check(data) }
     }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A catalog without its types, as a JSON document: what an app writes so that tools know its keys.
+/// A catalog without its types, as a JSON document. An app writes it so that tools know its keys.
 ///
 /// ```json
 /// { "format": 1, "name": "AppCatalog", "keys": [ { "address": "userDefaults/theme", "security": "none", ... } ] }
@@ -20,7 +20,7 @@ public struct CatalogManifest: StorageKeyCatalog {
     /// Reads a manifest.
     ///
     /// - Parameter source: The file's name for errors.
-    /// - Throws: `invalidConfiguration` naming the file and the key that is not well formed.
+    /// - Throws: `invalidConfiguration` with the file and the malformed key.
     public init(json: Data, source: String) throws(StorageError) {
         let document: Document
         do { document = try JSONCoding.decode(Document.self, from: json) } catch {

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public enum FileDirectory: Hashable, Sendable {
     /// Data that the user would miss: below `$XDG_DATA_HOME`.
     case documents
-    /// Data that can be made again: below `$XDG_CACHE_HOME`, where cleaners may delete it.
+    /// Data that the app can recreate: below `$XDG_CACHE_HOME`, where cleaners may delete it.
     case caches
     /// A folder of the app's own, by an absolute file URL.
     case custom(URL)
@@ -20,7 +20,7 @@ extension FileDirectory {
         }
     }
 
-    /// The folder that a scope stands for; `nil` if it is none.
+    /// The folder with this scope; `nil` if the scope names none.
     package init?(scope: String) {
         switch scope {
         case "documents": self = .documents

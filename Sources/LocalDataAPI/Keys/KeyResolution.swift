@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// What a host has found out about a key: a link in the chain that the key's slot holds. Hosts subclass it.
+/// A host's cached resolution of a key: a link in the list that the key's slot holds. Hosts subclass it.
 open class KeyResolution: @unchecked Sendable {
-    // Safe to share: set before the object is published through the slot's atomic, and never changed after.
+    // Safe to share: set before the slot's atomic publishes the object, and never changed later.
     fileprivate(set) package final var next: Unmanaged<KeyResolution>?
-    /// What the key was resolved for; two that are equal are the same.
+    /// Identifies the snapshot that the key was resolved for.
     package final let snapshot: UInt
 
     package init(snapshot: UInt) { self.snapshot = snapshot }
 }
 
-/// The place in a key where resolutions are kept: a list that only grows at its head, read without a lock.
+/// A key's cached resolutions: a list that only grows at its head and is read without a lock.
 ///
-/// A resolution lives as long as its key, so a reader never meets one that is gone; a key that is resolved for another
-/// configuration gets one more link.
+/// A resolution lives as long as its key, so a reader never follows a dangling link. Resolving a key for another
+/// configuration adds a link.
 package final class KeyResolutionSlot: Sendable {
     private let head = Atomic<UInt>(0)
 
@@ -27,8 +27,8 @@ package final class KeyResolutionSlot: Sendable {
         }
     }
 
-    /// The newest resolution for a snapshot. It is not counted, since threads that share a key would fight for the
-    /// count; it is valid as long as this slot is kept alive.
+    /// The newest resolution for a snapshot. It is unmanaged, because threads that share a key would contend for its
+    /// reference count. It is valid while this slot is alive.
     @inline(__always)
     package func resolution(for snapshot: UInt) -> Unmanaged<KeyResolution>? {
         var link = Self.unmanaged(head.load(ordering: .acquiring))

@@ -1,5 +1,5 @@
 extension StorageAddress {
-    /// The parts of an address as text, before any default is filled in.
+    /// The parts of an address as text, before defaults are filled in.
     package struct Parts: Equatable, Sendable {
         package let domain: String
         /// `nil` if the text has no `:`.
@@ -8,10 +8,10 @@ extension StorageAddress {
         package let name: String?
     }
 
-    /// Takes `domain[:scope][/name]` apart.
+    /// Splits `domain[:scope][/name]` into its parts.
     ///
-    /// - Throws: `invalidAddress` with the text in question if the domain is empty or a `%` in the scope does not
-    ///   start `%2F` or `%25`.
+    /// - Throws: `invalidAddress` with the text if the domain is empty, or a `%` in the scope does not start `%2F` or
+    ///   `%25`.
     package static func parts(of text: String) throws(StorageError) -> Parts {
         let utf8 = text.utf8
         let slash = utf8.firstIndex(of: UInt8(ascii: "/"))

@@ -1,23 +1,23 @@
-/// The full address of a stored value: a place and a name in it.
+/// The full address of a stored value: a namespace and a name in it.
 ///
-/// As text it is `domain[:scope]/name`: the domain ends at the first `:` or `/`, the scope at the first `/`, and all
-/// that follows is the name. `/` and `%` inside a scope are written `%2F` and `%25`.
+/// As text it is `domain[:scope]/name`: the domain ends at the first `:` or `/`, the scope at the first `/`, and the
+/// rest is the name. `/` and `%` inside a scope are written `%2F` and `%25`.
 public struct StorageAddress: Hashable, Sendable {
-    /// The most bytes that a name may have in UTF-8.
+    /// The longest name, in UTF-8 bytes.
     public static let longestName = 1024
 
-    /// Where the name belongs.
+    /// The namespace of the name.
     public let place: StorageNamespace
     /// The key's name: any UTF-8 without NUL, 1 to 1,024 bytes, compared byte for byte.
     public let name: String
 
-    /// Creates an address; nothing is checked before it is used.
+    /// Creates an address. It is checked only when it is used.
     public init(_ place: StorageNamespace, name: String) {
         self.place = place
         self.name = name
     }
 
-    /// Compares bytes, so that two spellings of one character are two names.
+    /// Compares bytes, so that two encodings of one character are two names.
     public static func == (left: StorageAddress, right: StorageAddress) -> Bool {
         left.place == right.place && left.name.utf8.elementsEqual(right.name.utf8)
     }
@@ -36,7 +36,7 @@ extension StorageAddress: CustomStringConvertible {
 }
 
 extension StorageAddress {
-    /// Throws `invalidAddress` unless domain, scope and name keep the limits that every store can rely on.
+    /// Throws `invalidAddress` unless domain, scope and name are within the limits that every store can rely on.
     package func validate() throws(StorageError) {
         try place.validate()
         guard !name.isEmpty else {
@@ -61,7 +61,7 @@ extension StorageAddress {
 }
 
 extension StorageNamespace {
-    /// Throws `invalidAddress` unless domain and scope keep their limits.
+    /// Throws `invalidAddress` unless domain and scope are within their limits.
     package func validate() throws(StorageError) {
         let letters = domain.utf8.allSatisfy {
             switch $0 {

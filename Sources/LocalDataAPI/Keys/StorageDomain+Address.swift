@@ -1,5 +1,5 @@
 extension StorageDomain {
-    /// The domain that an address' parts mean.
+    /// The domain with this name and scope.
     ///
     /// - Throws: `invalidAddress` if a folder is neither `documents`, `caches` nor an absolute path.
     package init(name: String, scope: String?) throws(StorageError) {
@@ -31,8 +31,8 @@ extension StorageDomain {
 }
 
 extension StorageKeyDescriptor {
-    /// Describes the key at an address `domain[:scope]/name` that no catalog lists: its domain's own policy applies,
-    /// and its values are the bytes as they are.
+    /// Describes the key at an address `domain[:scope]/name` that no catalog lists: its domain's default policy
+    /// applies, and its values are raw bytes.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public init(address text: String) throws(StorageError) {
@@ -45,7 +45,7 @@ extension StorageKeyDescriptor {
         self.init(name: name, domain: try StorageDomain(name: parts.domain, scope: parts.scope))
     }
 
-    /// The same for a name in a domain.
+    /// Describes the key with this name in a domain.
     package init(name: String, domain: StorageDomain) {
         self.init(
             name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
@@ -54,7 +54,7 @@ extension StorageKeyDescriptor {
 }
 
 extension StorageDomain {
-    /// How a key is protected that says nothing itself because nothing describes it.
+    /// The policy of a key that no catalog describes.
     package var ownPolicy: SecurityPolicy {
         switch self {
         case .userDefaults, .appGroupUserDefaults, .fileSystem, .appGroupFileSystem, .custom: .none

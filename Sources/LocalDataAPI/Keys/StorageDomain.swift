@@ -1,7 +1,7 @@
-/// Where a key's value belongs. A domain is a name that the configuration maps to a store, so what really holds the
-/// value is decided at run time.
+/// Where a key's value belongs. The configuration maps the domain's name to a store, so the store is chosen at run
+/// time.
 public enum StorageDomain: Hashable, Sendable {
-    /// Preferences: many small values. `suite` separates apps or modules; `nil` is the app's own.
+    /// Preferences: many small values. `suite` separates apps or modules; `nil` is the app's own suite.
     case userDefaults(suite: String? = nil)
     /// Preferences shared by the apps of a group. `nil` stands for `StorageConfiguration.defaultAppGroupIdentifier`.
     case appGroupUserDefaults(identifier: String? = nil)
@@ -13,7 +13,7 @@ public enum StorageDomain: Hashable, Sendable {
     case encryptedFileSystem(directory: FileDirectory = .documents)
     /// Files shared by the apps of a group. `nil` stands for `StorageConfiguration.defaultAppGroupIdentifier`.
     case appGroupFileSystem(id: String? = nil, directory: FileDirectory = .documents)
-    /// A domain of a plugin author's own. The name has letters, digits, `.`, `_` and `-`, at most 64 bytes.
+    /// A plugin author's own domain. The name has letters, digits, `.`, `_` and `-`, at most 64 bytes.
     case custom(name: String, scope: String? = nil)
 }
 
@@ -38,8 +38,7 @@ extension StorageDomain {
 }
 
 extension StorageDomain: CustomStringConvertible {
-    /// The domain and its scope as an address has them, e.g. `keychain:com.example`; `/` and `%` in a scope are
-    /// escaped.
+    /// The domain and its scope as in an address, e.g. `keychain:com.example`; `/` and `%` in a scope are escaped.
     public var description: String {
         switch self {
         case .userDefaults(let suite): Self.join(name, suite)

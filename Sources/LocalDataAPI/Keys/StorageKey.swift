@@ -1,6 +1,6 @@
-/// A typed key: what is stored, where it belongs, how it is protected, and who answers for it.
+/// A typed key: what is stored, where it belongs, how it is protected, and who owns it.
 ///
-/// Keys are declared once, as static members, and used through a router:
+/// Declare keys once, as static members, and use them through a router:
 ///
 /// ```swift
 /// extension StorageKey where Value == String {
@@ -11,25 +11,25 @@
 /// let theme = try await StorageRouter.shared.get(.theme)
 /// ```
 ///
-/// A key remembers how it was resolved, so that a second use costs no look-up; keep it rather than make it anew.
+/// A key caches its resolution, so the second use needs no look-up. Keep a key rather than recreate it.
 public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConvertible {
     /// The name in its domain: any UTF-8 without NUL, 1 to 1,024 bytes.
     public let name: String
     /// Where the value belongs.
     public let domain: StorageDomain
-    /// How it is protected.
+    /// How the value is protected.
     public let security: SecurityPolicy
-    /// How it becomes bytes.
+    /// How the value becomes bytes.
     public let serializer: Serializer<Value>
-    /// Who answers for it: a module, a team.
+    /// The owner: a module or a team.
     public let owner: String
-    /// What it is, for people who audit what the app stores.
+    /// What the key is for, for people who audit what the app stores.
     public let description: String
-    /// On which devices it may be used.
+    /// The devices that may use the key.
     public let availability: PlatformAvailability
-    /// Whether it is synchronized.
+    /// Whether the value is synchronized.
     public let syncPolicy: SyncPolicy
-    /// How a resolved key is found again.
+    /// Caches the key's resolutions.
     package let slot = KeyResolutionSlot()
 
     private let makeMigration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
@@ -57,7 +57,7 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         makeMigration = migration
     }
 
-    /// How older data comes to this key, if the key says so.
+    /// The migration that brings older data to the key, if it has one.
     public var migration: AnyStorageMigration? { makeMigration?(self) }
 
     package var hasMigration: Bool { makeMigration != nil }

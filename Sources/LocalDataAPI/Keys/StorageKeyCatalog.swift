@@ -1,8 +1,8 @@
 /// The list of the keys of an app or module, for audit and enforcement.
 public protocol StorageKeyCatalog: Sendable {
-    /// The catalog's name in reports; the type's name if not given.
+    /// The catalog's name in reports; the type's name by default.
     var name: String { get }
-    /// Every key, also those that were never written.
+    /// Every key, including those that were never written.
     var allKeys: [AnyStorageKey] { get }
 }
 

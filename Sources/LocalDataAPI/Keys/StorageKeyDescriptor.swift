@@ -1,27 +1,27 @@
-/// All that is known of a key without its type: what catalogs, audits and migrations work with.
+/// A key's description without its type, for catalogs, audits and migrations.
 public struct StorageKeyDescriptor: Sendable {
     /// The name in its domain.
     public let name: String
     /// Where the value belongs.
     public let domain: StorageDomain
-    /// How it is protected.
+    /// How the value is protected.
     public let security: SecurityPolicy
-    /// The format of its bytes.
+    /// The format of the value's bytes.
     public let serializer: SerializerFormat
     /// The name of the value's type.
     public let valueType: String
-    /// Who answers for it.
+    /// The owner: a module or a team.
     public let owner: String
-    /// What it is, for people.
+    /// What the key is for.
     public let description: String
-    /// On which devices it may be used.
+    /// The devices that may use the key.
     public let availability: PlatformAvailability
-    /// Whether it is synchronized.
+    /// Whether the value is synchronized.
     public let syncPolicy: SyncPolicy
-    /// The catalog that registered it, if one did.
+    /// The catalog that registered the key, if any.
     public let catalog: String?
 
-    /// Describes a key that has no Swift type here, e.g. one from a manifest.
+    /// Describes a key without a Swift type, e.g. one from a manifest.
     public init(
         name: String, domain: StorageDomain, security: SecurityPolicy = .recommended,
         serializer: SerializerFormat = .json, valueType: String = "", owner: String, description: String,

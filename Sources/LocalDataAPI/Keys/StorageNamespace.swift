@@ -1,17 +1,17 @@
-/// A place for names inside a store: a domain and its scope, with every default filled in.
+/// A namespace for names inside a store: a domain and its scope, with every default filled in.
 ///
-/// Two values are the same place if `domain` and `scope` are equal byte for byte; `directory` only says where a store
-/// that keeps files should put it.
+/// Two namespaces are equal if `domain` and `scope` are equal byte for byte; `directory` only says where a store that
+/// keeps files should put them.
 public struct StorageNamespace: Sendable {
     /// The domain's name: letters, digits, `.`, `_` and `-`, at most 64 bytes.
     public let domain: String
     /// The suite, service, group or folder; any UTF-8 without NUL, at most 1,024 bytes; may be empty.
     public let scope: String
-    /// The absolute path of the folder in which a store that keeps files should keep this place, or `nil` for the
-    /// store's own choice. Stores of other kinds ignore it.
+    /// The absolute path of the folder for a store that keeps files, or `nil` if the store chooses. Other stores ignore
+    /// it.
     public let directory: String?
 
-    /// Creates a place.
+    /// Creates a namespace.
     public init(domain: String, scope: String = "", directory: String? = nil) {
         self.domain = domain
         self.scope = scope
@@ -20,7 +20,7 @@ public struct StorageNamespace: Sendable {
 }
 
 extension StorageNamespace: Hashable {
-    /// Compares the bytes of domain and scope, not their normalised characters.
+    /// Compares the bytes of domain and scope, without Unicode normalization.
     public static func == (left: StorageNamespace, right: StorageNamespace) -> Bool {
         left.domain.utf8.elementsEqual(right.domain.utf8) && left.scope.utf8.elementsEqual(right.scope.utf8)
     }
@@ -36,6 +36,6 @@ extension StorageNamespace: Hashable {
 }
 
 extension StorageNamespace: CustomStringConvertible {
-    /// Domain and scope as an address has them, e.g. `keychain:com.example`.
+    /// Domain and scope as in an address, e.g. `keychain:com.example`.
     public var description: String { scope.isEmpty ? domain : "\(domain):\(StorageAddress.escaped(scope: scope))" }
 }

@@ -1,6 +1,6 @@
-/// A log that keeps nothing.
+/// A log that discards every message.
 public struct SilentLog: StorageLogHandler {
-    /// The highest level, at which nothing happens either.
+    /// The highest level; messages at this level are discarded too.
     public let level = StorageLogLevel.error
 
     /// Creates the log.

@@ -1,17 +1,17 @@
-/// Takes the library's log. An app brings its own to join its logging; components reach the same one through
-/// ``HostServices``.
+/// Receives the library's log messages. An app supplies its own handler to join its logging; components reach the same
+/// one through ``HostServices``.
 ///
-/// Messages have the names of keys, stores and files, never a value. `log` is called from any thread, must not wait,
-/// and must not call the library.
+/// Messages contain names of keys, stores and files, never a value. The library calls `log` from any thread. `log` must
+/// not wait and must not call the library.
 public protocol StorageLogHandler: Sendable {
-    /// The least level that is kept; messages below it are not even made.
+    /// The lowest level that is logged; messages below it are not even built.
     var level: StorageLogLevel { get }
-    /// Takes one message. `label` says where it comes from, e.g. `router` or a component's id.
+    /// Receives one message. `label` is its origin, e.g. `router` or a component's id.
     func log(_ level: StorageLogLevel, label: String, _ message: String)
 }
 
 extension StorageLogHandler {
-    /// Makes and logs a message if its level is kept.
+    /// Builds and logs a message if its level is logged.
     public func callAsFunction(_ level: StorageLogLevel, _ label: String, _ message: @autoclosure () -> String) {
         if level >= self.level { log(level, label: label, message()) }
     }

@@ -1,4 +1,4 @@
-/// How much a message matters.
+/// The severity of a message.
 public enum StorageLogLevel: Int32, Comparable, CaseIterable, Hashable, Sendable {
     /// What the library does, step by step.
     case debug = 0
@@ -6,9 +6,9 @@ public enum StorageLogLevel: Int32, Comparable, CaseIterable, Hashable, Sendable
     case info = 1
     /// Something that may need attention.
     case warning = 2
-    /// Something that failed and is reported to nobody else.
+    /// A failure that no caller learns of otherwise.
     case error = 3
 
-    /// Orders by weight.
+    /// Orders by severity.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,9 +1,9 @@
-/// A migration that makes one value of what several sources have.
+/// A migration that combines the values of several sources into one.
 public protocol AggregatingMigration: StorageMigration {
     /// Where the data comes from; each is read with its own serializer.
     var sourceKeys: [AnyStorageKey] { get }
 
-    /// The value for the destination. It is called if at least one source has data.
+    /// The value for the destination. Called if at least one source has data.
     func aggregate(_ sources: MigrationSources) async throws -> Value
 }
 
@@ -11,7 +11,7 @@ extension AggregatingMigration {
     /// The sources.
     public var sources: [AnyStorageKey] { sourceKeys }
 
-    /// Whether any of the sources has data.
+    /// Whether any source has data.
     public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
         for source in sourceKeys where try await router.exists(source) { return true }
         return false
@@ -19,8 +19,8 @@ extension AggregatingMigration {
 
     /// Reads all sources, aggregates, writes the destination and removes the sources.
     ///
-    /// - Throws: `aggregationFailed` naming the source that cannot be decoded, or with what `aggregate` threw; what
-    ///   reading and writing throw, as it is.
+    /// - Throws: `aggregationFailed` with the source that cannot be decoded, or with what `aggregate` threw. Errors of
+    ///   reading and writing pass through.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {

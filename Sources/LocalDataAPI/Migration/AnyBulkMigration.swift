@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A bulk migration without its type, for lists.
+/// A type-erased bulk migration, for lists.
 public struct AnyBulkMigration: Sendable {
     /// See ``BulkMigration/id``.
     public let id: String
@@ -20,12 +20,12 @@ public struct AnyBulkMigration: Sendable {
     public let conflictPolicy: MigrationConflictPolicy
     /// See ``BulkMigration/changesValues``.
     public let changesValues: Bool
-    /// The pack that it comes from; `nil` for one of the app's own. The loader of packs sets it.
+    /// The migration's pack; `nil` for the app's own. The loader of packs sets it.
     package var pack: MigrationPackIdentity?
 
     private let conversion: @Sendable (Data, String) throws -> Data
 
-    /// Forgets the type of a migration.
+    /// Erases the type of a migration.
     public init(_ migration: some BulkMigration) {
         id = migration.id
         revision = migration.revision
@@ -39,7 +39,7 @@ public struct AnyBulkMigration: Sendable {
         conversion = { try migration.convert($0, named: $1) }
     }
 
-    /// A migration that is no Swift type here.
+    /// A migration without a Swift type.
     package init(
         _ description: MigrationDescription, source: MigrationRange, destination: MigrationRange, changesValues: Bool,
         conversion: @escaping @Sendable (Data, String) throws -> Data
@@ -59,20 +59,20 @@ public struct AnyBulkMigration: Sendable {
     /// See ``BulkMigration/convert(_:named:)``.
     public func convert(_ data: Data, named name: String) throws -> Data { try conversion(data, name) }
 
-    /// The name that a value of the source gets.
+    /// The destination's name for a value of the source.
     package func destinationName(of name: String) -> String {
         destination.prefix + String(decoding: name.utf8.dropFirst(source.prefix.utf8.count), as: UTF8.self)
     }
 
-    /// The name that a value of the destination had.
+    /// The source's name for a value of the destination.
     package func sourceName(of name: String) -> String {
         source.prefix + String(decoding: name.utf8.dropFirst(destination.prefix.utf8.count), as: UTF8.self)
     }
 
-    /// Throws if the migration can never be right.
+    /// Throws if the migration can never work.
     ///
-    /// - Throws: `validationFailed` if values would be less protected than they are, or the destination is a part of
-    ///   the source, so that what has come there would be moved again.
+    /// - Throws: `validationFailed` if it would weaken the protection of values, or if the destination is a part of the
+    ///   source, so that it would move its own results again.
     public func validate() throws(MigrationError) {
         try MigrationUtils.validateCompatibility(
             from: source.key("").descriptor, to: destination.key("").descriptor, allowingOtherTypes: true)

@@ -1,6 +1,6 @@
-/// A migration without its type, for keys and lists.
+/// A type-erased migration, for keys and lists.
 public struct AnyStorageMigration: Sendable {
-    /// The key that the data comes to.
+    /// The destination.
     public let destinationKey: AnyStorageKey
     /// See ``StorageMigration/id``.
     public let id: String
@@ -18,14 +18,14 @@ public struct AnyStorageMigration: Sendable {
     public let summary: String
     /// See ``StorageMigration/fingerprint``.
     public let fingerprint: String?
-    /// The pack that it comes from; `nil` for one of the app's own. The loader of packs sets it.
+    /// The migration's pack; `nil` for the app's own. The loader of packs sets it.
     package var pack: MigrationPackIdentity?
 
     private let condition: @Sendable (any StorageProviding, MigrationContext) async throws -> Bool
     private let action: @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult
     private let validation: @Sendable () throws(MigrationError) -> Void
 
-    /// Forgets the type of a migration.
+    /// Erases the type of a migration.
     public init(_ migration: some StorageMigration) {
         destinationKey = AnyStorageKey(migration.destinationKey)
         id = migration.id
@@ -44,7 +44,7 @@ public struct AnyStorageMigration: Sendable {
         validation = { () throws(MigrationError) in try migration.validate() }
     }
 
-    /// A migration that is no Swift type here.
+    /// A migration without a Swift type.
     package init(
         _ description: MigrationDescription, destination: AnyStorageKey, sources: [AnyStorageKey],
         condition: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Bool,
@@ -81,7 +81,7 @@ public struct AnyStorageMigration: Sendable {
         validation = { () throws(MigrationError) in try migration.validate() }
     }
 
-    /// What is known of the key that the data comes to.
+    /// The description of the destination.
     public var destinationDescriptor: StorageKeyDescriptor { destinationKey.descriptor }
 
     /// Whether there is something to do.
@@ -89,18 +89,18 @@ public struct AnyStorageMigration: Sendable {
         try await condition(router, context)
     }
 
-    /// Does it.
+    /// Runs the migration.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
         try await action(router, context)
     }
 
-    /// Throws if the migration can never be right.
+    /// Throws if the migration can never work.
     public func validate() throws(MigrationError) { try validation() }
 }
 
-/// What brings data to a key whose type is not known; see ``StorageMigration``.
+/// Brings data to a key whose type is not known; see ``StorageMigration``.
 package protocol UntypedMigration: Sendable {
     var destination: AnyStorageKey { get }
     var id: String { get }

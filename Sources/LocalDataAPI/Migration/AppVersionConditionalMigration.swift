@@ -1,16 +1,17 @@
-/// Runs another migration if an app before a given version wrote the data: one step of several, of which those run, in
-/// the order of their registration or dependencies, that lie after the version of the data and not after that of the
-/// running app. Data of 1.0 under an app of 3.0 goes through the steps to 2.0 and to 3.0; under 2.0.0-beta.3 neither
-/// that to 2.0.0-rc.1 nor that to 2.0.0 is taken.
+/// Runs another migration if an app before a given version wrote the data.
 ///
-/// What counts is the version that wrote the data, not the one that runs: it is recorded with every value whose store
-/// keeps attributes, and `migrations.dataVersion` in the configuration says it for data without.
+/// It is one step of several. The steps that run lie after the data's version and not after the running app's version,
+/// in the order of their registration or dependencies. Data of 1.0 under an app of 3.0 takes the steps to 2.0 and to
+/// 3.0; under 2.0.0-beta.3 it takes neither the step to 2.0.0-rc.1 nor that to 2.0.0.
+///
+/// The version that wrote the data counts, not the running one. It is recorded with every value whose store keeps
+/// attributes; for other data, `migrations.dataVersion` in the configuration sets it.
 public struct AppVersionConditionalMigration<Value: Codable & Sendable>: ConditionalMigration {
-    /// The key that the data comes to.
+    /// The destination.
     public let destinationKey: StorageKey<Value>
     /// The first version whose data needs no migration.
     public let minAppVersion: String
-    /// What runs; its own condition is asked as well.
+    /// The migration to run, if its own condition holds too.
     public let fallbackMigration: AnyStorageMigration
 
     /// Declares a migration.
@@ -20,25 +21,25 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
         self.fallbackMigration = fallbackMigration
     }
 
-    /// The fallback's, and the version.
+    /// The fallback's id and the version.
     public var id: String { "\(fallbackMigration.id) before \(minAppVersion)" }
-    /// The fallback's.
+    /// The fallback's revision.
     public var revision: Int { fallbackMigration.revision }
-    /// The fallback's.
+    /// The fallback's sources.
     public var sources: [AnyStorageKey] { fallbackMigration.sources }
-    /// The fallback's.
+    /// The fallback's dependencies.
     public var dependencies: [String] { fallbackMigration.dependencies }
-    /// The fallback's.
+    /// The fallback's policy.
     public var conflictPolicy: MigrationConflictPolicy { fallbackMigration.conflictPolicy }
-    /// The fallback's.
+    /// The fallback's effect.
     public var effect: MigrationEffect { fallbackMigration.effect }
-    /// The fallback's.
+    /// The fallback's summary.
     public var summary: String { fallbackMigration.summary }
 
-    /// Whether the fallback has something to do, an earlier version wrote its data, and the running app is not of an
-    /// earlier version itself; one that says no version counts as the latest.
+    /// Whether the fallback has something to do, an earlier version wrote its data, and the running app is not itself
+    /// of an earlier version. An app without a version counts as the latest.
     ///
-    /// - Throws: `conditionalMigrationFailed` if the version of the data is not known, or one of both is no version.
+    /// - Throws: `conditionalMigrationFailed` if the version of the data is unknown, or either version is malformed.
     public func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
         try validate()
         guard try await fallbackMigration.shouldMigrate(using: router, context: context) else { return false }
@@ -65,8 +66,7 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
         return minimum <= running
     }
 
-    /// Runs the fallback. What it writes is data of the version that this is the step to, unless the fallback says
-    /// another.
+    /// Runs the fallback. Its results count as data of this step's version, unless the fallback declares another.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
@@ -77,7 +77,7 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
             duration: result.duration, outcome: result.outcome)
     }
 
-    /// Checks that the version is one, and that the fallback has the same destination and is right itself.
+    /// Checks that the version is well formed, and that the fallback is valid and has the same destination.
     public func validate() throws(MigrationError) {
         guard SemanticVersion(minAppVersion) != nil else {
             throw MigrationError(

@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// Moves all values of a place, or those whose names begin with a prefix. This is what an app or a migration pack
-/// implements for values whose keys it does not know one by one.
+/// Moves all values of a namespace, or those whose names begin with a prefix. An app or a migration pack implements it
+/// for values whose keys it does not know one by one.
 ///
-/// The host reads, writes and removes, in chunks: each takes effect as a whole or not at all, what was written is read
-/// back, and only then the sources are removed that nobody has changed. An interrupted run is taken up where it
-/// stopped. A name keeps what follows the prefix: `old.theme` becomes `new.theme` if `old.` is to become `new.`.
+/// The host reads, writes and removes in chunks. Each chunk takes effect as a whole or not at all. The host reads back
+/// what it wrote, and only then removes those sources that nobody has changed. An interrupted run resumes where it
+/// stopped. A name keeps what follows the prefix: moving from `old.` to `new.`, `old.theme` becomes `new.theme`.
 ///
 /// ```swift
 /// struct SettingsMove: BulkMigration {
@@ -15,48 +15,48 @@ public import FoundationEssentials
 /// }
 /// ```
 public protocol BulkMigration: Sendable {
-    /// What the ledger knows the migration by; never changes its meaning.
+    /// The migration's id in the ledger; never changes its meaning.
     var id: String { get }
-    /// Counts up when the migration does something else than before; 1 if not given.
+    /// Increases when the migration's behaviour changes; 1 by default.
     var revision: Int { get }
-    /// What it does, for people; empty if not given.
+    /// What the migration does, for people; empty by default.
     var summary: String { get }
     /// See ``StorageMigration/fingerprint``.
     var fingerprint: String? { get }
-    /// Where the values are. Its store has to be able to list them.
+    /// Where the values are. Their store must be able to list them.
     var source: MigrationRange { get }
-    /// Where they come to.
+    /// Where the values go.
     var destination: MigrationRange { get }
-    /// Ids of migrations that run before this one; none if not given.
+    /// Ids of migrations that run before this one; none by default.
     var dependencies: [String] { get }
-    /// What happens to a value whose destination has one; `keepDestination` if not given.
+    /// What happens to a value whose destination exists; `keepDestination` by default.
     var conflictPolicy: MigrationConflictPolicy { get }
-    /// Whether ``convert(_:named:)`` does anything; `true` if not given. Values that are moved as they are need not be
-    /// in memory as a whole, whatever their size.
+    /// Whether ``convert(_:named:)`` changes values; `true` by default. Values that do not change need not fit in
+    /// memory.
     var changesValues: Bool { get }
 
-    /// The bytes of a value at its destination. They are as they were if this is not given.
+    /// The bytes of a value at its destination; unchanged by default.
     ///
-    /// It depends on nothing else, since an interrupted chunk is run again.
+    /// The result must depend on nothing but the parameters, since an interrupted chunk runs again.
     ///
     /// - Parameter name: The value's name in the source.
     func convert(_ data: Data, named name: String) throws -> Data
 }
 
 extension BulkMigration {
-    /// The first.
+    /// 1, the first revision.
     public var revision: Int { 1 }
-    /// None.
+    /// No summary.
     public var summary: String { "" }
-    /// None: the pack's file and options stand for it.
+    /// `nil`: the host uses the pack's file and options instead.
     public var fingerprint: String? { nil }
-    /// None.
+    /// No dependencies.
     public var dependencies: [String] { [] }
-    /// Keeps what is there.
+    /// Keeps the destination's value.
     public var conflictPolicy: MigrationConflictPolicy { .keepDestination }
-    /// It may.
+    /// Assumes that it does.
     public var changesValues: Bool { true }
 
-    /// The same bytes.
+    /// The unchanged bytes.
     public func convert(_ data: Data, named name: String) throws -> Data { data }
 }

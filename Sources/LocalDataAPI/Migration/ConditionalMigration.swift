@@ -1,3 +1,3 @@
-/// A migration that depends on more than its sources: a version, the device, a preference. It marks, for people and
-/// lists, what `shouldMigrate(using:context:)` of such a migration decides; there is no other condition.
+/// A migration that depends on more than its sources: a version, the device, a preference. The protocol only marks such
+/// a migration; `shouldMigrate(using:context:)` decides.
 public protocol ConditionalMigration: StorageMigration {}

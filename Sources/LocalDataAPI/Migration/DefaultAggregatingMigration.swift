@@ -1,6 +1,6 @@
-/// An aggregating migration by a function.
+/// An aggregating migration that calls a function.
 public struct DefaultAggregatingMigration<Value: Codable & Sendable>: AggregatingMigration {
-    /// The key that the data comes to.
+    /// The destination.
     public let destinationKey: StorageKey<Value>
     /// Where the data comes from.
     public let sourceKeys: [AnyStorageKey]

@@ -1,4 +1,4 @@
-/// A transforming migration by a function.
+/// A transforming migration that calls a function.
 ///
 /// ```swift
 /// migration: { key in
@@ -9,7 +9,7 @@
 public struct DefaultTransformingMigration<Source: Codable & Sendable, Value: Codable & Sendable>:
     TransformingMigration
 {
-    /// The key that the data comes to.
+    /// The destination.
     public let destinationKey: StorageKey<Value>
     /// Where the data comes from.
     public let sourceKey: StorageKey<Source>

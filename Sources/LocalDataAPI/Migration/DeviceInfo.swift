@@ -6,7 +6,7 @@ public struct DeviceInfo: Hashable, Sendable {
     public enum Platform: String, Codable, CaseIterable, Hashable, Sendable {
         /// Linux.
         case linux
-        /// Any other.
+        /// Any other system.
         case unknown
     }
 
@@ -19,10 +19,10 @@ public struct DeviceInfo: Hashable, Sendable {
     /// The machine's hardware name, e.g. `x86_64`.
     public let model: String
 
-    /// `false`: no Linux device is a simulated one. For conditions that an app shares with other systems.
+    /// Always `false` on Linux. For conditions that an app shares with other systems.
     public var isSimulator: Bool { false }
 
-    /// Describes a device; tests make their own.
+    /// Describes a device; tests create their own.
     public init(platform: Platform, role: DeviceRole, systemVersion: String, model: String) {
         self.platform = platform
         self.role = role
@@ -30,10 +30,10 @@ public struct DeviceInfo: Hashable, Sendable {
         self.model = model
     }
 
-    /// This device, in the role `all`.
+    /// This device, with the role `all`.
     public static var current: DeviceInfo { DeviceInfo(role: .all) }
 
-    /// This device in a role.
+    /// This device with a role.
     public init(role: DeviceRole) {
         var system = utsname()
         uname(&system)

@@ -1,11 +1,11 @@
-/// What happens if a migration has something to do and its destination has a value already.
+/// What happens if there is data to migrate and the destination already has a value.
 public enum MigrationConflictPolicy: String, Codable, CaseIterable, Hashable, Sendable {
-    /// The value stays, and so do the sources; the outcome says so.
+    /// The destination and the sources stay; the outcome reports it.
     case keepDestination
-    /// The value stays, and what the migration removes is removed; it is kept for as long as a migration can be rolled
-    /// back. Nothing that the migration writes is written.
+    /// The destination stays and the sources are removed. They are kept for as long as the migration can be rolled
+    /// back. Nothing is written.
     case dropSource
-    /// The value is replaced; it is kept for as long as a migration can be rolled back.
+    /// The destination is replaced. Its old value is kept for as long as the migration can be rolled back.
     case takeSource
     /// The migration fails with `conflict`.
     case fail

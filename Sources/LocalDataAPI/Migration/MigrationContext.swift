@@ -1,22 +1,22 @@
 public import FoundationEssentials
 
-/// What a migration may base its decision on.
+/// The facts that a migration may base its decision on.
 public struct MigrationContext: Sendable {
-    /// The version of the running app (`app.version` in the configuration), or `nil` if nobody said it.
+    /// The version of the running app (`app.version` in the configuration), or `nil` if it is not set.
     public let appVersion: String?
-    /// The version of the app that wrote the data, or `nil` if it is not known.
+    /// The version of the app that wrote the data, or `nil` if unknown.
     public let dataVersion: String?
     /// The device.
     public let deviceInfo: DeviceInfo
     /// The system.
     public let systemInfo: SystemInfo
-    /// When which migration was committed, by its id: those to this and all other destinations whose stores the app's
-    /// migrations use, by whatever process.
+    /// The commit dates of migrations by id, whichever process ran them: those to this destination, and to all others
+    /// whose stores the app's migrations use.
     public let migrationHistory: [String: Date]
-    /// Choices of the user: `migrations.preferences` of the configuration, and what the app says over it.
+    /// The user's choices: `migrations.preferences` of the configuration, overridden by those that the app sets.
     public let userPreferences: [String: AnyCodable]
 
-    /// Creates a context; tests make their own.
+    /// Creates a context; tests create their own.
     public init(
         appVersion: String? = nil, dataVersion: String? = nil, deviceInfo: DeviceInfo = .current,
         migrationHistory: [String: Date] = [:], userPreferences: [String: AnyCodable] = [:],

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// A migration as the list of its pack has it; see `ld_migration_pack` in the C header.
+/// A migration as described in its pack's list; see `ld_migration_pack` in the C header.
 package struct MigrationDescription: Sendable {
-    /// Between which ranges a bulk migration moves values.
+    /// The ranges between which a bulk migration moves values.
     package struct Bulk: Sendable {
         package let source: MigrationRange
         package let destination: MigrationRange
@@ -12,7 +12,7 @@ package struct MigrationDescription: Sendable {
     package let id: String
     package let revision: Int
     package let summary: String
-    /// What it does, as the pack tells it; `nil` if it does not.
+    /// A fingerprint of the migration's behaviour; `nil` if the pack gives none.
     package let fingerprint: String?
     package let effect: MigrationEffect
     /// `nil` for a bulk migration.
@@ -23,19 +23,19 @@ package struct MigrationDescription: Sendable {
     /// `nil` for a migration of one key.
     package let bulk: Bulk?
 
-    /// The most bytes of a list, and migrations in it.
+    /// The largest list in bytes, and the most migrations in it.
     private static let longestList = 1 << 20
     private static let mostMigrations = 1024
-    /// The most bytes of an id: two addresses and words between them.
+    /// The longest id in bytes: two addresses and words between them.
     private static let longestID = 4096
-    /// The most bytes of a fingerprint, as the ledger keeps it with every row.
+    /// The longest fingerprint in bytes; the ledger keeps it in every row.
     private static let longestFingerprint = 256
 }
 
 extension MigrationDescription {
     /// Reads a pack's list.
     ///
-    /// - Throws: `pluginRefused` naming the migration and the member that is not as it should be.
+    /// - Throws: `pluginRefused` with the migration and its invalid member.
     package static func list(_ json: Data) throws(StorageError) -> [MigrationDescription] {
         guard json.count <= longestList else {
             throw refused("has \(json.count) bytes; expected at most \(longestList)")
@@ -75,7 +75,7 @@ extension MigrationDescription {
         return list
     }
 
-    /// The list of a pack, in the order of its migrations and then of its bulk migrations.
+    /// The list of a pack: its migrations in order, then its bulk migrations.
     package static func json(
         _ migrations: [AnyStorageMigration], _ bulk: [AnyBulkMigration]
     ) throws(StorageError) -> Data {

@@ -1,7 +1,7 @@
 /// What a migration does to its destination.
 public enum MigrationEffect: String, Codable, CaseIterable, Hashable, Sendable {
-    /// It brings data there. One that reports success and has written nothing there fails.
+    /// It writes the destination. A run that reports success without having written there fails.
     case brings
-    /// It removes what is there. One that reports success and has left something there fails.
+    /// It removes the destination. A run that reports success and leaves a value there fails.
     case removes
 }

@@ -1,4 +1,4 @@
-/// One value per code, for `catch` and for results.
+/// One error per code, for `catch` and for results.
 extension MigrationError {
     /// A check before or after the migration failed.
     public static let validationFailed = MigrationError(.validationFailed)
@@ -12,9 +12,9 @@ extension MigrationError {
     public static let migrationInProgress = MigrationError(.migrationInProgress)
     /// A source has no data.
     public static let sourceDataNotFound = MigrationError(.sourceDataNotFound)
-    /// Source and destination do not fit.
+    /// Source and destination are incompatible.
     public static let incompatibleTypes = MigrationError(.incompatibleTypes)
-    /// The aggregation threw, or a source of it could not be decoded.
+    /// The aggregation threw, or one of its sources could not be decoded.
     public static let aggregationFailed = MigrationError(.aggregationFailed)
     /// No known version decodes the data.
     public static let decodingFailed = MigrationError(.decodingFailed)
@@ -22,17 +22,17 @@ extension MigrationError {
     public static let pathNotFound = MigrationError(.pathNotFound)
     /// A chain of converters ended in another type.
     public static let finalTypeMismatch = MigrationError(.finalTypeMismatch)
-    /// The destination has a value, and the policy is to fail then.
+    /// The destination has a value, and the conflict policy is `fail`.
     public static let conflict = MigrationError(.conflict)
-    /// A later revision of the migration, or a later program, has been here.
+    /// A later revision of the migration, or a later program, has already run.
     public static let newerRevision = MigrationError(.newerRevision)
-    /// Migrations depend on each other in a circle, or on one that is not there.
+    /// Migrations depend on each other in a circle, or on a missing one.
     public static let unresolvedDependency = MigrationError(.unresolvedDependency)
-    /// A migration pack of the configuration cannot be used, or has changed without saying so.
+    /// A configured migration pack cannot be used, or has changed under the same version.
     public static let packUnavailable = MigrationError(.packUnavailable)
 }
 
-/// Errors of a code with a sentence, as a migration throws them.
+/// Errors with a message, for migrations to throw.
 extension MigrationError {
     /// A check before or after the migration failed.
     public static func validationFailed(_ message: String) -> MigrationError {
@@ -59,7 +59,7 @@ extension MigrationError {
         MigrationError(.sourceDataNotFound, message)
     }
 
-    /// Source and destination do not fit.
+    /// Source and destination are incompatible.
     public static func incompatibleTypes(_ message: String) -> MigrationError {
         MigrationError(.incompatibleTypes, message)
     }

@@ -1,20 +1,20 @@
-/// Why a migration failed: a code and a sentence. Matched by code, as ``StorageError`` is.
+/// Why a migration failed: a code and a message. Match it by code, as ``StorageError``.
 public struct MigrationError: Error, Sendable {
     /// What kind of failure this is.
     public let code: Code
     /// What failed, by name.
     public let message: String
-    /// The storage error behind it, if there is one.
+    /// The underlying storage error, if there is one.
     public let underlying: StorageError?
 
-    /// Creates an error; an empty message stands for the code's own name.
+    /// Creates an error; if the message is empty, the code's name replaces it.
     public init(_ code: Code, _ message: String = "", underlying: StorageError? = nil) {
         self.code = code
         self.message = message.isEmpty ? (underlying?.message ?? code.rawValue) : message
         self.underlying = underlying
     }
 
-    /// A kind of failure. New ones may be added in later versions.
+    /// A kind of failure. Later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's name.
         public let rawValue: String
@@ -33,9 +33,9 @@ public struct MigrationError: Error, Sendable {
         public static let migrationInProgress = Code(rawValue: "migration in progress")
         /// A source has no data.
         public static let sourceDataNotFound = Code(rawValue: "source data not found")
-        /// Source and destination do not fit.
+        /// Source and destination are incompatible.
         public static let incompatibleTypes = Code(rawValue: "incompatible types")
-        /// The aggregation threw, or a source of it could not be decoded.
+        /// The aggregation threw, or one of its sources could not be decoded.
         public static let aggregationFailed = Code(rawValue: "aggregation failed")
         /// No known version decodes the data.
         public static let decodingFailed = Code(rawValue: "decoding failed")
@@ -43,17 +43,17 @@ public struct MigrationError: Error, Sendable {
         public static let pathNotFound = Code(rawValue: "no path between versions")
         /// A chain of converters ended in another type.
         public static let finalTypeMismatch = Code(rawValue: "final type mismatch")
-        /// The destination has a value, and the policy is to fail then.
+        /// The destination has a value, and the conflict policy is `fail`.
         public static let conflict = Code(rawValue: "destination has a value")
-        /// A later revision of the migration, or a later program, has been here.
+        /// A later revision of the migration, or a later program, has already run.
         public static let newerRevision = Code(rawValue: "later revision found")
-        /// Migrations depend on each other in a circle, or on one that is not there.
+        /// Migrations depend on each other in a circle, or on a missing one.
         public static let unresolvedDependency = Code(rawValue: "unresolved dependency")
-        /// A migration pack of the configuration cannot be used, or has changed without saying so.
+        /// A configured migration pack cannot be used, or has changed under the same version.
         public static let packUnavailable = Code(rawValue: "migration pack unavailable")
     }
 
-    /// Matches any `MigrationError` of the same code, so that `catch MigrationError.sourceDataNotFound` works.
+    /// Matches any `MigrationError` with the same code, so that `catch MigrationError.sourceDataNotFound` works.
     public static func ~= (pattern: MigrationError, error: any Error) -> Bool {
         (error as? MigrationError)?.code == pattern.code
     }
@@ -65,7 +65,7 @@ extension MigrationError: Equatable {
 }
 
 extension MigrationError: CustomStringConvertible {
-    /// The message, and the hint of the storage error behind it if there is one.
+    /// The message, followed by the hint of the underlying storage error if there is one.
     public var description: String {
         guard let hint = underlying?.hint, !hint.isEmpty else { return message }
         return "\(message) (\(hint))"

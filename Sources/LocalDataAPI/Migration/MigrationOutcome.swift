@@ -1,23 +1,23 @@
-/// What became of a migration that was asked for.
+/// The outcome of a requested migration.
 public enum MigrationOutcome: Hashable, Sendable {
-    /// The data is at its destination, and what the migration removes is removed.
+    /// The data is at its destination, and the sources are removed.
     case migrated
-    /// The data is at its destination; what the migration removes is still there, which the next run tries again.
+    /// The data is at its destination; the next run removes the sources.
     case cleanupPending
-    /// What an earlier run had left to be removed is removed now.
+    /// The sources that an earlier run had left are now removed.
     case cleaned
-    /// There was no data to migrate, or it has been done.
+    /// There was no data to migrate, or an earlier run migrated it.
     case nothingToDo
     /// The key has no migration.
     case noMigration
-    /// The destination has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
+    /// The destination already has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
     case destinationKept
-    /// The destination has a value, which stays, and what the migration removes is removed: see
+    /// The destination already has a value, which stays, and the sources are removed: see
     /// ``MigrationConflictPolicy/dropSource``.
     case sourceDropped
-    /// It was not for this device.
+    /// The migration is not for this device.
     case skipped(reason: String)
-    /// It failed; nothing has changed.
+    /// The migration failed; nothing has changed.
     case failed
 }
 

@@ -1,18 +1,18 @@
-/// Which pack a migration comes from, and which build of it: what the ledger records beside what the migration did.
+/// A migration's pack and the build of that pack. The ledger records it with each migration.
 public struct MigrationPackIdentity: Codable, Hashable, Sendable {
-    /// The name that the configuration gives the pack: `NAME` in `migrations.packs.NAME`.
+    /// The name of the pack in the configuration: `NAME` in `migrations.packs.NAME`.
     public let name: String
-    /// The id of the component that it is.
+    /// The pack's component id.
     public let component: String
     /// The version of the plugin.
     public let version: String
-    /// Changes with the plugin's file and with the options that the pack was opened with.
+    /// Changes with the plugin's file and with the pack's options.
     public let checksum: String
-    /// What the migration does, as the pack tells it: see ``StorageMigration/fingerprint``; `nil` if it does not tell,
+    /// A fingerprint of the migration's behaviour, see ``StorageMigration/fingerprint``; `nil` if the pack gives none,
     /// and for a pack as a whole.
     public let fingerprint: String?
 
-    /// Describes a pack; the loader of packs does.
+    /// Describes a pack; the loader of packs calls it.
     package init(name: String, component: String, version: String, checksum: String, fingerprint: String? = nil) {
         self.name = name
         self.component = component

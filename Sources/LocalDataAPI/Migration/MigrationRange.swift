@@ -1,8 +1,8 @@
-/// The values of a place whose names begin with a prefix: where a bulk migration takes them from, or brings them to.
+/// The values of a namespace whose names begin with a prefix: a source or a destination of a bulk migration.
 public struct MigrationRange: Hashable, Sendable {
     /// Where the values belong.
     public let domain: StorageDomain
-    /// How their names begin; empty for all values of the place.
+    /// How their names begin; empty for all values of the namespace.
     public let prefix: String
     /// How they are protected.
     public let security: SecurityPolicy
@@ -11,7 +11,7 @@ public struct MigrationRange: Hashable, Sendable {
 
     /// Names a range.
     ///
-    /// - Parameter security: The domain's own if `nil`: sealed in `keychain` and `encryptedFileSystem`, plain
+    /// - Parameter security: If `nil`, the domain's own policy: sealed in `keychain` and `encryptedFileSystem`, plain
     ///   elsewhere.
     public init(
         domain: StorageDomain, prefix: String = "", security: SecurityPolicy? = nil,
@@ -23,7 +23,7 @@ public struct MigrationRange: Hashable, Sendable {
         self.serializer = serializer
     }
 
-    /// Whether a name is one of the range; names are compared byte for byte.
+    /// Whether a name is in the range, compared byte for byte.
     public func contains(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
 
     /// The key of a name in the range.

@@ -1,23 +1,22 @@
 public import FoundationEssentials
 
-/// How a migration ended.
+/// The result of a migration.
 public struct MigrationResult: Sendable {
     /// Whether its changes are to take effect.
     public let success: Bool
-    /// How many values came to their destination.
+    /// How many values reached their destination.
     public let migratedCount: Int
-    /// What went wrong.
+    /// The errors, if it failed.
     public let errors: [MigrationError]
-    /// What the migration wants to tell besides.
+    /// Other facts that the migration reports.
     public let metadata: [String: AnyCodable]
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     public let duration: TimeInterval
-    /// What became of it; the host fills this in.
+    /// The outcome; the host fills it in.
     public let outcome: MigrationOutcome
 
-    /// The version of the app whose data the migration has made, as its metadata say it under `dataVersion`; `nil` for
-    /// the running app's. It is recorded with what the migration wrote, so that the steps between two versions follow
-    /// each other.
+    /// The app version that the migrated data conforms to, from `dataVersion` in the metadata; `nil` for the running
+    /// app's version. It is recorded with the migrated values, so that steps between versions follow each other.
     public var dataVersion: String? {
         guard case .string(let version)? = metadata["dataVersion"]?.content else { return nil }
         return version
@@ -25,7 +24,7 @@ public struct MigrationResult: Sendable {
 
     /// Creates a result.
     ///
-    /// - Parameter outcome: `migrated` or `failed` if `nil`, as `success` says.
+    /// - Parameter outcome: If `nil`, `migrated` or `failed`, depending on `success`.
     public init(
         success: Bool, migratedCount: Int = 0, errors: [MigrationError] = [], metadata: [String: AnyCodable] = [:],
         duration: TimeInterval = 0, outcome: MigrationOutcome? = nil

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// What the sources of an aggregating migration have: the values in the order of the sources, and each by its key.
-/// Sources without data are left out of the list.
+/// The values of an aggregating migration's sources, in the order of the sources and by key. Sources without data are
+/// left out.
 public struct MigrationSources: RandomAccessCollection, Sendable {
     /// A source that has data.
     struct Source: Sendable {
@@ -14,7 +14,7 @@ public struct MigrationSources: RandomAccessCollection, Sendable {
 
     init(_ found: [Source]) { self.found = found }
 
-    /// 0.
+    /// Always 0.
     public var startIndex: Int { 0 }
     /// How many sources have data.
     public var endIndex: Int { found.count }
@@ -24,9 +24,9 @@ public struct MigrationSources: RandomAccessCollection, Sendable {
     /// The names of the sources that have data.
     public var names: [String] { found.map(\.key.descriptor.name) }
 
-    /// The value of a key, or `nil` if it has none or is no source.
+    /// The value of a key, or `nil` if it has no value or is not a source.
     ///
-    /// - Throws: `deserializationFailed` or `unsupported` if the source's value is none of the key's.
+    /// - Throws: `deserializationFailed` or `unsupported` if the source's value is of another type.
     public func value<Value>(of key: StorageKey<Value>) throws(StorageError) -> Value? {
         let source = found.first { $0.key.descriptor.domain == key.domain && $0.key.descriptor.name == key.name }
         return try source.map { (source) throws(StorageError) in try key.serializer.decode(source.data) }

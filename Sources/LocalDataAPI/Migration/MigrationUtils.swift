@@ -2,33 +2,34 @@ public import FoundationEssentials
 
 /// Checks for authors of migrations.
 public enum MigrationUtils {
-    /// How many bytes a value takes, serialized as the key does it and before it is sealed.
+    /// The size of a value in bytes, serialized as the key does it and before it is sealed.
     public static func estimatedSize<Value>(of value: Value, for key: StorageKey<Value>) throws(StorageError) -> Int {
         try key.serializer.encode(value).count
     }
 
-    /// How many bytes serialized data takes, before it is sealed.
+    /// The size of serialized data in bytes, before it is sealed.
     public static func estimatedSize(for data: Data) -> UInt64 { UInt64(data.count) }
 
-    /// Whether values of one type may become values of another without code of their own: they are of the same type, or
-    /// one of both is text.
+    /// Whether values of one type can become values of another without code: the types are equal, or one of them is
+    /// text.
     public static func canTransform<Source, Destination>(
         from source: Source.Type, to destination: Destination.Type
     ) -> Bool {
         Source.self == Destination.self || Source.self == String.self || Destination.self == String.self
     }
 
-    /// Throws unless a value of one key may become one of another as it is; see ``validateCompatibility(from:to:)``.
+    /// Throws unless a value of one key can become a value of another unchanged; see
+    /// ``validateCompatibility(from:to:)``.
     public static func validateCompatibility(
         source: StorageKeyDescriptor, destination: StorageKeyDescriptor
     ) throws(MigrationError) {
         try validateCompatibility(from: source, to: destination)
     }
 
-    /// Throws unless a value of one key may become one of another as it is.
+    /// Throws unless a value of one key can become a value of another unchanged.
     ///
-    /// - Throws: `incompatibleTypes` if the types differ, or both keys are the same; `validationFailed` if the value
-    ///   would be less protected than it is: a migration that means that says so by its own `validate()`.
+    /// - Throws: `incompatibleTypes` if the types differ, or both keys are the same; `validationFailed` if the move
+    ///   would weaken the value's protection. A migration that intends that overrides `validate()`.
     public static func validateCompatibility(
         from source: StorageKeyDescriptor, to destination: StorageKeyDescriptor
     ) throws(MigrationError) {
@@ -43,7 +44,7 @@ public enum MigrationUtils {
             guard source.domain != destination.domain || !source.name.utf8.elementsEqual(destination.name.utf8) else {
                 throw MigrationError(.incompatibleTypes, "\(from) is to be migrated to itself")
             }
-            // A key without a type has no name for it.
+            // A key without a type has no type name.
             let isSame = source.valueType == destination.valueType
             guard isSame || source.valueType.isEmpty || destination.valueType.isEmpty else {
                 throw MigrationError(
@@ -62,7 +63,7 @@ public enum MigrationUtils {
 }
 
 extension StorageKeyDescriptor {
-    /// Whether values are sealed, or kept by a keychain.
+    /// Whether values are sealed or kept in a keychain.
     fileprivate var isProtected: Bool {
         switch domain {
         case .keychain, .encryptedFileSystem: true

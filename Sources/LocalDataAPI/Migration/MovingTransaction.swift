@@ -1,7 +1,7 @@
-/// A transaction that can move a large value as it is, without its being in memory as a whole.
+/// A transaction that can move a large value unchanged, without loading it into memory.
 package protocol MovingTransaction: StorageProviding {
-    /// Moves a value whose bytes stay as they are, if that is worth its while.
+    /// Moves a value whose bytes do not change, if it is large enough.
     ///
-    /// - Returns: Whether it does; if not, nothing has been done.
+    /// - Returns: Whether it moves the value; if not, nothing has been done.
     func move(_ source: AnyStorageKey, to destination: AnyStorageKey) async throws -> Bool
 }

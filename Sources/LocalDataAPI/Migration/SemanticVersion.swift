@@ -1,16 +1,16 @@
-/// A version as https://semver.org/spec/v2.0.0.html orders them: `2.0.0-beta.1` comes before `2.0.0`. Minor and patch may
-/// be left out: `2.0` is `2.0.0`.
+/// A version, ordered as in https://semver.org/spec/v2.0.0.html: `2.0.0-beta.1` precedes `2.0.0`. Minor and patch are
+/// optional: `2.0` is `2.0.0`.
 public struct SemanticVersion: Hashable, Sendable {
     private enum Identifier: Hashable {
         case number(String)
         case text(String)
     }
 
-    // As digits without leading zeros: a number of any size keeps its order.
+    // Digits without leading zeros, so that a number of any size keeps its order.
     private let numbers: [String]
     private let prerelease: [Identifier]
 
-    /// Reads a version; `nil` if the text is none. Build metadata behind `+` is checked and does not count.
+    /// Reads a version; `nil` if the text is malformed. Build metadata after `+` is checked and ignored.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 2 {
@@ -62,7 +62,7 @@ extension SemanticVersion: Comparable {
         for (left, right) in zip(left.numbers, right.numbers) where left != right {
             return isLess(left, right)
         }
-        // A version with a pre-release comes before the one without.
+        // A version with a pre-release precedes the one without.
         guard !left.prerelease.isEmpty, !right.prerelease.isEmpty else {
             return !left.prerelease.isEmpty && right.prerelease.isEmpty
         }

@@ -1,4 +1,4 @@
-/// Moves all values of a range to another one as they are.
+/// Moves all values of a range to another range unchanged.
 public struct SimpleBulkMigration: BulkMigration {
     /// See ``BulkMigration/id``.
     public let id: String
@@ -8,18 +8,18 @@ public struct SimpleBulkMigration: BulkMigration {
     public let summary: String
     /// Where the values are.
     public let source: MigrationRange
-    /// Where they come to.
+    /// Where the values go.
     public let destination: MigrationRange
     /// See ``BulkMigration/dependencies``.
     public let dependencies: [String]
     /// See ``BulkMigration/conflictPolicy``.
     public let conflictPolicy: MigrationConflictPolicy
-    /// It does not.
+    /// Always `false`.
     public var changesValues: Bool { false }
 
     /// Declares a migration.
     ///
-    /// - Parameter id: Both ranges' addresses if `nil`.
+    /// - Parameter id: If `nil`, the addresses of both ranges.
     public init(
         id: String? = nil, from source: MigrationRange, to destination: MigrationRange, revision: Int = 1,
         summary: String = "", dependencies: [String] = [], conflictPolicy: MigrationConflictPolicy = .keepDestination

@@ -1,6 +1,6 @@
 /// Moves one value to a key with another name, domain, policy or serializer.
 public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration {
-    /// The key that the data comes to.
+    /// The destination.
     public let destinationKey: StorageKey<Value>
     /// Where the data comes from; read with its own serializer.
     public let sourceKey: AnyStorageKey
@@ -39,8 +39,8 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
 
     /// Writes the source's value to the destination and removes the source.
     ///
-    /// A value of more than 1 MiB that keeps its type and serializer is copied in pieces, if the stores stream;
-    /// otherwise it is in memory as a whole.
+    /// A value of more than 1 MiB that keeps its type and serializer is copied in chunks if both stores stream;
+    /// otherwise it must fit in memory.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
@@ -59,20 +59,20 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
         return moved(context)
     }
 
-    /// A value that is only moved stays one of the version that wrote it.
+    /// A moved value keeps the version of the app that wrote it.
     private func moved(_ context: MigrationContext) -> MigrationResult {
         MigrationResult(
             success: true, migratedCount: 1,
             metadata: context.dataVersion.map { ["dataVersion": AnyCodable(.string($0))] } ?? [:])
     }
 
-    /// Whether the value's bytes are at the destination what they are in the source.
+    /// Whether the value has the same bytes at the destination as in the source.
     private var keepsBytes: Bool {
         let (old, new) = (sourceKey.descriptor, StorageKeyDescriptor.from(destinationKey))
         return old.serializer == new.serializer && new.serializer != .custom && old.valueType == new.valueType
     }
 
-    /// Checks that the source has the same type, and is not better protected.
+    /// Checks that the source has the same type and is not better protected.
     public func validate() throws(MigrationError) {
         try MigrationUtils.validateCompatibility(from: sourceKey.descriptor, to: .from(destinationKey))
     }

@@ -1,8 +1,8 @@
-/// Brings older data to a key. This is what an app or a migration pack implements.
+/// Brings older data to a key. An app or a migration pack implements it.
 ///
-/// `router` is a transaction: it reads through to the stores, and nothing that is written or removed takes effect until
-/// `migrate` has returned a result with `success`. So a migration may stop at any point, and may be run again. Whatever
-/// it removes is removed last, after what it wrote has been read back.
+/// `router` is a transaction: it reads from the stores, and nothing that is written or removed takes effect before
+/// `migrate` returns a result with `success`. So a migration may stop at any point and run again. Removals happen last,
+/// after the host has read back what was written.
 ///
 /// ```swift
 /// struct TokenMigration: StorageMigration {
@@ -23,64 +23,63 @@ public protocol StorageMigration: Sendable {
     /// The type of the migrated value.
     associatedtype Value: Codable & Sendable
 
-    /// The key that the data comes to.
+    /// The destination.
     var destinationKey: StorageKey<Value> { get }
-    /// What the ledger knows the migration by; never changes its meaning. The destination and the type if not given.
+    /// The migration's id in the ledger; never changes its meaning. By default, the destination's address and the type.
     var id: String { get }
-    /// Counts up when the migration does something else than before; 1 if not given. Data that a later revision brought
-    /// is refused to an earlier one.
+    /// Increases when the migration's behaviour changes; 1 by default. An earlier revision refuses data that a later
+    /// one brought.
     var revision: Int { get }
-    /// Where the data comes from, as far as it is known beforehand; none if not given. The version that wrote the data
-    /// is looked up there, and a migration that is done is run again when one of them has data again.
+    /// Where the data comes from, as far as known beforehand; none by default. The host looks up there which version
+    /// wrote the data, and runs a completed migration again when a source has data again.
     var sources: [AnyStorageKey] { get }
-    /// Ids of migrations that run before this one; none if not given.
+    /// Ids of migrations that run before this one; none by default.
     var dependencies: [String] { get }
-    /// What happens if the destination has a value and there is something to migrate; `keepDestination` if not given.
+    /// What happens if there is data to migrate and the destination has a value; `keepDestination` by default.
     var conflictPolicy: MigrationConflictPolicy { get }
-    /// Whether it brings data to the destination or removes what is there; `brings` if not given.
+    /// Whether it writes the destination or removes it; `brings` by default.
     var effect: MigrationEffect { get }
-    /// What it does, for people; empty if not given.
+    /// What the migration does, for people; empty by default.
     var summary: String { get }
-    /// Of one in a pack, what it does, as a text or a hash of one, for packs whose migrations are declared and not
-    /// written: 1 to 256 bytes without control characters. It is another one if the migration does something else, and
-    /// stays the same if only others of the pack change. If not given, the host takes the plugin's file and the pack's
-    /// options for it.
+    /// For packs whose migrations are declared rather than programmed: a text or hash that identifies what this
+    /// migration does, 1 to 256 bytes without control characters. It changes exactly when this migration's behaviour
+    /// changes. By default, the host uses the plugin's file and the pack's options instead.
     var fingerprint: String? { get }
 
-    /// Whether there is something to do. There is no default, so that a misspelt condition does not compile.
+    /// Whether there is data to migrate. There is no default, so that a misspelt condition does not compile.
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
 
-    /// Whether the context allows it, for kinds of migrations whose condition on the sources is given, such as
-    /// ``TransformingMigration``; `true` if not given. It is asked before the other one.
+    /// Whether the context allows it; `true` by default. It is called before the other condition. Use it for kinds of
+    /// migrations whose condition on the sources is given, such as ``TransformingMigration``.
     func shouldMigrate(context: MigrationContext) async throws -> Bool
 
-    /// Does it.
+    /// Runs the migration.
     func migrate(using router: any StorageProviding, context: MigrationContext) async throws -> MigrationResult
 
-    /// Throws if the migration can never be right; asked when it is registered and before it runs. If not given, the
-    /// sources are checked with ``MigrationUtils/validateCompatibility(from:to:)``, where other types are fine.
+    /// Throws if the migration can never work. The host calls it at registration and before a run. By default it checks
+    /// the sources with ``MigrationUtils/validateCompatibility(from:to:)``, but accepts different types.
     func validate() throws(MigrationError)
 }
 
 extension StorageMigration {
     /// The destination's address and the migration's type.
     public var id: String { "\(destinationKey.domain)/\(destinationKey.name) \(Self.self)" }
-    /// The first.
+    /// 1, the first revision.
     public var revision: Int { 1 }
-    /// None that are known.
+    /// No known sources.
     public var sources: [AnyStorageKey] { [] }
-    /// None.
+    /// No dependencies.
     public var dependencies: [String] { [] }
-    /// Keeps what is there.
+    /// Keeps the destination's value.
     public var conflictPolicy: MigrationConflictPolicy { .keepDestination }
-    /// Brings data.
+    /// Writes the destination.
     public var effect: MigrationEffect { .brings }
-    /// None.
+    /// No summary.
     public var summary: String { "" }
-    /// None: the pack's file and options stand for it.
+    /// `nil`: the host uses the pack's file and options instead.
     public var fingerprint: String? { nil }
 
-    /// It does.
+    /// Always allows it.
     public func shouldMigrate(context: MigrationContext) async throws -> Bool { true }
 
     /// Checks that no source is better protected than the destination.

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// What the system has to spare while a migration runs.
+/// The resources of the system while a migration runs.
 public struct SystemInfo: Hashable, Sendable {
-    /// Bytes that this user may still write: in the file system of the host's data folder, or of another that is named.
+    /// Bytes that this user may still write in the file system of the host's data folder, or of a given folder.
     public let availableDiskSpace: UInt64
-    /// Bytes of memory that can be had without swapping (`MemAvailable`), 0 if the system does not say.
+    /// Bytes of memory available without swapping (`MemAvailable`); 0 if the system does not report it.
     public let availableMemory: UInt64
     /// Whether the firmware's power profile is `low-power` (`/sys/firmware/acpi/platform_profile`).
     public let isLowPowerModeEnabled: Bool
 
-    /// Describes a system; tests make their own.
+    /// Describes a system; tests create their own.
     public init(availableDiskSpace: UInt64, availableMemory: UInt64, isLowPowerModeEnabled: Bool = false) {
         self.availableDiskSpace = availableDiskSpace
         self.availableMemory = availableMemory
@@ -19,8 +19,7 @@ public struct SystemInfo: Hashable, Sendable {
     /// The system now, with the current folder's file system; read again each time.
     public static var current: SystemInfo { current(at: ".") }
 
-    /// The system now, with the file system that holds `path`, or would: of a path that does not exist yet, its nearest
-    /// folder counts.
+    /// The system now, with the file system that holds `path`; if `path` does not exist, that of its nearest folder.
     public static func current(at path: String) -> SystemInfo {
         var path = path
         while access(path, F_OK) != 0, let end = path.lastIndex(of: "/"), end > path.startIndex {
@@ -39,7 +38,7 @@ public struct SystemInfo: Hashable, Sendable {
         return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Bytes that this user may still write in the file system that holds `path`; 0 if it cannot be asked.
+    /// Bytes that this user may still write in the file system that holds `path`; 0 if that is unknown.
     public static func freeSpace(at path: String) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return 0 }

@@ -1,4 +1,4 @@
-/// A migration that makes a value of another type of what one source has.
+/// A migration that turns the value of one source into a value of another type.
 public protocol TransformingMigration: StorageMigration {
     /// The type of the source's value.
     associatedtype SourceValue: Codable & Sendable
@@ -21,7 +21,7 @@ extension TransformingMigration {
 
     /// Reads the source, transforms, writes the destination and removes the source.
     ///
-    /// - Throws: `transformationFailed` with what `transform` threw; what reading and writing throw, as it is.
+    /// - Throws: `transformationFailed` with what `transform` threw. Errors of reading and writing pass through.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {

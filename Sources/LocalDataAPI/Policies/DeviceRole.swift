@@ -1,4 +1,4 @@
-/// What kind of device this is for ``PlatformAvailability``; on Linux the configuration's `device.role` says it.
+/// The kind of device for ``PlatformAvailability``; on Linux, `device.role` in the configuration sets it.
 public enum DeviceRole: String, Codable, CaseIterable, Hashable, Sendable {
     /// Neither phone nor watch: every key is available.
     case all

@@ -2,6 +2,6 @@ public import FoundationEssentials
 
 /// Supplies key material from outside, for `SecurityPolicy.EncryptionPolicy.external`.
 public protocol KeyMaterialProviding: Sendable {
-    /// The key material for a key: at least 16 bytes, the same ones each time it is asked for the same name.
+    /// The key material for a key: at least 16 bytes, always the same for the same name.
     func keyMaterial(for keyName: String) async throws -> Data
 }

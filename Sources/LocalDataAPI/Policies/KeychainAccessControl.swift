@@ -1,5 +1,5 @@
-/// What a person must do before a keychain value is released. All six can be expressed; see
-/// ``KeychainAccessibility`` for what happens where one cannot be enforced.
+/// What a person must do before a keychain releases a value. See ``KeychainAccessibility`` for controls that a backend
+/// cannot enforce.
 public enum KeychainAccessControl: String, Codable, CaseIterable, Hashable, Sendable {
     /// Any authentication.
     case userPresence

@@ -1,5 +1,5 @@
-/// When a keychain value may be read. All seven can be expressed; which of them a backend enforces is its own
-/// declaration, and one that it cannot enforce is refused unless the configuration calls it advisory.
+/// When a keychain value may be read. A backend declares which of these it enforces; the host refuses the others unless
+/// the configuration calls them advisory.
 public enum KeychainAccessibility: String, Codable, CaseIterable, Hashable, Sendable {
     /// While the device is unlocked.
     case whenUnlocked

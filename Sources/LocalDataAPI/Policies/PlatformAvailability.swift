@@ -1,4 +1,4 @@
-/// On which devices a key may be used.
+/// The devices that may use a key.
 public enum PlatformAvailability: String, Codable, CaseIterable, Hashable, Sendable {
     /// Everywhere.
     case all
@@ -9,11 +9,11 @@ public enum PlatformAvailability: String, Codable, CaseIterable, Hashable, Senda
     /// On phones, and on watches as a synchronized copy.
     case phoneWithWatchSync
 
-    /// Whether a device of a system may use the key, in the role `all`: on Linux the role says what kind of device it
-    /// is.
+    /// Whether a device on this platform may use the key in the role `all`; on Linux only the role distinguishes
+    /// devices.
     public func isAvailable(on platform: Platform) -> Bool { isAvailable(on: DeviceRole.all) }
 
-    /// Whether a device of this role may use the key.
+    /// Whether a device with this role may use the key.
     public func isAvailable(on role: DeviceRole) -> Bool {
         switch (self, role) {
         case (.phoneOnly, .watch), (.watchOnly, .phone): false

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// A policy as a document has it: `"none"`, or an object that names the cipher or the keychain's conditions. Salts and
-/// other parameters of a derivation belong to the key and are not written.
+/// A policy as written in a document: `"none"`, or an object that names the cipher or the keychain's conditions. Salts
+/// and other parameters of a derivation belong to the key and are not written.
 extension SecurityPolicy: Codable {
     private struct Form: Codable {
         var cipher: String?
@@ -12,7 +12,7 @@ extension SecurityPolicy: Codable {
         var accessControl: KeychainAccessControl?
     }
 
-    /// Reads a policy; a cipher or derivation of another name is an error.
+    /// Reads a policy; an unknown cipher or derivation is an error.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {

@@ -1,14 +1,13 @@
-/// How a value is protected. A key that says nothing gets ``recommended``; plain bytes are written only for a key that
-/// says ``none``.
+/// How a value is protected. A key without a policy gets ``recommended``; plain bytes are written only with ``none``.
 public enum SecurityPolicy: Hashable, Sendable {
-    /// The serialized bytes as they are.
+    /// The plain serialized bytes.
     case none
     /// Sealed by the host before a store sees it.
     case encrypted(EncryptionPolicy)
     /// Released by a keychain under these conditions.
     case keychain(accessibility: KeychainAccessibility, accessControl: KeychainAccessControl? = nil)
 
-    /// ChaCha20-Poly1305 with a subkey by HKDF-SHA256 for each record.
+    /// ChaCha20-Poly1305 with an HKDF-SHA256 subkey for each record.
     public static let recommended = SecurityPolicy.encrypted(.recommended)
 }
 

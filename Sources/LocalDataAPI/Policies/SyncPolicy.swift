@@ -1,4 +1,4 @@
-/// When a value is handed to a sync transport.
+/// When a value goes to a sync transport.
 public enum SyncPolicy: String, Codable, CaseIterable, Hashable, Sendable {
     /// Never.
     case never

@@ -1,4 +1,4 @@
-/// A value of any JSON-like type, for payloads whose types differ: null, truth, number, text, list or dictionary.
+/// A value of any JSON-like type, for payloads whose types differ: null, boolean, number, text, list or dictionary.
 public struct AnyCodable: Sendable, Hashable {
     /// The kinds of values that it can hold.
     public indirect enum Content: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct AnyCodable: Sendable, Hashable {
         case dictionary([String: AnyCodable])
     }
 
-    /// What it holds.
+    /// The content.
     public let content: Content
 
     /// Wraps a value.
@@ -53,7 +53,7 @@ public struct AnyCodable: Sendable, Hashable {
 }
 
 extension AnyCodable: Codable {
-    /// Reads whatever is there; a whole number stays whole.
+    /// Reads a value of any of these types; a whole number stays whole.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -103,7 +103,7 @@ extension AnyCodable: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expr
     public init(stringLiteral value: String) { self.init(.string(value)) }
     /// A list.
     public init(arrayLiteral elements: AnyCodable...) { self.init(.array(elements)) }
-    /// A dictionary; of equal keys the last one counts.
+    /// A dictionary; of duplicate keys the last one counts.
     public init(dictionaryLiteral elements: (String, AnyCodable)...) {
         self.init(.dictionary(Dictionary(elements, uniquingKeysWith: { $1 })))
     }

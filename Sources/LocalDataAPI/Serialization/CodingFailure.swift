@@ -1,7 +1,7 @@
-/// Bytes that should be UTF-8 and are not.
+/// Bytes that should be UTF-8 but are not.
 struct TextFault: Error {}
 
-/// Says where and why coding failed without quoting the value, which may be a secret.
+/// Where and why coding failed, without the value, which may be a secret.
 struct CodingFailure: CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The project's one way of writing JSON: sorted keys, slashes as they are.
+/// The project's one way of writing JSON: sorted keys, unescaped slashes.
 enum JSONCoding {
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

@@ -6,8 +6,8 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
     public let format: SerializerFormat
 
     private let encodeAction: @Sendable (Value) throws -> Data
-    // Known to callers, so that a decoder is called without making this type at run time, which would take a count that
-    // all threads share.
+    // Usable from inlined code, so that a call of the decoder does not create this generic type at run time, which
+    // would contend for a reference count that all threads share.
     @usableFromInline let decodeAction: @Sendable (Data) throws -> Value
 
     private init(
@@ -26,15 +26,15 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
             .json, encode: { try JSONCoding.encode($0) }, decode: { try JSONCoding.decode(Value.self, from: $0) })
     }
 
-    /// A binary property list; one in XML is read, too. The value must encode as an array or a dictionary, and at most
-    /// 512 of them are read in each other, as many as of JSON.
+    /// A binary property list; it also reads XML. The value must encode as an array or a dictionary. As with JSON, at
+    /// most 512 of them may nest.
     public static var plist: Serializer {
         Serializer(
             .plist, encode: { try PropertyListCoding.encode($0) },
             decode: { try PropertyListCoding.decode(Value.self, from: $0) })
     }
 
-    /// A pair of functions of the app's own. `decode` may keep the `Data` that it gets.
+    /// The app's own pair of functions. `decode` may keep the `Data` that it receives.
     public static func custom(
         encode: @escaping @Sendable (Value) throws -> Data,
         decode: @escaping @Sendable (Data) throws -> Value
@@ -73,7 +73,7 @@ extension Serializer {
 
     /// The value for bytes.
     ///
-    /// - Throws: `StorageError.deserializationFailed` with the place of the mismatch, but not the bytes.
+    /// - Throws: `StorageError.deserializationFailed` with the position of the mismatch, but not the bytes.
     @inlinable @inline(__always)
     public func decode(_ data: Data) throws(StorageError) -> Value {
         do { return try decodeAction(data) } catch { throw failure(decoding: data, error) }

@@ -8,7 +8,7 @@ public enum SerializerFormat: String, Codable, CaseIterable, Hashable, Sendable,
     case text
     /// Bytes as they are.
     case data
-    /// Functions of the app's own.
+    /// The app's own functions.
     case custom
 
     /// The format's name.

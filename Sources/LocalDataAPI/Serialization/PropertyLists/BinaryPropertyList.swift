@@ -1,10 +1,8 @@
 package import FoundationEssentials
 
-/// The objects of a binary property list, each known to lie within it, and all of them to be a tree that is not too
-/// deep.
+/// The objects of a binary property list, validated to lie within its bytes and to form a tree of limited depth.
 ///
-/// The form is that of `CFBinaryPList.c` in CoreFoundation: a mark, the objects, a table of where each begins, a
-/// trailer.
+/// The format is that of `CFBinaryPList.c` in CoreFoundation: a mark, the objects, a table of their offsets, a trailer.
 package struct BinaryPropertyList {
     private static let mark = Array("bplist0".utf8)
     private static let trailerSize = 32
@@ -13,17 +11,17 @@ package struct BinaryPropertyList {
     private let offsetSize: Int
     private let referenceSize: Int
     private let tableStart: Int
-    /// How many objects there are.
+    /// The number of objects.
     package let count: Int
-    /// The object that the list is.
+    /// The index of the root object.
     package let top: Int
 
-    /// Whether bytes are read as a binary property list.
+    /// Whether decoders read the bytes as a binary property list.
     package static func fits(_ data: Data) -> Bool { data.starts(with: mark) }
 
-    /// Takes a list after a look at every object that it has a use for, in time that is bounded by the number of bytes.
+    /// Validates every object that the root reaches, in time bounded by the number of bytes.
     ///
-    /// - Parameter deepest: How many lists and dictionaries may be in each other.
+    /// - Parameter deepest: The deepest nesting of lists and dictionaries.
     package init(_ data: Data, deepest: Int = PropertyListFault.deepest) throws(PropertyListFault) {
         guard Self.fits(data), data.count > 8 + Self.trailerSize else { throw .damaged }
         bytes = Array(data)
@@ -40,13 +38,13 @@ package struct BinaryPropertyList {
         try PropertyListNesting.check(self, deepest: deepest)
     }
 
-    /// The most references and values that it can have without one that stands for many.
+    /// The most references and values in a list that repeats no object.
     var size: Int { bytes.count }
 
     /// The bytes of an object's content.
     package func content(of object: Object) -> ArraySlice<UInt8> { bytes[object.content] }
 
-    /// The object at a place of the table.
+    /// The object at an index of the table.
     package func object(_ index: Int) throws(PropertyListFault) -> Object {
         guard (0..<count).contains(index) else { throw .damaged }
         let entry = tableStart + index * offsetSize
@@ -70,7 +68,7 @@ package struct BinaryPropertyList {
         }
     }
 
-    /// Which objects a list has; of a dictionary first the names, then as many values.
+    /// The objects that a container refers to; of a dictionary first the names, then as many values.
     package func references(of object: Object) throws(PropertyListFault) -> [Int] {
         guard object.kind.isContainer else { return [] }
         var references: [Int] = []
@@ -81,7 +79,7 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// A whole number, the highest byte first.
+    /// A big-endian whole number.
     private static func number(_ bytes: ArraySlice<UInt8>) throws(PropertyListFault) -> Int {
         var number: UInt64 = 0
         for byte in bytes {
@@ -92,13 +90,13 @@ package struct BinaryPropertyList {
         return number
     }
 
-    /// So many bytes of the objects.
+    /// A range of `count` bytes within the objects.
     private func range(_ start: Int, _ count: Int) throws(PropertyListFault) -> Range<Int> {
         guard start <= tableStart, count <= tableStart - start else { throw .damaged }
         return start..<start + count
     }
 
-    /// The content of an object that says how many elements it has: in its mark, or in a number behind that.
+    /// The content of an object that states its element count: in its mark, or in a number after it.
     private func counted(_ start: Int, _ low: Int, _ size: Int) throws(PropertyListFault) -> Range<Int> {
         var (start, count) = (start + 1, low)
         if low == 0x0F {
@@ -113,9 +111,9 @@ package struct BinaryPropertyList {
 }
 
 extension BinaryPropertyList {
-    /// One object, and where in the list its content is.
+    /// One object and the range of its content.
     package struct Object {
-        /// What it is.
+        /// The object's type.
         package enum Kind: Equatable {
             case null
             case bool(Bool)
@@ -128,7 +126,7 @@ extension BinaryPropertyList {
             case list
             case set
             case dictionary
-            /// What a decoder makes nothing of.
+            /// A type that decoders ignore.
             case other
 
             var isContainer: Bool { self == .list || self == .set || self == .dictionary }

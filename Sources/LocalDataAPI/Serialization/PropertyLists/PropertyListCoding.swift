@@ -8,13 +8,13 @@ enum PropertyListCoding {
         return try encoder.encode(value)
     }
 
-    /// Reads a property list that is binary, XML or of the old form with braces.
+    /// Reads a property list in binary, XML or the old format with braces.
     ///
-    /// Stored bytes may be anybody's, and the toolchain's decoder ends the process on some of them: on XML and on types
-    /// that nest when the nesting has no end, and on a binary list whose counts lead out of it. So those are looked at
-    /// before. The old form needs no look: its decoder has a limit of its own.
+    /// Stored bytes may come from anyone, and the toolchain's decoder crashes on some: on XML and on types that nest
+    /// without end, and on a binary list whose counts exceed it. So this function checks those formats first. The old
+    /// format needs no check: its decoder has its own limit.
     ///
-    /// - Throws: `PropertyListFault` for what the decoder must not see, and what the decoder throws.
+    /// - Throws: `PropertyListFault` for bytes that the decoder must not see, and what the decoder throws.
     static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         if BinaryPropertyList.fits(data) {
             _ = try BinaryPropertyList(data)

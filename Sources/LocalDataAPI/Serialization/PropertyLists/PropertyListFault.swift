@@ -1,9 +1,9 @@
-/// Why bytes are not decoded as a property list. It quotes no value.
+/// Why bytes are not decoded as a property list. It contains no value.
 package struct PropertyListFault: Error {
-    /// What the bytes are or have, to go on after "it" or "the value".
+    /// The reason, to follow "it" or "the value".
     package let message: String
 
-    /// As deep as `JSONDecoder` goes: lists and dictionaries in each other.
+    /// The deepest nesting of lists and dictionaries, the same as of `JSONDecoder`.
     package static let deepest = 512
 
     static let damaged = PropertyListFault(message: "is a damaged property list")

@@ -1,10 +1,9 @@
-/// What the objects of a binary property list are to each other, each looked at once.
+/// Computes how the objects of a binary property list nest, visiting each once.
 struct PropertyListNesting {
     private enum Standing {
         case isNew
         case isOpen
-        /// How many lists and dictionaries are in each other here, and how many values there are if each is written
-        /// out.
+        /// The depth of nested lists and dictionaries, and the number of values if each reference is expanded.
         case known(depth: Int, values: Int)
     }
 
@@ -13,8 +12,8 @@ struct PropertyListNesting {
     private var standings: [Standing]
     private var references = 0
 
-    /// Refuses a list with an object that leads out of it, is inside of itself, nests too deep, or stands in so many
-    /// places that a small list would become a large value: an encoder writes each list and dictionary where it is.
+    /// Refuses a list with an object that refers outside of it, contains itself, nests too deep, or is referenced so
+    /// often that a small list would become a large value. An encoder writes each list and dictionary once per use.
     static func check(_ list: BinaryPropertyList, deepest: Int) throws(PropertyListFault) {
         var nesting = PropertyListNesting(list: list, deepest: deepest)
         _ = try nesting.look(at: list.top, above: 0)
@@ -43,7 +42,7 @@ struct PropertyListNesting {
             guard above < deepest else { throw .tooDeep(deepest) }
             let elements = try list.references(of: object)
             references += elements.count
-            // Each is written somewhere, and no two in one place.
+            // Each reference takes at least one byte of its own.
             guard references <= list.size else { throw .damaged }
             for element in elements {
                 let inner = try look(at: element, above: above + 1)

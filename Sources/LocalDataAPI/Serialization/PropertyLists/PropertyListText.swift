@@ -1,15 +1,14 @@
 internal import FoundationEssentials
 
-/// A property list that is text, in UTF-8. If it is XML, how deep it nests can be told without a decoder.
+/// A textual property list in UTF-8. Of XML it can compute the nesting without a decoder.
 struct PropertyListText {
-    /// The text, with its mark of UTF-8 if it had a mark.
+    /// The text, including its UTF-8 byte order mark if it has one.
     let utf8: Data
 
     private static let space = Array(" \t\n\r".utf8)
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Takes the text of a list, which a mark of its encoding may begin: the decoder reads no other than UTF-8 without
-    /// one.
+    /// Takes the text of a list, which may begin with a byte order mark. Without one, the decoder reads only UTF-8.
     init(_ data: Data) throws(PropertyListFault) {
         let marks: [(bytes: [UInt8], encoding: String.Encoding)] = [
             ([0, 0, 0xFE, 0xFF], .utf32BigEndian), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian),
@@ -23,14 +22,14 @@ struct PropertyListText {
         utf8 = Data(Self.mark + text.utf8)
     }
 
-    /// Refuses XML that nests deeper than `PropertyListFault.deepest`. Damage is left to the decoder, which stops at
-    /// it: up to there both see the same tags.
+    /// Refuses XML that nests deeper than `PropertyListFault.deepest`. The decoder reports malformed XML: it stops
+    /// there, and up to there both see the same tags.
     func checkNesting() throws(PropertyListFault) {
         var bytes = ArraySlice(utf8)
         if bytes.starts(with: Self.mark) { bytes = bytes.dropFirst(Self.mark.count) }
         guard bytes.first(where: { !Self.space.contains($0) }) == UInt8(ascii: "<") else { return }
         var depth = 0
-        // The list itself is none of its values.
+        // The list itself does not count as a value.
         var deepest = PropertyListFault.deepest
         while let tag = bytes.firstIndex(of: UInt8(ascii: "<")) {
             bytes = bytes[(tag + 1)...]
@@ -39,7 +38,7 @@ struct PropertyListText {
             let content = bytes[..<end]
             bytes = bytes[(end + 1)...]
             if content.first == UInt8(ascii: "?") {
-                // Where one with a tag in it ends is told differently by different decoders.
+                // Decoders disagree on where an instruction that contains a tag ends.
                 guard content.count > 1, content.last == UInt8(ascii: "?"), !content.contains(UInt8(ascii: "<")) else {
                     throw .damaged
                 }
@@ -53,7 +52,7 @@ struct PropertyListText {
         }
     }
 
-    /// Goes on behind the end of what begins here, if it does; to the end of the bytes if it does not end.
+    /// Skips what begins here to behind its end, or to the end of the bytes if it does not end.
     private static func skip(_ start: String, _ end: String, _ bytes: inout ArraySlice<UInt8>) -> Bool {
         guard bytes.starts(with: start.utf8) else { return false }
         bytes = bytes.dropFirst(start.utf8.count)
@@ -65,7 +64,7 @@ struct PropertyListText {
         return true
     }
 
-    /// The decoder looks at no more than how a tag's name begins.
+    /// The decoder compares only the beginning of a tag's name.
     private static func isContainer(_ tag: ArraySlice<UInt8>) -> Bool {
         tag.starts(with: "array".utf8) || tag.starts(with: "dict".utf8) || tag.starts(with: "plist".utf8)
     }

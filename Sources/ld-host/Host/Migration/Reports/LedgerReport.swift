@@ -1,28 +1,28 @@
-/// What was found in the ledgers of migrations, page by page: each destination has a page, in its own store.
+/// The state of the migration ledgers, page by page: each destination has a page, in its own store.
 public struct LedgerReport: Codable, Hashable, Sendable {
-    /// How a page is.
+    /// The state of a page.
     public enum State: String, Codable, CaseIterable, Hashable, Sendable {
-        /// It can be read.
+        /// The page can be read.
         case sound
-        /// Its bytes are no page, or were changed. It can be put aside.
+        /// The page is corrupt. It can be put aside.
         case damaged
-        /// It may be sound, and cannot be read here: its key is not at hand, or a later program wrote it. It stays.
+        /// The page may be sound but cannot be read here: its key is absent, or a later program wrote it. It stays.
         case unreadable
-        /// It was damaged, and is put aside now.
+        /// The page was corrupt and has now been put aside.
         case putAside
     }
 
     /// One page.
     public struct Page: Codable, Hashable, Sendable {
-        /// The store that it lies in.
+        /// The store that holds the page.
         public let store: String
-        /// The address of the destination that it is of.
+        /// The address of the page's destination.
         public let destination: String
-        /// How it is.
+        /// The page's state.
         public let state: State
-        /// How many migrations it has.
+        /// How many migrations the page records.
         public let rows: Int
-        /// What is wrong with it, what is there in fact, and what becomes of that, in sentences.
+        /// What is wrong with the page, what the stores hold instead, and what happens to it, in sentences.
         public let remarks: [String]
 
         init(store: String, destination: String, state: State, rows: Int, remarks: [String]) {
@@ -34,9 +34,9 @@ public struct LedgerReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// In order of their stores and destinations.
+    /// Ordered by store and destination.
     public let pages: [Page]
-    /// What keeps the pages of a store from being found.
+    /// Why the pages of a store cannot be listed.
     public let failures: [String]
 
     init(pages: [Page], failures: [String]) {

@@ -1,26 +1,26 @@
-/// What a sweep of migrations would do if it ran now. It says addresses and sizes, and no value.
+/// What a run of all migrations would do now. It contains addresses and sizes, but no values.
 public struct MigrationPlan: Codable, Hashable, Sendable {
-    /// What becomes of a migration.
+    /// The decision on a migration.
     public enum Decision: String, Codable, CaseIterable, Hashable, Sendable {
-        /// It brings data to its destination, or removes it.
+        /// It brings data to its destination, or removes the destination.
         case run
-        /// It has brought its data before, and what was left of what it removes is removed.
+        /// It has brought its data before; now it removes the remaining sources.
         case cleanup
-        /// There is no data to migrate, or it has been done.
+        /// There is no data to migrate, or an earlier run migrated it.
         case nothingToDo
-        /// The destination has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
+        /// The destination already has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
         case destinationKept
         /// It is not for this device.
         case skipped
-        /// It fails, and nothing changes.
+        /// It would fail, and nothing would change.
         case refused
     }
 
-    /// A value that is looked at or changes.
+    /// A value that the migration reads or changes.
     public struct Value: Codable, Hashable, Sendable {
         /// `domain[:scope]/name`.
         public let address: String
-        /// In bytes: of what is stored, as the store keeps it; of what is written, before it is sealed.
+        /// In bytes: of a stored value, as stored; of a value to be written, before it is sealed.
         public let size: Int
 
         init(address: String, size: Int) {
@@ -35,25 +35,25 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         public let migration: String
         /// See `StorageMigration.revision`.
         public let revision: Int
-        /// What the migration says of itself.
+        /// The migration's own summary.
         public let summary: String
-        /// The pack that it comes from; `nil` for the app's own.
+        /// The migration's pack; `nil` for the app's own.
         public let pack: String?
-        /// The address that the data comes to.
+        /// The destination's address.
         public let destination: String
-        /// What becomes of it.
+        /// The decision on it.
         public let decision: Decision
         /// The reason, in a sentence.
         public let why: String
-        /// The code of the error that it would fail with.
+        /// The code of the error that it would fail with, if any.
         public let error: String?
-        /// Stored values that it looks at.
+        /// Stored values that it reads.
         public let reads: [Value]
-        /// Values as they would be written.
+        /// Values that it would write.
         public let writes: [Value]
-        /// Stored values that it removes, last of all.
+        /// Stored values that it removes at the end.
         public let removes: [Value]
-        /// How many values a migration of a whole place moves; the lists do not name those.
+        /// How many values a bulk migration moves; the lists do not name those.
         public let count: Int?
 
         init(
@@ -76,9 +76,9 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         }
     }
 
-    /// One for each migration, in the order in which they run.
+    /// One entry per migration, in the order in which they run.
     public let entries: [Entry]
-    /// What else is to be known, e.g. work that was interrupted and is completed first.
+    /// Other facts, e.g. interrupted work that is completed first.
     public let notes: [String]
 
     init(entries: [Entry], notes: [String]) {
@@ -86,7 +86,7 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         self.notes = notes
     }
 
-    /// Those that would fail.
+    /// The entries that would fail.
     public var refusals: [Entry] { entries.filter { $0.decision == .refused } }
     /// Whether anything would change.
     public var changesAnything: Bool { entries.contains { $0.decision == .run || $0.decision == .cleanup } }

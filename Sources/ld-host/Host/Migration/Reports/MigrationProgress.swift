@@ -1,14 +1,14 @@
-/// How far a sweep of migrations is.
+/// The progress of a run of migrations.
 public struct MigrationProgress: Codable, Hashable, Sendable {
     /// See `StorageMigration.id`.
     public let migration: String
     /// How many values of this migration are done.
     public let done: Int
-    /// How many values this migration has, as far as it is known yet.
+    /// How many values this migration has, as far as known yet.
     public let total: Int
-    /// Which migration of the sweep this is, from 0.
+    /// The index of this migration in the run, from 0.
     public let index: Int
-    /// How many migrations the sweep has.
+    /// How many migrations the run has.
     public let count: Int
 
     init(migration: String, done: Int, total: Int, index: Int, count: Int) {
@@ -19,7 +19,7 @@ public struct MigrationProgress: Codable, Hashable, Sendable {
         self.count = count
     }
 
-    /// How much of the whole sweep is done, from 0 to 1; each migration counts alike, however many values it has.
+    /// The completed part of the run, from 0 to 1. Each migration counts alike, however many values it has.
     public var fraction: Double {
         guard count > 0 else { return 1 }
         let own = total > 0 ? Double(min(done, total)) / Double(total) : 0

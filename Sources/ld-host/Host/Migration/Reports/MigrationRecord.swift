@@ -1,22 +1,21 @@
 public import FoundationEssentials
 public import LocalDataAPI
 
-/// What the ledger says of a migration that has run.
+/// The ledger's record of a migration that has run.
 public struct MigrationRecord: Hashable, Sendable {
-    /// How far it is.
+    /// How far a migration is.
     public enum State: String, Codable, CaseIterable, Hashable, Sendable {
-        /// The data is at its destination, and what the migration removes is not yet removed.
+        /// The data is at its destination; the sources are not yet removed.
         case published
-        /// A large value is on its way, and may have come to its destination or not; what the migration removes may be
-        /// there.
+        /// A large value is being copied. The destination may have it or not; the sources may still exist.
         case copying
         /// All is done.
         case clean
-        /// The destination did not give back what was written, so nothing was removed.
+        /// The destination did not return what was written, so nothing was removed.
         case unverified
-        /// It was undone.
+        /// It was rolled back.
         case rolledBack
-        /// It has not run, and does not bring what its sources had when the key was set or removed without it.
+        /// It has not run, and ignores what its sources held when the key was set or removed without it.
         case superseded
     }
 
@@ -24,19 +23,19 @@ public struct MigrationRecord: Hashable, Sendable {
     public let id: String
     /// See `StorageMigration.revision`.
     public let revision: Int
-    /// How far it is.
+    /// How far the migration is.
     public let state: State
-    /// The addresses that it removed.
+    /// The addresses that were removed.
     public let sources: [String]
-    /// The addresses that it wrote.
+    /// The addresses that were written.
     public let destinations: [String]
-    /// When it was committed.
+    /// The time of the commit.
     public let date: Date
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     public let duration: TimeInterval
-    /// The version of the app that ran it, if it was known.
+    /// The version of the app that ran it, if known.
     public let appVersion: String?
-    /// The pack that it came from; `nil` for one of the app's own.
+    /// The migration's pack; `nil` for the app's own.
     public let pack: MigrationPackIdentity?
 
     init(

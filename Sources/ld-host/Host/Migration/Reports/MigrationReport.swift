@@ -1,14 +1,14 @@
 public import LocalDataAPI
 
-/// What became of each migration that was asked for, in the order in which they were run.
+/// The outcome of each requested migration, in the order in which they ran.
 public struct MigrationReport: Sendable {
-    /// One migration, or one key without.
+    /// One migration, or one key without a migration.
     public struct Entry: Sendable {
-        /// The key that the data comes to.
+        /// The description of the destination.
         public let destination: StorageKeyDescriptor
         /// The migration, if there is one.
         public let migration: String?
-        /// What became of it.
+        /// The outcome.
         public let outcome: MigrationOutcome
         /// How many values it brought or changed.
         public let migratedCount: Int
@@ -27,11 +27,11 @@ public struct MigrationReport: Sendable {
         }
     }
 
-    /// One for each migration, and one for each key that has none.
+    /// One entry per migration, and one per key without a migration.
     public let entries: [Entry]
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Those that failed. The others have run all the same.
+    /// The entries that failed. The other migrations have run all the same.
     public var failures: [Entry] { entries.filter { $0.outcome == .failed } }
 }

@@ -1,14 +1,14 @@
-/// What became of work of migrations that was interrupted.
+/// The result of resuming interrupted migrations.
 public struct MigrationResumption: Codable, Hashable, Sendable {
-    /// A migration that had something left to be done.
+    /// A migration that had work left.
     public struct Entry: Codable, Hashable, Sendable {
         /// See `StorageMigration.id`.
         public let migration: String
-        /// The address that its data came to.
+        /// The destination's address.
         public let destination: String
-        /// Whether all of it is done now.
+        /// Whether all of its work is now done.
         public let isDone: Bool
-        /// What is not, and why, in a sentence.
+        /// What is left and why, in a sentence.
         public let problem: String?
 
         init(migration: String, destination: String, isDone: Bool, problem: String? = nil) {
@@ -19,13 +19,13 @@ public struct MigrationResumption: Codable, Hashable, Sendable {
         }
     }
 
-    /// Batches that were interrupted, and are in place now or cleared.
+    /// Interrupted batches that are now applied or discarded.
     public let batches: [String]
-    /// Batches that still wait.
+    /// Batches that are still waiting.
     public let waiting: [String]
-    /// Migrations.
+    /// The migrations that had work left.
     public let entries: [Entry]
-    /// What keeps ledgers from being read.
+    /// Why ledgers cannot be read.
     public let failures: [String]
 
     init(batches: [String], waiting: [String], entries: [Entry], failures: [String]) {
@@ -35,6 +35,6 @@ public struct MigrationResumption: Codable, Hashable, Sendable {
         self.failures = failures
     }
 
-    /// Whether nothing is left to be done.
+    /// Whether no work is left.
     public var isComplete: Bool { waiting.isEmpty && failures.isEmpty && entries.allSatisfy(\.isDone) }
 }

@@ -1,22 +1,22 @@
 public import FoundationEssentials
 
-/// How a migration stands: what the router knows of it, and what the ledger says.
+/// The status of a migration: what the router and the ledger know of it.
 public struct MigrationStatus: Codable, Hashable, Sendable {
-    /// How far it is.
+    /// How far a migration is.
     public enum State: String, Codable, CaseIterable, Hashable, Sendable {
-        /// The ledger has nothing of it.
+        /// The ledger has no record of it.
         case notRun
-        /// The data is at its destination, and what the migration removes is not yet removed.
+        /// The data is at its destination; the sources are not yet removed.
         case cleanupPending
-        /// It moves many values or a large one, and was stopped in the midst; a run goes on from there.
+        /// It moves many values or a large one and was interrupted; the next run resumes it.
         case interrupted
         /// All is done.
         case done
-        /// The destination did not give back what was written, so nothing was removed.
+        /// The destination did not return what was written, so nothing was removed.
         case unverified
-        /// It was undone.
+        /// It was rolled back.
         case rolledBack
-        /// It has not run, and does not bring what its sources had when the key was set or removed without it.
+        /// It has not run, and ignores what its sources held when the key was set or removed without it.
         case superseded
         /// The ledger cannot be read.
         case unreadable
@@ -24,33 +24,33 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
 
     /// See `StorageMigration.id`.
     public let migration: String
-    /// What the migration says of itself.
+    /// The migration's own summary.
     public let summary: String
-    /// The pack that it comes from, or came from when it ran; `nil` for the app's own.
+    /// The migration's pack, now or when it ran; `nil` for the app's own.
     public let pack: String?
-    /// The address that the data comes to.
+    /// The destination's address.
     public let destination: String
-    /// The revision that is there to run; `nil` if the migration is not known here, so that it can be neither run nor
+    /// The revision that can run; `nil` if the migration is not registered here, so that it can be neither run nor
     /// judged.
     public let revision: Int?
-    /// The revision that ran.
+    /// The revision that has run.
     public let recordedRevision: Int?
-    /// How far it is.
+    /// How far the migration is.
     public let state: State
-    /// When it was committed.
+    /// The time of the commit.
     public let committed: Date?
-    /// Until when what it replaced and removed is kept, so that it can be rolled back; `nil` if it is not kept.
+    /// Until when the replaced and removed values are kept, so that it can be rolled back; `nil` if they are not kept.
     public let keptUntil: Date?
-    /// Addresses that it was to remove and has not, because someone had changed them.
+    /// Addresses that it was to remove but left, because someone had changed them.
     public let left: [String]
-    /// Addresses of values that it has moved to a better protected place, and that may be in the files of their former
-    /// store in plain still: because they are kept to undo it, or because the store could not be cleared of them.
+    /// Addresses of values that it moved to a better protected location, but that may still be in plain in the files of
+    /// their old store: they are kept for a rollback, or the store could not erase them.
     public let unwiped: [String]?
-    /// Addresses of older data that it does not bring any more, because the key was set or removed without it.
+    /// Addresses of older data that it now ignores, because the key was set or removed without it.
     public let superseded: [String]?
     /// What a run would do now; `nil` if that is not known here.
     public internal(set) var next: MigrationPlan.Decision?
-    /// What keeps it from being run or judged, in a sentence.
+    /// Why it cannot be run or judged, in a sentence.
     public let problem: String?
 
     init(
@@ -73,11 +73,11 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether something is to be done about it.
+    /// Whether it needs attention.
     public var needsAttention: Bool {
         switch (state, next) {
         case (.cleanupPending, _), (.interrupted, _), (.unverified, _), (.unreadable, _): true
-        // What was undone is undone on purpose.
+        // Someone rolled it back on purpose.
         case (.rolledBack, _): problem != nil
         case (_, .run), (_, .cleanup), (_, .refused): true
         case (.notRun, _), (.done, _), (.superseded, _): problem != nil
