@@ -1,7 +1,7 @@
-/// Bytes with a NUL behind them, kept at one address, so that a system call needs no conversion.
+/// NUL-terminated bytes at a fixed address, so that a system call needs no conversion.
 package final class CString: Sendable {
     nonisolated(unsafe) let start: UnsafePointer<CChar>
-    /// How many bytes there are before the NUL.
+    /// The number of bytes before the NUL.
     package let count: Int
 
     /// Copies bytes, up to the first NUL.
@@ -23,6 +23,6 @@ extension CString {
 }
 
 extension CString: CustomStringConvertible {
-    /// The bytes as text; what is not UTF-8 is repaired.
+    /// The bytes as text; invalid UTF-8 is repaired.
     package var description: String { String(cString: start) }
 }

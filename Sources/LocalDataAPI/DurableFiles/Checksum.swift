@@ -1,20 +1,20 @@
 internal import CChecksum
 
-/// The CRC-32C of bytes that come in pieces, and how many they are.
+/// The CRC-32C and the number of bytes that arrive in chunks.
 package struct Checksum: Hashable, Sendable {
-    /// The CRC-32C (RFC 3720) of all pieces.
+    /// The CRC-32C (RFC 3720) of all chunks.
     package private(set) var value: UInt32 = 0
-    /// How many bytes there are.
+    /// The number of bytes.
     package private(set) var count = 0
 
-    /// The checksum of nothing.
+    /// The checksum of no bytes.
     package init() {}
 
-    /// The checksum of bytes that are all there.
+    /// The checksum of all bytes at once.
     @inline(__always)
     package init(of bytes: UnsafeRawBufferPointer) { add(bytes) }
 
-    /// Adds the next piece.
+    /// Adds the next chunk.
     @inline(__always)
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         value = ld_crc32c(value, bytes.baseAddress, bytes.count)

@@ -1,10 +1,10 @@
-/// What a file's content was when it was written; kept in one of its attributes, so that damage is noticed.
+/// A record of a file's content when it was written, kept in an extended attribute to detect damage.
 package struct ContentRecord: Hashable, Sendable {
-    /// Checksum and size of the content.
+    /// The CRC-32C of the content.
     package let checksum: UInt32
     /// Its size in bytes.
     package let size: Int
-    /// When the file was last changed then, in nanoseconds since 1970 UTC.
+    /// The file's modification time then, in nanoseconds since 1970 UTC.
     package let modified: Int64
 
     /// Describes a content.
@@ -16,24 +16,24 @@ package struct ContentRecord: Hashable, Sendable {
 
     func matches(_ content: Checksum) -> Bool { size == content.count && checksum == content.value }
 
-    /// Whether content of another checksum was put there on purpose: the file was changed later, as an editor does and
-    /// a failing disk does not. A file that was emptied is taken for what a program left that died before it wrote.
+    /// Whether someone replaced the content on purpose: the file was modified later, as an editor does and a failing
+    /// disk does not. An empty file counts as the remains of a program that died before it wrote.
     func isEdited(_ status: FileStatus) -> Bool {
         (status.modified ?? .max) > modified && (status.size > 0 || size == 0)
     }
 }
 
-/// What a content is, beside what was recorded of it. Corrupt content is an error.
+/// The result of comparing a content with its record. Corrupt content is an error.
 package enum ContentState: Sendable {
-    /// Nothing was recorded: a file that others made, or on a file system that keeps no attributes.
+    /// There is no record: others created the file, or the file system keeps no attributes.
     case unrecorded
-    /// As it was written.
+    /// The content is as it was written.
     case intact
-    /// Edited in place since it was written.
+    /// The content was edited in place since it was written.
     case edited
 }
 
-/// A file whose bytes are not those that were written to it.
+/// A file whose content differs from what was written.
 package struct CorruptFileError: Error, Hashable, Sendable {
     /// The file.
     package let path: String

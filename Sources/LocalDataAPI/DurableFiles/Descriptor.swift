@@ -5,7 +5,7 @@ import Glibc
 struct Descriptor: ~Copyable {
     let number: Int32
 
-    /// Takes over an open descriptor; `nil` for a negative number, with `errno` as it was.
+    /// Takes ownership of an open descriptor; `nil` for a negative number, leaving `errno` as it was.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
@@ -13,14 +13,15 @@ struct Descriptor: ~Copyable {
 
     deinit { _ = close(number) }
 
-    /// Gives the descriptor to someone else to close.
+    /// Releases the descriptor to the caller, who must close it.
     consuming func release() -> Int32 {
         let number = number
         discard self
         return number
     }
 
-    /// openat(2), again when a signal interrupts it. Never blocks on what it opens, and no child process gets it.
+    /// openat(2), retried when a signal interrupts it. Never blocks on the opened file, and no child process inherits
+    /// it.
     static func open(_ path: UnsafePointer<CChar>, in directory: Int32, _ flags: Int32, mode: UInt32 = 0) -> Int32 {
         while true {
             let opened = openat(directory, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode)
@@ -28,15 +29,15 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    /// Opens what stands below a folder, and follows no symbolic link, in the middle of the path neither: `ELOOP` or
-    /// `ENOTDIR` for one. As ``open(_:in:_:mode:)`` otherwise; creates nothing.
+    /// Opens a file below a folder without following symbolic links, not even in the middle of the path: fails with
+    /// `ELOOP` or `ENOTDIR` for one. Otherwise like ``open(_:in:_:mode:)``; creates nothing.
     static func openBelow(_ path: UnsafePointer<CChar>, in directory: Int32, _ flags: Int32) -> Int32 {
         let flags = flags | O_CLOEXEC | O_NOFOLLOW | (flags & pathOnly != 0 ? 0 : O_NONBLOCK | O_NOCTTY)
         for _ in 0..<attempts {
             let opened = ld_linux_open_without_links(directory, path, flags)
             if opened >= 0 { return opened }
             switch errno {
-            // EAGAIN: something was renamed meanwhile, and the kernel cannot tell what that means for the path.
+            // EAGAIN: something was renamed meanwhile, and the kernel cannot resolve the path safely.
             case EINTR, EAGAIN: continue
             case ENOSYS, EPERM: return openStepwise(path, in: directory, flags)
             default: return -1
@@ -45,7 +46,7 @@ struct Descriptor: ~Copyable {
         return openStepwise(path, in: directory, flags)
     }
 
-    /// The same, folder by folder, where the system has no call for it.
+    /// The same, folder by folder, where the system lacks the call.
     private static func openStepwise(_ path: UnsafePointer<CChar>, in directory: Int32, _ flags: Int32) -> Int32 {
         let bytes = UnsafeRawBufferPointer(start: path, count: strlen(path))
         var names = bytes.split(separator: UInt8(ascii: "/")).map { CString($0) }
@@ -65,7 +66,7 @@ struct Descriptor: ~Copyable {
 
     private static let attempts = 16
 
-    /// fsync(2), again when a signal interrupts it.
+    /// fsync(2), retried when a signal interrupts it.
     static func synchronize(_ number: Int32) -> Int32 {
         while true {
             let result = fsync(number)
@@ -73,7 +74,7 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    /// `O_PATH` of open(2), which Swift does not show: the descriptor only says where a folder is, and needs no right
-    /// to read it.
+    /// `O_PATH` of open(2), which Swift does not import: the descriptor only identifies a folder, and needs no right to
+    /// read it.
     static let pathOnly: Int32 = 0o10000000
 }

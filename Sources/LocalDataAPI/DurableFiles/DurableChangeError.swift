@@ -1,19 +1,19 @@
-/// A file that could not be replaced or removed durably, and what holds now.
+/// A file that could not be replaced or removed durably, and the outcome.
 package struct DurableChangeError: Error, Hashable, Sendable {
-    /// What was to happen to the file.
+    /// The intended change.
     package enum Change: String, Hashable, Sendable {
         case replace, remove
     }
 
     /// What a reader finds after the failure.
     package enum Outcome: Hashable, Sendable {
-        /// What was there before.
+        /// The old state.
         case unchanged
-        /// What was asked for; but after a power loss it may be what was there before.
+        /// The new state; after a power loss it may be the old one.
         case durabilityUnknown
     }
 
-    /// What was to happen.
+    /// The intended change.
     package let change: Change
     /// The file.
     package let path: String
@@ -32,7 +32,7 @@ package struct DurableChangeError: Error, Hashable, Sendable {
 }
 
 extension DurableChangeError: CustomStringConvertible {
-    /// The failure and what holds now, as a sentence.
+    /// The failure and the outcome, as a sentence.
     package var description: String {
         switch outcome {
         case .unchanged: "cannot \(change) '\(path)', what was there before stands: \(cause)"

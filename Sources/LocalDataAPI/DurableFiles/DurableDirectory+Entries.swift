@@ -2,18 +2,18 @@ import Glibc
 import Synchronization
 
 extension DurableDirectory {
-    /// Hands out what stands in this folder, or in one below it, in no order, until `body` returns `false`: names as
-    /// their bytes. Leaves out names that start with `.`. A folder that is not there has no entries.
+    /// Passes the entries of this folder, or of one below it, to `body` in no order until it returns `false`: names as
+    /// bytes, without those that start with `.`. A missing folder has no entries.
     ///
-    /// An entry that is there all the while is given once, also if its file is replaced, on file systems that rename
-    /// in place (ext4, XFS, F2FS); others, such as Btrfs, may give it twice or not.
+    /// An entry that exists throughout the call is passed once, even if its file is replaced, on file systems that
+    /// rename in place (ext4, XFS, F2FS); others, such as Btrfs, may pass it twice or not at all.
     package func forEachEntry(
         in path: RelativePath? = nil, _ body: (_ name: [UInt8], _ kind: FileKind) throws -> Bool
     ) throws {
         guard let folder = try descriptorForReading() else { return }
         _ = try reopenIfReplaced(folder)
         let name = path?.text ?? Self.itself
-        // A descriptor of its own: the position in a folder belongs to the open file.
+        // A separate descriptor, because the position in a folder belongs to the open file.
         guard let opened = Descriptor(Descriptor.openBelow(name.start, in: folder, O_RDONLY | O_DIRECTORY)) else {
             let code = errno
             if code == ENOENT { return }
@@ -25,9 +25,9 @@ extension DurableDirectory {
         }
     }
 
-    /// The status of this folder, or of one below it, if it shows every change of what stands in the folder; `nil` if
-    /// the folder is absent, if it changed so short a time ago that a next change may leave the same status, or on a file
-    /// system that is not known to keep such times.
+    /// The status of this folder, or of one below it, if every change of its entries changes that status. `nil` if the
+    /// folder is absent, if it changed so recently that the next change may leave the same status, or if its file
+    /// system is not known to keep such times.
     package func tellingStatus(of path: RelativePath? = nil) throws -> FileStatus? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)
@@ -43,7 +43,7 @@ extension DurableDirectory {
         return status.isRecent ? nil : status
     }
 
-    /// Removes temporary files whose owners are dead, and makes that durable.
+    /// Removes temporary files of dead owners, and makes that durable.
     ///
     /// - Throws: `SystemCallError`.
     package func removeAbandoned() throws {
@@ -52,11 +52,11 @@ extension DurableDirectory {
         try synchronizeSelf(folder)
     }
 
-    /// Has nothing looked for when the folder is opened: this process has done so before.
+    /// Skips the cleaning when the folder is opened, because this process has already done it.
     package func skipCleaning() { isToBeCleaned.store(false, ordering: .relaxed) }
 
-    /// Removes temporary files whose owners are dead, and what dead batches have staged. What cannot be cleaned stays;
-    /// at most 1,000 files in one go.
+    /// Removes temporary files of dead owners and staged files of dead batches. Leaves what it cannot remove; at most
+    /// 1,000 files per call.
     func cleanUp(_ folder: Int32) {
         guard staging == .inFolder, isToBeCleaned.load(ordering: .relaxed) else { return }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
@@ -81,15 +81,15 @@ extension DurableDirectory {
         }
     }
 
-    /// Removes the folder of temporary files, if it is empty: after a large batch it would stay as large as it was (on
-    /// ext4), and a process that lists it would read all of that. The next change makes it again; one that has it open
-    /// finds out when it makes a file there.
+    /// Removes the folder of temporary files if it is empty. After a large batch the folder would keep its size (on
+    /// ext4), and a process that lists it would read all of it. The next change recreates it; a process that has it
+    /// open notices when it creates a file there.
     func removeEmptyTemporaryFolder(in folder: Int32) {
         guard staging == .inFolder, unlinkat(folder, TemporaryFile.folder.start, AT_REMOVEDIR) == 0 else { return }
         forgetTemporaryFolder()
     }
 
-    /// Bytes of a folder that takes longer to list than an empty one.
+    /// The size in bytes of a folder that takes longer to list than an empty one.
     private static let largeFolder = 64 << 10
 
     private static let itself = CString(".".utf8)

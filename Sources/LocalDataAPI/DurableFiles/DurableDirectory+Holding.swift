@@ -1,43 +1,43 @@
 import Glibc
 
 extension DurableDirectory {
-    /// What came of the attempt to hold a file.
+    /// The result of trying to hold a file.
     package enum Hold: ~Copyable {
-        /// The caller holds it: nobody else who asks does, or will before the caller lets go.
+        /// The caller holds it. No other process that asks for it gets it until the caller releases it.
         case held(HeldFile)
-        /// Somebody else holds it.
+        /// Another process or object holds it.
         case elsewhere
         /// There is no such file.
         case missing
     }
 
-    /// Whether somebody holds an open file that still has its name; `nil` if it has lost it, to another file or none.
-    /// Asks only, and is in nobody's way.
+    /// Whether someone holds an open file that still has its name; `nil` if the name belongs to another file or none.
+    /// Only queries, and blocks nobody.
     ///
     /// - Throws: `SystemCallError`.
     package func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws -> Bool? {
         if try file.isHeldElsewhere() { return true }
-        // A holder lets go of a file after it has replaced or removed it.
+        // A holder releases a file after it has replaced or removed it.
         return try isCurrent(file, path) ? false : nil
     }
 
-    /// Tries to hold the file that has a name. Never waits; of any number of callers exactly one succeeds.
+    /// Tries to hold the file with this name. Never waits; of any number of callers exactly one succeeds.
     ///
     /// - Throws: As ``open(_:)``; the file has to be writable.
     package func hold(_ path: RelativePath) throws -> Hold {
         while true {
             guard let file = try open(path, O_RDWR) else { return .missing }
             guard try file.hold() else { return .elsewhere }
-            // Its holder may have replaced or removed it before it could be locked.
+            // Its holder may have replaced or removed it before it was locked.
             if try isCurrent(file, path) { return .held(HeldFile(file)) }
         }
     }
 
-    /// Replaces a file, or makes it, and holds what is new from before anybody sees it: between the old file, which the
-    /// caller holds if there is one, and the new there is no moment for others.
+    /// Replaces or creates a file, and holds the new one before anyone sees it. If the caller holds the old file,
+    /// nobody else can get hold of the name in between.
     ///
-    /// - Parameter held: What the caller holds under this name. After a success, and after an error whose outcome is
-    ///   `durabilityUnknown`, it is the new file; after any other error the old one.
+    /// - Parameter held: The caller's hold under this name. After a success, and after an error whose outcome is
+    ///   `durabilityUnknown`, it holds the new file; after any other error, the old one.
     /// - Throws: As ``replace(_:attribute:with:)``.
     package func replace(
         _ path: RelativePath, holding held: inout HeldFile?, with bytes: UnsafeRawBufferPointer

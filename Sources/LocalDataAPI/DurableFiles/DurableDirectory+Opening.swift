@@ -3,10 +3,10 @@ import Glibc
 import Synchronization
 
 extension DurableDirectory {
-    /// Asks whether the path is usable: it leads to a folder, or to nothing yet.
+    /// Checks that the path is usable: it leads to a folder, or to nothing yet.
     ///
-    /// - Returns: The user that the folder belongs to, if this process is the superuser's, that is another user, and no
-    ///   group shares the folder.
+    /// - Returns: The folder's owner if this process runs as the superuser, the owner is another user, and no group
+    ///   shares the folder.
     /// - Throws: `SystemCallError`, with `ENOTDIR` if something else is in the way.
     package func foreignOwner() throws -> UInt32? {
         guard let folder = try folderPath.open(), geteuid() == 0 else { return nil }
@@ -15,22 +15,22 @@ extension DurableDirectory {
         return status.st_uid == 0 || status.st_mode & S_ISGID != 0 ? nil : status.st_uid
     }
 
-    /// Makes the folder and every one above it that is missing, durably, as a change does.
+    /// Creates the folder and every missing one above it, durably, as a change does.
     ///
     /// - Throws: `SystemCallError`.
     package func make() throws { _ = try folderForWriting() }
 
-    /// The folder as a change needs it: open, current, and durable from the root's parent down to itself.
+    /// The folder, ready for a change: open, current, and durable from the root's parent down to itself.
     struct Writable: Sendable {
         let descriptor: Int32
-        /// Whether the folder belongs to a group.
+        /// Whether the folder is shared by a group.
         let isShared: Bool
         let group: gid_t
         let device: dev_t
         let inode: ino_t
     }
 
-    /// The open folder, or `nil` if there is none; takes no lock and makes no system call once it is open.
+    /// The open folder, or `nil` if there is none. Takes no lock, and makes no system call once the folder is open.
     func descriptorForReading() throws -> Int32? {
         let opened = descriptor.load(ordering: .acquiring)
         if opened >= 0 { return opened }
@@ -38,7 +38,7 @@ extension DurableDirectory {
         return adopt(folder)
     }
 
-    /// The open folder for a change, made if it is missing.
+    /// The open folder for a change, created if it is missing.
     func folderForWriting() throws -> Writable {
         var opened = descriptor.load(ordering: .acquiring)
         if opened < 0 {
@@ -53,7 +53,7 @@ extension DurableDirectory {
         return try writable(opened)
     }
 
-    /// The open folder for a change that makes none; `nil` if there is none.
+    /// The open folder for a change that creates no folders; `nil` if there is none.
     func folderIfThere() throws -> Writable? {
         guard let opened = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(opened)
@@ -68,7 +68,8 @@ extension DurableDirectory {
             inode: status.st_ino)
     }
 
-    /// Puts the folder that now has the path behind an open descriptor whose folder has lost it. Makes nothing.
+    /// Redirects an open descriptor to the folder that now has the path, if its own folder has lost it. Creates
+    /// nothing.
     ///
     /// - Returns: Whether there was another folder.
     func reopenIfReplaced(_ opened: Int32) throws -> Bool {
@@ -77,7 +78,7 @@ extension DurableDirectory {
         return true
     }
 
-    /// Whether the path leads to another folder than the open one, or to none.
+    /// Whether the path leads to a folder other than the open one, or to none.
     private func isStale(_ opened: Int32) throws -> Bool {
         var here = stat()
         var there = stat()
@@ -92,7 +93,7 @@ extension DurableDirectory {
 
     private func openMaking() throws -> Descriptor { try folderPath.open() ?? folderPath.openMaking() }
 
-    /// Keeps the first folder that is opened, and closes the one of a thread that came second.
+    /// Keeps the first folder that is opened, and closes that of a thread that came second.
     private func adopt(_ folder: consuming Descriptor) -> Int32 {
         let number = folder.release()
         let (isFirst, kept) = descriptor.compareExchange(
@@ -106,7 +107,8 @@ extension DurableDirectory {
     }
 
     private func replace(_ opened: Int32, by folder: consuming Descriptor) {
-        // Before, for whoever sees the new folder at once; after, for whoever synchronized the old one meanwhile.
+        // Before the switch, for threads that see the new folder at once; after it, for threads that synchronized the
+        // old one meanwhile.
         isChainDurable.store(false, ordering: .releasing)
         while ld_linux_put_in_place(folder.number, opened, O_CLOEXEC) < 0, errno == EINTR || errno == EBUSY {}
         isChainDurable.store(false, ordering: .releasing)
@@ -114,7 +116,7 @@ extension DurableDirectory {
         cleanUp(opened)
     }
 
-    /// Synchronizes the folders above this one, outermost first. Physical parents: a path with symbolic links in it has
+    /// Synchronizes the folders above this one, outermost first. Uses physical parents: a path with symbolic links has
     /// its entries there.
     private func synchronizeChain(_ opened: Int32) throws {
         for steps in stride(from: responsibility, to: 0, by: -1) {

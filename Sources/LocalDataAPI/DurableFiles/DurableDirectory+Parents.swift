@@ -1,6 +1,6 @@
 import Glibc
 
-/// The folder that a file itself stands in: a directory, or one below it that is open as long as this is.
+/// The immediate parent folder of a file: a directory, or one below it that is open as long as this value lives.
 struct ParentFolder: ~Copyable {
     let number: Int32
     private let opened: Descriptor?
@@ -17,14 +17,14 @@ struct ParentFolder: ~Copyable {
 }
 
 extension DurableDirectory {
-    /// The folder that a file itself stands in; `nil` if one on the way is missing. No symbolic link is followed to it.
+    /// The immediate parent folder of a file; `nil` if it or one above it is missing. Follows no symbolic link.
     func parent(of path: RelativePath, in folder: Int32) throws -> ParentFolder? {
         guard let inner = path.folders.last else { return ParentFolder(folder) }
         guard let opened = try openFolder(inner, in: folder) else { return nil }
         return ParentFolder(opened)
     }
 
-    /// Makes the folders on the way to a file that are missing.
+    /// Creates the missing parent folders of a file.
     func makeFolders(of path: RelativePath, _ folder: Writable) throws {
         var parent = ParentFolder(folder.descriptor)
         for inner in path.folders {
@@ -38,7 +38,7 @@ extension DurableDirectory {
         }
     }
 
-    /// Removes the folders on the way to a file that are empty.
+    /// Removes the empty parent folders of a file.
     func removeEmptyFolders(of path: RelativePath, in folder: Int32) {
         for (index, inner) in path.folders.enumerated().reversed() {
             var above: Descriptor?
@@ -50,7 +50,7 @@ extension DurableDirectory {
         }
     }
 
-    /// Makes the entries of a folder on the way to a file durable; `false` if it is gone.
+    /// Makes the entries of a file's parent folder durable; `false` if the folder is gone.
     func synchronize(_ inner: RelativePath.Folder, in folder: Int32) throws -> Bool {
         do {
             let location = FileLocation(directory: self, name: inner.path)

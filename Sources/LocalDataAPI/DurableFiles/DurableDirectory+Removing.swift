@@ -1,13 +1,13 @@
 import Glibc
 
 extension DurableDirectory {
-    /// Removes a file, and the folders on the way to it that become empty; `false` if there was none.
+    /// Removes a file and its parent folders that become empty; `false` if there was no file.
     ///
-    /// When this returns, the file stays away, also if it was `false`: someone else may have removed the file and not
-    /// made that durable.
+    /// When this returns, the file stays removed, even if the result is `false`: someone else may have removed the file
+    /// without making that durable.
     ///
-    /// - Throws: `DurableChangeError`, whose outcome says what holds now; `FileKindError` if something else than a
-    ///   regular file has the name.
+    /// - Throws: `DurableChangeError`, which states the outcome; `FileKindError` if the name belongs to something other
+    ///   than a regular file.
     package func remove(_ path: RelativePath) throws -> Bool {
         try change(.remove, path) {
             guard let folder = try descriptorForReading() else { return false }
@@ -19,7 +19,7 @@ extension DurableDirectory {
                     let code = errno
                     guard code == ENOENT else {
                         let cause = failure(code, "remove", path.text)
-                        // Removed all the same, by a disk or server that failed in the middle of it?
+                        // A failing disk or server may have removed it although it reported an error.
                         if code == EIO, try !isRegular(path.name, in: parent.number) {
                             throw unknown(.remove, path, cause)
                         }
@@ -33,15 +33,15 @@ extension DurableDirectory {
                 throw unknown(.remove, path, cause)
             }
             if isRemoved {
-                // Durable or not: what is left of a path after a power loss is an empty folder.
+                // This need not be durable: at worst an empty folder is left after a power loss.
                 removeEmptyFolders(of: path, in: folder)
             }
             return isRemoved
         }
     }
 
-    /// Synchronizes the innermost folder on the way that is there: if an inner one is gone, then its entry in the next
-    /// one is what has to be durable.
+    /// Synchronizes the innermost existing parent folder: if an inner one is gone, its removal from the next one must
+    /// become durable.
     private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws {
         for inner in path.folders.reversed() where try synchronize(inner, in: folder) { return }
         try synchronizeSelf(folder)

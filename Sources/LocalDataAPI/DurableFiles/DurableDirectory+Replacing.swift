@@ -1,13 +1,13 @@
 import Glibc
 
 extension DurableDirectory {
-    /// Replaces a file, or makes it, with `bytes` as its whole content.
+    /// Replaces or creates a file with `bytes` as its whole content.
     ///
-    /// A reader finds the old content or the new, whole. When this returns, the new content is on the disk.
+    /// A reader finds the whole old content or the whole new one. When this returns, the new content is on the disk.
     ///
-    /// - Parameter published: Called with which file has the name now.
-    /// - Throws: `DurableChangeError` (its outcome says what holds now) for a failed system call; `FileKindError` if
-    ///   something else than a regular file has the name.
+    /// - Parameter published: Called with the identity of the file that now has the name.
+    /// - Throws: `DurableChangeError` (which states the outcome) for a failed system call; `FileKindError` if the name
+    ///   belongs to something other than a regular file.
     package func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil, with bytes: UnsafeRawBufferPointer,
         published: (FileIdentity) -> Void = { _ in }
@@ -19,13 +19,13 @@ extension DurableDirectory {
             })
     }
 
-    /// Replaces a file, or makes it, with the content that `source` gives to its argument piece by piece, through
-    /// a buffer of 256 KiB. Nothing is visible before the source returns; if it throws, the old content stands.
+    /// Replaces or creates a file with the content that `source` passes to its argument chunk by chunk, through a
+    /// buffer of 256 KiB. Nothing is visible before the source returns; if it throws, the old content stays.
     ///
     /// - Parameters:
     ///   - written: Called with the file once its content is complete, before it gets its name.
-    ///   - published: Called with which file has the name now.
-    /// - Throws: What the source throws; the rest as ``replace(_:attribute:with:published:)``.
+    ///   - published: Called with the identity of the file that now has the name.
+    /// - Throws: What the source throws; otherwise as ``replace(_:attribute:with:published:)``.
     package func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil,
         from source: (_ take: (RawSpan) throws -> Void) throws -> Void,
@@ -43,7 +43,7 @@ extension DurableDirectory {
         published(identity)
     }
 
-    /// Runs one change, and says of a system call that failed before it took effect that nothing has changed.
+    /// Runs one change. If a system call fails before it takes effect, the error says that nothing has changed.
     func change<Result>(
         _ change: DurableChangeError.Change, _ path: RelativePath, _ body: () throws -> Result
     ) throws -> Result {
@@ -55,7 +55,7 @@ extension DurableDirectory {
         }
     }
 
-    /// A change that took effect, and may not be on the disk.
+    /// A change that took effect but may not be on the disk.
     func unknown(
         _ change: DurableChangeError.Change, _ path: RelativePath, _ cause: SystemCallError
     ) -> DurableChangeError {
@@ -63,9 +63,9 @@ extension DurableDirectory {
         return DurableChangeError(change, path: location.description, outcome: .durabilityUnknown, cause: cause)
     }
 
-    /// Replaces a file; again if its folder or the temporary file was deleted meanwhile.
+    /// Replaces a file. Tries again if its folder or the temporary file was deleted meanwhile.
     ///
-    /// - Parameter fill: Writes the content, and gives its checksum for the attribute.
+    /// - Parameter fill: Writes the content and returns its checksum for the attribute.
     @discardableResult
     func replace(
         _ path: RelativePath, _ attribute: FileAttribute?, isRepeatable: () -> Bool,
@@ -106,7 +106,7 @@ extension DurableDirectory {
         return temporary.identity
     }
 
-    /// Renames, and makes the folders on the way as often as someone who removes a file there takes them away.
+    /// Renames, and recreates parent folders each time that someone who removes a file there removes them.
     private func publish(
         _ temporary: inout TemporaryFile, as path: RelativePath, _ folder: Writable
     ) throws {
@@ -125,8 +125,8 @@ extension DurableDirectory {
         throw failure(EBUSY, "create the folder of", path.text)
     }
 
-    /// Makes the entry of a file durable, and those of all folders on the way: another thread may have made them and
-    /// not got further. A folder that is gone was emptied since, by someone who makes that durable.
+    /// Makes the entries of a file and of all its parent folders durable: another thread may have created them and not
+    /// synchronized yet. A missing folder has been emptied since, by someone who makes that durable.
     private func synchronizeAll(_ path: RelativePath, _ folder: Int32) throws {
         for inner in path.folders.reversed() { _ = try synchronize(inner, in: folder) }
         try synchronizeSelf(folder)
@@ -138,8 +138,8 @@ extension DurableDirectory {
         if code != EINVAL { throw SystemCallError(code, "synchronize the folder", path: self.path) }
     }
 
-    /// How often a change starts over.
+    /// The maximum number of attempts for a change.
     private static let attempts = 8
-    /// How often a rename is tried.
+    /// The maximum number of attempts to rename.
     private static let publications = 1000
 }

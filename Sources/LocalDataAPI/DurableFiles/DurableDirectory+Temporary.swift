@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 
 extension DurableDirectory {
-    /// The folder for temporary files, open; made if it is missing. Makes no system call once it is open.
+    /// The open folder for temporary files, created if it is missing. Makes no system call once it is open.
     ///
-    /// - Throws: `SystemCallError`, with `EPERM` if somebody else could change what is written there.
+    /// - Throws: `SystemCallError`, with `EPERM` if someone else could change the files in it.
     func temporaryFolder(_ folder: Writable) throws -> Int32 {
         if staging == .besideFile { return folder.descriptor }
         let opened = temporary.load(ordering: .acquiring)
@@ -18,7 +18,7 @@ extension DurableDirectory {
         throw SystemCallError(ENOENT, "open the folder", path: temporaryPath)
     }
 
-    /// The same, if it is there.
+    /// The open folder for temporary files, if it exists.
     func temporaryFolderIfThere(_ folder: Writable) throws -> Int32? {
         let opened = temporary.load(ordering: .acquiring)
         if opened >= 0, isTemporaryCurrent.load(ordering: .acquiring) { return opened }
@@ -26,7 +26,7 @@ extension DurableDirectory {
         return adoptTemporary(found)
     }
 
-    /// Has the folder opened again by the next one who needs it: it was deleted, or belongs to a folder that was.
+    /// Marks the folder to be reopened at its next use: it was deleted, or belongs to a folder that was.
     func forgetTemporaryFolder() { isTemporaryCurrent.store(false, ordering: .releasing) }
 
     private var temporaryPath: String { "\(path)/\(TemporaryFile.folder)" }
@@ -52,7 +52,7 @@ extension DurableDirectory {
         return opened
     }
 
-    /// What keeps a folder from being used for temporary files: they are this user's alone, or the group's.
+    /// Why a folder cannot be used for temporary files; it must belong to this user alone, or to the group.
     private static func problem(_ status: stat, _ folder: Writable, as user: FileSystemUser) -> String? {
         let isGroups = folder.isShared && status.st_mode & S_ISGID != 0 && status.st_gid == folder.group
         if isGroups && status.st_mode & S_IWOTH == 0 { return nil }
@@ -62,7 +62,7 @@ extension DurableDirectory {
         return user.isClosed(status) ? nil : "other users may write to the folder"
     }
 
-    /// Keeps the folder; the number stays the same, as threads are in calls with it.
+    /// Keeps the folder. The number stays the same, as threads are using it in calls.
     private func adoptTemporary(_ found: consuming Descriptor) -> Int32 {
         var opened = temporary.load(ordering: .acquiring)
         if opened < 0 {

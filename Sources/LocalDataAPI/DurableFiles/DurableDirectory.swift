@@ -3,18 +3,18 @@ import Synchronization
 
 /// A folder whose files are replaced and removed durably, and read whole.
 ///
-/// - **Reading** makes nothing, waits for nothing and takes no lock. A folder that does not exist is empty.
-/// - **Writing** makes the folder and every folder above it that is missing, with mode 0700. If the nearest one that
-///   exists has the set-group-ID bit, it belongs to a group: then new folders get 2770 and new files 0660, whatever
-///   the umask, otherwise files get 0600. Folders that exist keep their modes.
-/// - **Durability.** When a change returns, then the file, its folder, and every folder that this type has made are on
-///   the disk. No folder is made in one that is not durably there itself; and because an earlier process may have died
-///   before it got there, the first change of a process synchronizes all folders from the root's parent down.
-/// - **Threads and processes** may use one folder at once, each with objects of its own or with one together.
-/// - **Symbolic links** in the place of a file, or of a folder below the root, are refused; ``FolderPath`` says which
-///   are followed on the way to the root.
-/// - **Replaced folders.** A folder that was deleted, or renamed, and made anew is found again by the next write, or by
-///   the next read that does not find its file.
+/// - **Reading** creates nothing, waits for nothing and takes no lock. A missing folder counts as empty.
+/// - **Writing** creates the folder and every missing folder above it, with mode 0700. If the nearest existing one has
+///   the set-group-ID bit, it belongs to a group: then new folders get 2770 and new files 0660, whatever the umask.
+///   Otherwise files get 0600. Existing folders keep their modes.
+/// - **Durability.** When a change returns, the file, its folder, and every folder that this type has created are on
+///   the disk. A folder is created only in one that is itself durable. Because an earlier process may have died before
+///   it synchronized, the first change of a process synchronizes all folders from the root's parent down.
+/// - **Threads and processes** may use one folder at once, each with its own objects or sharing one.
+/// - **Symbolic links** in place of a file, or of a folder below the root, are refused; ``FolderPath`` lists the links
+///   that are followed on the way to the root.
+/// - **Replaced folders.** If a folder was deleted or renamed and then recreated, the next write finds the new one, and
+///   so does the next read that does not find its file.
 package final class DurableDirectory: Sendable {
     /// The folder's absolute path.
     package let path: String
@@ -23,31 +23,32 @@ package final class DurableDirectory: Sendable {
     let folderPath: FolderPath
     /// Where new contents are written before they get their names.
     let staging: Staging
-    /// The batches that may have left something here.
+    /// The batches whose leftovers may be here.
     let batches: BatchFolder?
-    /// Once open it stays the same number; another folder of the same path is put behind it by dup3(2), so that threads
-    /// which are in a call with it need no lock.
+    /// Once open, the number stays the same. dup3(2) redirects it to another folder of the same path, so that threads
+    /// that are using it in a call need no lock.
     let descriptor = Atomic<Int32>(-1)
     let isChainDurable = Atomic<Bool>(false)
-    /// Whether temporary files of dead processes are looked for when the folder is opened.
+    /// Whether to look for temporary files of dead processes when the folder is opened.
     let isToBeCleaned = Atomic<Bool>(true)
-    /// The folder of temporary files, kept open in the same way.
+    /// The open folder of temporary files, kept in the same way.
     let temporary = Atomic<Int32>(-1)
-    /// Whether that is the one of the folder that is open.
+    /// Whether the folder of temporary files belongs to the folder that is open.
     let isTemporaryCurrent = Atomic<Bool>(false)
 
     /// Where new contents are written before they get their names.
     package enum Staging: Sendable {
-        /// In the folder `.tmp`, so that they are found after a crash without looking at every file.
+        /// In the folder `.tmp`, so that a process finds them after a crash without listing every file.
         case inFolder
-        /// Beside the file, under a name that starts with `.` and its own: for single files in folders of the user's.
+        /// Beside the file, under a name that starts with `.` and the file's own: for single files in the user's
+        /// folders.
         case besideFile
     }
 
-    /// A folder, which need not exist, by the absolute path of the root that it is responsible for and the names of the
-    /// folders from there.
+    /// A folder, which need not exist, by the absolute path of the root that it is responsible for, and the names of
+    /// the folders below that root.
     ///
-    /// - Parameter batches: Those whose leftovers are cleared away here.
+    /// - Parameter batches: The batches whose leftovers are removed here.
     /// - Throws: `SystemCallError` with `EINVAL` if the path is not absolute.
     package init(
         root: String, folders: [String] = [], staging: Staging = .inFolder, batches: BatchFolder? = nil
@@ -68,13 +69,13 @@ package final class DurableDirectory: Sendable {
         }
     }
 
-    /// Opens a file to be read; `nil` if there is none.
+    /// Opens a file for reading; `nil` if there is none.
     ///
-    /// - Throws: `FileKindError` for a symbolic link or a socket; whatever else is no regular file is refused when it
-    ///   is read. Never blocks, not even on a pipe. `SystemCallError` for the rest.
+    /// - Throws: `FileKindError` for a symbolic link or a socket; any other irregular file is refused when it is read.
+    ///   Never blocks, not even on a pipe. `SystemCallError` for other failures.
     package func open(_ path: RelativePath) throws -> OpenFile? { try open(path, O_RDONLY) }
 
-    /// Opens a file for an access: `O_RDONLY` or `O_RDWR`.
+    /// Opens a file with an access mode: `O_RDONLY` or `O_RDWR`.
     func open(_ path: RelativePath, _ access: Int32) throws -> OpenFile? {
         guard let folder = try descriptorForReading() else { return nil }
         var opened = Self.open(path, in: folder, access)
@@ -97,9 +98,9 @@ package final class DurableDirectory: Sendable {
         }
     }
 
-    /// Whether there is a file.
+    /// Whether the file exists.
     ///
-    /// - Throws: `FileKindError` if there is something else, `SystemCallError`.
+    /// - Throws: `FileKindError` if the name belongs to something else, `SystemCallError`.
     package func exists(_ path: RelativePath) throws -> Bool {
         guard let folder = try descriptorForReading() else { return false }
         if try isRegular(path, in: folder) { return true }
@@ -113,7 +114,7 @@ package final class DurableDirectory: Sendable {
             : Descriptor.openBelow(path.text.start, in: folder, access)
     }
 
-    /// Which file there is, of whatever kind; `nil` if there is none.
+    /// The identity of the file of any kind at a path; `nil` if there is none.
     func identity(of path: RelativePath) throws -> FileIdentity? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)
@@ -124,13 +125,13 @@ package final class DurableDirectory: Sendable {
         throw failure(code, "inspect", path.text)
     }
 
-    /// Whether something stands at a path, and then it is a regular file.
+    /// Whether a path leads to a regular file.
     func isRegular(_ path: RelativePath, in folder: Int32) throws -> Bool {
         guard let parent = try parent(of: path, in: folder) else { return false }
         return try isRegular(path.name, in: parent.number)
     }
 
-    /// The same of a name in an open folder.
+    /// Whether a name in an open folder belongs to a regular file.
     func isRegular(_ path: CString, in folder: Int32) throws -> Bool {
         guard let found = try kind(of: path, in: folder) else { return false }
         guard found == .regular else {

@@ -5,9 +5,9 @@ struct EntryList: ~Copyable {
     private let stream: OpaquePointer
     private let givesHidden: Bool
 
-    /// Takes a folder over; `nil` and `errno` if it cannot be listed.
+    /// Takes ownership of a folder; `nil` and `errno` if it cannot be listed.
     ///
-    /// - Parameter hidden: Whether names that start with `.` are given, too.
+    /// - Parameter hidden: Whether to include names that start with `.`.
     init?(_ folder: consuming Descriptor, hidden: Bool = false) {
         guard let stream = fdopendir(folder.number) else { return nil }
         _ = folder.release()
@@ -17,7 +17,7 @@ struct EntryList: ~Copyable {
 
     deinit { closedir(stream) }
 
-    /// The next entry, but for `.` and `..`; `nil` at the end.
+    /// The next entry, except for `.` and `..`; `nil` at the end.
     borrowing func next(_ failure: (Int32) -> SystemCallError) throws -> (name: [UInt8], kind: FileKind)? {
         while true {
             errno = 0

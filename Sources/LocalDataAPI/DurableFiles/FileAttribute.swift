@@ -1,8 +1,8 @@
-/// An extended attribute for a file that is written; see xattr(7).
+/// An extended attribute for a file to be written; see xattr(7).
 package struct FileAttribute: Sendable {
     /// The attribute's name with its namespace, e.g. `user.example`.
     package let name: CString
-    /// Its bytes, for a file whose content is as described; file systems differ in how many they keep, some keep none.
+    /// Its bytes, for a file with the described content. File systems differ in how many they keep; some keep none.
     package let value: @Sendable (ContentRecord) -> [UInt8]
 
     /// Describes an attribute.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What stands at a path; see inode(7).
+/// The type of the file at a path; see inode(7).
 package enum FileKind: String, Hashable, Sendable {
     case regular = "a regular file"
     case directory = "a folder"

@@ -1,11 +1,11 @@
-/// Something other than a regular file stands where a file is kept. It is neither read, nor followed, nor replaced.
+/// Something other than a regular file, found where a file is expected. It is neither read, nor followed, nor replaced.
 package struct FileKindError: Error, Hashable, Sendable {
-    /// Where it stands.
+    /// Its path.
     package let path: String
-    /// What it is.
+    /// Its type.
     package let found: FileKind
 
-    /// Describes what was found.
+    /// Describes the file that was found.
     package init(path: String, found: FileKind) {
         self.path = path
         self.found = found

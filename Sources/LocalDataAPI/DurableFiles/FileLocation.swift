@@ -1,4 +1,4 @@
-/// A file's directory and path in it; made into text only for an error.
+/// A file's directory and its path in it; converted to text only for an error.
 struct FileLocation: Sendable {
     let directory: DurableDirectory
     let name: CString

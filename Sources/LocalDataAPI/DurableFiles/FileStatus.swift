@@ -1,18 +1,18 @@
 import Glibc
 
-/// What the system knows of an open file; see fstat(2).
+/// The status of an open file; see fstat(2).
 package struct FileStatus: Sendable {
-    /// What it is.
+    /// Its type.
     package let kind: FileKind
     /// Its size in bytes.
     package let size: Int
-    /// When its content was last changed, in nanoseconds since 1970 UTC; `nil` outside of the years 1678 to 2262.
+    /// When its content was last modified, in nanoseconds since 1970 UTC; `nil` outside of the years 1678 to 2262.
     package let modified: Int64?
-    /// Changes when content, attributes or name of the file change; not comparable between files.
+    /// Changes with the file's content, attributes or name; not comparable between files.
     private let changed: Int64
     /// Whether the file still has a name.
     let isLinked: Bool
-    /// Which file it is.
+    /// The file's identity.
     let identity: FileIdentity
 
     init(_ status: stat) {
@@ -24,21 +24,21 @@ package struct FileStatus: Sendable {
         identity = FileIdentity(status)
     }
 
-    /// Whether the file was changed so short a time ago that a later change may have left the same times: file systems
-    /// count them in steps of up to 10 ms.
+    /// Whether the file changed so recently that a later change may have left the same times: file systems count them
+    /// in steps of up to 10 ms.
     var isRecent: Bool {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0, let time = Self.nanoseconds(now) else { return true }
         return time < changed || time - changed < 100_000_000
     }
 
-    /// Whether the same file had the same content at an earlier time, as far as its times tell. A file that has lost
-    /// its last name since then has a new time of change for that reason alone.
+    /// Whether the same file had the same content earlier, judging by its times. Losing the last name also changes a
+    /// file's change time.
     func isSameContent(as earlier: FileStatus) -> Bool {
         size == earlier.size && modified == earlier.modified && (changed == earlier.changed || !isLinked)
     }
 
-    /// Whether it is the same file, and nothing of it has changed, as far as its times tell.
+    /// Whether it is the same unchanged file, judging by its times.
     package func isUnchanged(since earlier: FileStatus) -> Bool {
         identity == earlier.identity && changed == earlier.changed && isSameContent(as: earlier)
     }
@@ -50,7 +50,7 @@ package struct FileStatus: Sendable {
     }
 }
 
-/// Which file of the system something is, while it is there. Its number may be another file's after it is gone.
+/// Identifies a file of the system while it exists. Later, another file may get the same number.
 package struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t

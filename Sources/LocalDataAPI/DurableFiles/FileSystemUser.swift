@@ -1,14 +1,15 @@
 import Glibc
 
-/// How a file system shows what this process makes there. Some show another owner than made it (SSHFS, NFS), or one
-/// owner and one mode for everything (FAT).
+/// How a file system reports owner and mode of the files that this process creates. Some report another owner (SSHFS,
+/// NFS), or one owner and mode for every file (FAT).
 struct FileSystemUser {
-    /// The owner of what this process makes.
+    /// The reported owner of files that this process creates.
     let number: uid_t
-    /// Whether others may not write to what is made for the owner alone.
+    /// Whether files created for the owner alone are reported as closed to others.
     let keepsModes: Bool
 
-    /// Asks the file system by making a file in an open folder, and removing it; as on any disk if that fails.
+    /// Probes the file system by creating and removing a file in an open folder; assumes the usual behaviour if that
+    /// fails.
     init(probing folder: Int32) {
         let name = CString(".probe-\(String(UInt64.random(in: .min ... .max), radix: 16))".utf8)
         var status = stat()
@@ -30,12 +31,12 @@ struct FileSystemUser {
         self.keepsModes = keepsModes
     }
 
-    /// As on any disk.
+    /// The behaviour of an ordinary disk.
     static var usual: FileSystemUser { FileSystemUser(number: geteuid(), keepsModes: true) }
 
-    /// Whether something belongs to this user or, who may do everything anyway, to the superuser.
+    /// Whether a file belongs to this user or to the superuser, who may do everything anyway.
     func owns(_ status: stat) -> Bool { status.st_uid == number || status.st_uid == 0 }
 
-    /// Whether others may not write to something, as far as the file system says.
+    /// Whether others may not write to a file, as far as the file system reports.
     func isClosed(_ status: stat) -> Bool { !keepsModes || status.st_mode & (S_IWGRP | S_IWOTH) == 0 }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Makes folders that are there after a power loss.
+/// Creates folders that survive a power loss.
 enum FolderMaker {
-    /// Makes one folder, unless it is there. The mode of a shared one is forced against the umask.
+    /// Creates one folder unless it exists. A shared folder gets its mode whatever the umask.
     static func make(_ name: CString, in folder: Int32, isShared: Bool, at path: @autoclosure () -> String) throws {
         guard mkdirat(folder, name.start, isShared ? 0o770 : 0o700) == 0 else {
             let code = errno
@@ -15,15 +15,15 @@ enum FolderMaker {
         else { throw SystemCallError(errno, "set the mode of the folder", path: path()) }
     }
 
-    /// Makes the entries of a folder durable. No symbolic link is followed to it.
+    /// Makes the entries of a folder durable. Follows no symbolic link.
     ///
-    /// Folders of others (`isOwn: false`) may be closed to this process, or on a medium that cannot be written: then
-    /// nothing was made there. `EINVAL` comes from file systems that have no such operation for folders.
+    /// Folders of others (`isOwn: false`) may be closed to this process, or on a read-only medium: then nothing was
+    /// created there. `EINVAL` comes from file systems that cannot synchronize folders.
     static func synchronize(
         _ name: UnsafePointer<CChar>, in folder: Int32, at path: @autoclosure () -> String, isOwn: Bool
     ) throws {
         let flags = O_RDONLY | O_DIRECTORY
-        // What is not this one's own is a folder above.
+        // A folder that is not its own is one above the root.
         let found = isOwn ? Descriptor.openBelow(name, in: folder, flags) : Descriptor.open(name, in: folder, flags)
         guard let opened = Descriptor(found) else {
             let code = errno

@@ -2,10 +2,10 @@ import Glibc
 
 /// The absolute path of a folder: a root, and the names of folders below it.
 ///
-/// Others may be able to write to folders on the way, and put symbolic links there that lead to files of this user's.
-/// So no link is followed below the root, nor below a folder that is shared: one that others may write to, and that has
-/// the set-group-ID bit or lacks the sticky one. On the rest of the way to the root, a link is followed if it belongs
-/// to this user or to the superuser.
+/// Others may be able to write to folders on the way, and put symbolic links there that lead to this user's files. So
+/// no link is followed below the root, nor below a shared folder: one that others may write to and that has the
+/// set-group-ID bit or lacks the sticky bit. On the rest of the way to the root, a link is followed if it belongs to
+/// this user or to the superuser.
 struct FolderPath: Sendable {
     let text: CString
     private let root: [CString]
@@ -17,32 +17,32 @@ struct FolderPath: Sendable {
         text = CString("/\((root + below).map(\.description).joined(separator: "/"))".utf8)
     }
 
-    /// Opens the folder; `nil` if it, or one on the way, is missing.
+    /// Opens the folder; `nil` if it or one above it is missing.
     ///
-    /// - Throws: `SystemCallError`, with `ELOOP` that names the link for one that is not followed.
+    /// - Throws: `SystemCallError`; with `ELOOP`, it names the link that is not followed.
     func open() throws -> Descriptor? {
-        // One call where no link is on the way.
+        // One call suffices if no link is on the way.
         let opened = Descriptor.openBelow(text.start, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)
         if let folder = Descriptor(opened) { return folder }
         switch errno {
         case ENOENT: return nil
-        // ENOTDIR: a link, if the system cannot tell it from a file.
+        // ENOTDIR: a link, if the system cannot distinguish it from a file.
         case ELOOP, ENOTDIR: return try reach()?.takeFolder()
         case let code: throw SystemCallError(code, "open the folder", path: text.description)
         }
     }
 
-    /// Makes what is missing of the folder and of those above it, durably, and opens it.
+    /// Creates the missing folders of the path durably, and opens the last one.
     ///
-    /// A folder is made only in one whose own entry is durable: before the first one, the parent of the nearest folder
-    /// that exists is synchronized, because whoever made that may have died before doing so; after each one, the folder
-    /// that it was made in.
+    /// A folder is created only in one whose own entry is durable. Before the first one, the parent of the nearest
+    /// existing folder is synchronized, because the process that created it may have died before doing so; after each
+    /// one, the folder that it was created in.
     func openMaking() throws -> Descriptor {
         if let reached = try walk(isMaking: true) { return reached.takeFolder() }
         throw SystemCallError(ENOENT, "open the folder", path: text.description)
     }
 
-    /// Opens the folder, and looks at all above it; `nil` if it, or one on the way, is missing.
+    /// Opens the folder and checks all folders above it; `nil` if it or one above it is missing.
     ///
     /// - Throws: As ``open()``.
     func reach() throws -> ReachedFolder? { try walk(isMaking: false) }
@@ -70,6 +70,6 @@ struct FolderPath: Sendable {
         return try walk.finish()
     }
 
-    /// As many as the system follows in one path.
+    /// The system's own limit for one path.
     private static let mostLinks = 40
 }

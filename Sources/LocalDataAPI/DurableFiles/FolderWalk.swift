@@ -1,20 +1,20 @@
 import Glibc
 
-/// A way down from `/`, folder by folder, each opened in the one before it.
+/// Descends from `/`, folder by folder, opening each in the previous one.
 struct FolderWalk: ~Copyable {
-    /// What a step came to.
+    /// The result of a step.
     enum Step {
         case entered
-        /// There is no such folder, and none is made.
+        /// The folder is missing, and none is created.
         case missing
-        /// A symbolic link that is to be followed: where it leads.
+        /// A symbolic link to follow: its target.
         case link([UInt8])
     }
 
     private let isMaking: Bool
     private var folder: Descriptor
     private var path = ""
-    /// Whether others may have put here what they liked.
+    /// Whether others may have put anything here.
     private var isShared = false
     private var hasMade = false
 
@@ -23,14 +23,14 @@ struct FolderWalk: ~Copyable {
         folder = try Self.top()
     }
 
-    /// Goes back to `/`, for a link that leads there.
+    /// Returns to `/`, for a link that leads there.
     mutating func startOver() throws {
         folder = try Self.top()
         path = ""
         isShared = false
     }
 
-    /// Goes down to a folder; makes it if it is missing and folders are made.
+    /// Descends to a folder; creates it if it is missing and this walk creates folders.
     mutating func enter(_ name: CString, followsLinks: Bool) throws -> Step {
         let here = try status(of: folder.number, at: path.isEmpty ? "/" : path)
         isShared = isShared || Self.isShared(here.st_mode)
@@ -79,7 +79,7 @@ struct FolderWalk: ~Copyable {
         return status
     }
 
-    /// Whether others may put links of any kind, also this user's own from elsewhere, into a folder.
+    /// Whether others may put links of any kind into a folder, even this user's own from elsewhere.
     private static func isShared(_ mode: mode_t) -> Bool {
         mode & (S_IWGRP | S_IWOTH) != 0 && mode & S_ISGID != 0 || mode & S_IWOTH != 0 && mode & S_ISVTX == 0
     }
@@ -108,12 +108,12 @@ struct FolderWalk: ~Copyable {
     }
 }
 
-/// A folder that was gone down to.
+/// The folder at the end of a walk.
 struct ReachedFolder: ~Copyable {
     let folder: Descriptor
-    /// Whether others may have put what they liked into it, or into one above it.
+    /// Whether others may have put anything into it, or into one above it.
     let isOnSharedGround: Bool
 
-    /// The open folder alone.
+    /// The open folder only.
     consuming func takeFolder() -> Descriptor { folder }
 }

@@ -1,30 +1,29 @@
 import Glibc
 
-/// A file of a ``DurableDirectory`` that is held by one owner: until this goes out of scope or the process ends,
-/// however it ends.
+/// A file of a ``DurableDirectory`` that one owner holds, until this value goes out of scope or the process ends in any
+/// way.
 ///
 /// The hold is a lock of the open file (`F_OFD_SETLK`, see fcntl(2)): two holders in one process exclude each other as
-/// two processes do. It is advisory: only who asks for it as well is kept away.
+/// two processes do. It is advisory: it excludes only those who ask for it too.
 package struct HeldFile: ~Copyable, Sendable {
-    /// The file, open for reading unless it was made by its holder.
+    /// The file, open for reading unless its holder created it.
     package let file: OpenFile
 
     init(_ file: consuming OpenFile) { self.file = file }
 
-    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
-    /// program.
+    /// Closing is not enough: a child process that is starting shares the open file until it runs its program.
     deinit { file.letGo() }
 }
 
 extension OpenFile {
-    /// Whether somebody else holds the file. Asks only, and is in nobody's way.
+    /// Whether someone else holds the file. Only queries, and blocks nobody.
     func isHeldElsewhere() throws -> Bool {
         var lock = Self.wholeFile(F_WRLCK)
         guard fcntl(descriptor.number, Self.getLock, &lock) == 0 else { throw failure(errno, "ask for the lock of") }
         return lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Tries to hold the file, which is open for writing; `false` if somebody else does. Never waits.
+    /// Tries to hold the file, which must be open for writing; `false` if someone else holds it. Never waits.
     func hold() throws -> Bool {
         var lock = Self.wholeFile(F_WRLCK)
         if fcntl(descriptor.number, Self.setLock, &lock) == 0 { return true }
@@ -33,13 +32,13 @@ extension OpenFile {
         throw failure(code, "lock")
     }
 
-    /// Ends the hold, of all duplicates too.
+    /// Ends the hold, including that of all duplicates.
     fileprivate func letGo() {
         var lock = Self.wholeFile(F_UNLCK)
         _ = fcntl(descriptor.number, Self.setLock, &lock)
     }
 
-    /// The same open file once more, with the same lock.
+    /// Duplicates the open file, with the same lock.
     func duplicate() throws -> OpenFile {
         guard let descriptor = Descriptor(fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)) else {
             throw failure(errno, "open")
@@ -54,7 +53,7 @@ extension OpenFile {
         return lock
     }
 
-    /// `F_OFD_GETLK` and `F_OFD_SETLK` of fcntl(2), since Linux 3.15, which Swift does not show.
+    /// `F_OFD_GETLK` and `F_OFD_SETLK` of fcntl(2), since Linux 3.15, which Swift does not import.
     private static let getLock: Int32 = 36
     private static let setLock: Int32 = 37
 }

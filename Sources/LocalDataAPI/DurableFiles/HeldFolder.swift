@@ -1,15 +1,16 @@
 import Glibc
 
-/// A folder that others may write to, or to one above it; held open, so that what they do to its path changes nothing.
+/// A folder that others may write to, or that lies below such a folder. It is held open, so that changes of its path
+/// have no effect.
 package final class HeldFolder: Sendable {
-    /// The open folder's number, as long as this object lives.
+    /// The open folder's number, valid while this object lives.
     package let number: Int32
     private let path: FolderPath
 
     /// Opens a folder by its absolute path; `nil` if it is missing, or if only this user and the superuser can change
     /// where the path leads.
     ///
-    /// - Throws: `SystemCallError`, with `ELOOP` for a symbolic link that others could have put there.
+    /// - Throws: `SystemCallError` with `ELOOP` for a symbolic link that others could have put there.
     package init?(_ path: String) throws {
         self.path = try DurableDirectory(root: path).folderPath
         guard let reached = try self.path.reach(), reached.isOnSharedGround else { return nil }
@@ -26,8 +27,8 @@ package final class HeldFolder: Sendable {
             && here.st_dev == there.st_dev
     }
 
-    /// What keeps a file here from being changed in place; `nil` if nothing does, or there is none. One that has a
-    /// second name may be a file that this user meant to share with nobody.
+    /// Why a file here must not be changed in place; `nil` if it may be, or does not exist. A file with a second name
+    /// may be one that this user does not mean to share.
     package func problem(ofFile name: String) -> String? {
         var status = stat()
         guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }

@@ -2,20 +2,20 @@ import Glibc
 
 /// A process that holds a lock on a file, as far as this process may see it.
 package struct LockHolder: Hashable, Sendable {
-    /// The process.
+    /// The process id.
     package let process: Int32
     /// Its command's name; `nil` if that is hidden. Printable ASCII only, since any process chooses its own.
     package let command: String?
-    /// The user that it runs as; `nil` if that is hidden.
+    /// The user id of the process; `nil` if that is hidden.
     package let user: UInt32?
 
-    /// A process that holds a lock of flock(2) or fcntl(2) on an open file; `nil` if the system tells of none, as it
-    /// does of locks from other machines and, of `F_OFD_SETLK`, of none at all.
+    /// The process that holds a lock of flock(2) or fcntl(2) on an open file; `nil` if the system does not list it. It
+    /// lists no locks from other machines, and none of `F_OFD_SETLK`.
     package init?(of file: Int32) {
         var status = stat()
         guard fstat(file, &status) == 0, let locks = Self.text(of: "/proc/locks", atMost: 1 << 20) else { return nil }
         for line in locks.split(separator: "\n") {
-            // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1835066 0 EOF; one that waits has "->" behind the number.
+            // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1835066 0 EOF; a waiting process has "->" after the number.
             let words = line.split(separator: " ")
             guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process > 0,
                 words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino)
@@ -51,7 +51,7 @@ package struct LockHolder: Hashable, Sendable {
 }
 
 extension LockHolder: CustomStringConvertible {
-    /// As it stands in a sentence: `process 4711 ('ld-host', user 1000)`.
+    /// For use in a sentence: `process 4711 ('ld-host', user 1000)`.
     package var description: String {
         let about = [command.map { "'\($0)'" }, user.map { "user \($0)" }].compactMap(\.self)
         return "process \(process)" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")

@@ -1,16 +1,16 @@
 import Glibc
 
 extension OpenFile {
-    /// Hands the whole content to `deliver`, exactly once. The bytes are cleared before their memory is given back.
+    /// Passes the whole content to `deliver`, exactly once. The bytes are cleared before their memory is freed.
     ///
-    /// A file that someone edits in place meanwhile is read again, a few times.
+    /// If someone edits the file in place meanwhile, it is read again, a few times.
     ///
     /// - Parameters:
-    ///   - known: What is, or was, recorded of the content of a file of such a status; `nil` if nothing is.
-    ///   - recorded: What is recorded of the content; asked for if it is other than was known.
-    /// - Throws: `CorruptFileError` for other content than was recorded, unless somebody edited it; `FileKindError` for
-    ///   what is not a regular file; `SystemCallError`, also with `EAGAIN` if the file never stood still, and `ENOMEM`
-    ///   if it does not fit into memory.
+    ///   - known: The cached record of the content of a file with this status; `nil` if there is none.
+    ///   - recorded: The stored record of the content; called if the content does not match the cached one.
+    /// - Throws: `CorruptFileError` for content that does not match its record, unless someone edited it;
+    ///   `FileKindError` for an irregular file; `SystemCallError`, also with `EAGAIN` if the file kept changing, and
+    ///   `ENOMEM` if it does not fit into memory.
     @discardableResult
     package func read(
         expecting known: (FileStatus) throws -> ContentRecord? = { _ in nil },
@@ -40,8 +40,8 @@ extension OpenFile {
         throw failure(EAGAIN, "read, because it keeps changing,")
     }
 
-    /// Hands out the content in pieces, in order, until `body` returns `false`. The last piece of what was recorded is
-    /// handed out when all of it has proved right.
+    /// Passes the content in chunks, in order, until `body` returns `false`. The last chunk is passed only after the
+    /// whole content has matched its record.
     ///
     /// - Throws: As ``read(expecting:_:)``.
     @discardableResult
@@ -71,19 +71,19 @@ extension OpenFile {
         }
     }
 
-    /// What other content than was recorded is.
+    /// Classifies content that does not match its record.
     private func judge(_ content: Checksum?, _ status: FileStatus, _ record: ContentRecord) throws -> ContentState {
         if let content, record.matches(content) { return .intact }
         guard record.isEdited(status) else { throw CorruptFileError(path: location.description) }
         return .edited
     }
 
-    /// Lends the content, if it has the size that is expected, or as much more as shows that it has not; `nil` if there
-    /// is no memory for it.
+    /// Lends the content if it has the expected size, or one byte more if it is larger; `nil` if there is no memory for
+    /// it.
     private func withBytes<Result>(
         _ size: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        // One more than is expected, so that the end is seen by the same call.
+        // One byte more than expected, so that the same call finds the end.
         let (capacity, isTooLarge) = size.addingReportingOverflow(1)
         guard !isTooLarge, capacity > 0, let memory = malloc(capacity) else { return nil }
         let buffer = UnsafeMutableRawBufferPointer(start: memory, count: capacity)
@@ -100,7 +100,7 @@ extension OpenFile {
         return try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
     }
 
-    /// How many bytes go through memory at once when a file is read or written in pieces.
+    /// The chunk size in bytes for reading and writing.
     package static let pieceSize = 256 << 10
 
     private func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
@@ -111,7 +111,7 @@ extension OpenFile {
         }
     }
 
-    /// Up to here an edit in place is not looked for: the system copies such a piece in one go.
+    /// Up to this size, edits in place are not checked for: the system copies such a chunk in one go.
     private static let readAtOnce = 16 << 10
     private static let attempts = 8
 }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A file that is open, until it goes out of scope.
+/// An open file, until it goes out of scope.
 ///
-/// What was opened stays what it is: a file that is replaced by name meanwhile goes on to be read as it was.
+/// If the file is replaced by name meanwhile, this one still reads the old content.
 package struct OpenFile: ~Copyable {
     let descriptor: Descriptor
     let location: FileLocation
@@ -16,7 +16,7 @@ package struct OpenFile: ~Copyable {
     /// The file's path when it was opened, for people.
     package var path: String { location.description }
 
-    /// What the system knows of the file.
+    /// The file's status.
     ///
     /// - Throws: `FileKindError` if it is not a regular file.
     package func status() throws -> FileStatus {
@@ -64,8 +64,8 @@ package struct OpenFile: ~Copyable {
         if result == 0 { return }
         switch errno {
         case ENOTSUP, E2BIG, ERANGE: return
-        // Of a large attribute this means that the file system keeps none of that size; a small one finds the disk
-        // full.
+        // For a large attribute this means that the file system cannot keep one of that size; for a small one, that the
+        // disk is full.
         case ENOSPC where value.count > Self.smallAttribute: return
         case let code: throw failure(code, "set an attribute of")
         }
@@ -95,6 +95,6 @@ package struct OpenFile: ~Copyable {
     }
 
     private static let largestAttribute = 1 << 16
-    /// What every file system that keeps attributes has room for.
+    /// The size in bytes of an attribute that every file system with attributes can keep.
     private static let smallAttribute = 1 << 10
 }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// What a path leads to, however it is spelled: symbolic links, mounts and `..` give one folder many paths. Links are
-/// followed as ``FolderPath`` says.
+/// The identity of a path's target, however the path is spelled: symbolic links, mounts and `..` give one folder many
+/// paths. Links are followed as ``FolderPath`` describes.
 ///
-/// Of a path that leads to nothing yet, it is the nearest folder that exists, and the names from there. Two identities
-/// can be compared only if nothing was made between them.
+/// If the target does not exist yet, it is the nearest existing folder and the remaining names. Two identities can be
+/// compared only if nothing was created between them.
 package struct PathIdentity: Hashable, Sendable {
-    /// The file or folder that exists; `nil` if none can be reached.
+    /// The existing file or folder; `nil` if none can be reached.
     private let found: FileIdentity?
     /// The names below it.
     private let rest: [[UInt8]]
 
-    /// Looks at an absolute path. May wait for the disk.
+    /// Resolves an absolute path. May wait for the disk.
     package init(_ path: String) {
         var names = path.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         var rest: [[UInt8]] = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Gathers pieces of any size into writes of a fixed one.
+/// Combines chunks of any size into writes of a fixed one.
 final class PieceBuffer {
     private let buffer: UnsafeMutableRawBufferPointer
     private var filled = 0
@@ -14,7 +14,7 @@ final class PieceBuffer {
         buffer.deallocate()
     }
 
-    /// Takes a piece and writes what has become full.
+    /// Adds a chunk and writes each full buffer.
     func append(_ piece: RawSpan, to file: borrowing OpenFile) throws {
         if let failure { throw failure }
         do {
@@ -31,8 +31,8 @@ final class PieceBuffer {
         }
     }
 
-    /// Writes the rest, and gives the checksum of all. Throws again what `append` threw, for a source that went on
-    /// regardless.
+    /// Writes the rest and returns the checksum of everything. Rethrows what `append` threw, in case the source ignored
+    /// it.
     func finish(to file: borrowing OpenFile) throws -> Checksum {
         if let failure { throw failure }
         try flush(to: file)

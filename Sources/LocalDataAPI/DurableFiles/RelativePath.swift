@@ -1,13 +1,13 @@
-/// Where a file stands below a ``DurableDirectory``, ready for system calls.
+/// The path of a file below a ``DurableDirectory``, ready for system calls.
 package final class RelativePath: Sendable {
     /// The whole path.
     let text: CString
     /// The file's own name.
     let name: CString
-    /// The folders on the way, outermost first; none for a file that stands in the directory itself.
+    /// The parent folders, outermost first; empty for a file in the directory itself.
     let folders: [Folder]
 
-    /// A folder on the way.
+    /// A parent folder.
     struct Folder: Sendable {
         /// Its path from the directory.
         let path: CString
@@ -15,7 +15,7 @@ package final class RelativePath: Sendable {
         let name: CString
     }
 
-    /// Takes the names of the folders on the way and of the file; none of them may be empty, `.`, `..` or have a `/`.
+    /// Takes the names of the parent folders and of the file. None may be empty, `.`, `..` or contain a `/`.
     package init(pieces: some Collection<some Collection<UInt8>>) {
         var path: [UInt8] = []
         var folders: [Folder] = []
@@ -33,12 +33,12 @@ package final class RelativePath: Sendable {
         self.folders = folders
     }
 
-    /// What two paths have in common that are the same.
+    /// Equal for equal paths.
     package struct Identity: Hashable, Sendable {
         fileprivate let bytes: [UInt8]
     }
 
-    /// Its bytes, to be compared.
+    /// The path's bytes, for comparison.
     package var identity: Identity { Identity(bytes: text.bytes) }
 
     /// A file in the directory itself.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A system call that failed, with what it was called on.
+/// A failed system call and its arguments.
 package struct SystemCallError: Error, Hashable, Sendable {
     /// The system's error number, e.g. `ENOSPC`; see errno(3).
     package let code: Int32
@@ -9,12 +9,12 @@ package struct SystemCallError: Error, Hashable, Sendable {
     package let call: String
     /// The file or folder that it was attempted on.
     package let path: String
-    /// Where it should have gone to, for `rename`.
+    /// The target path, for `rename`.
     package let target: String?
-    /// What is wrong, where that says more than the error number does: the rest of a sentence.
+    /// The cause, if it says more than the error number: the rest of a sentence.
     package let detail: String?
 
-    /// Describes a failure. `code` stands first so that `errno` is read before anything else can change it.
+    /// Describes a failure. `code` is the first parameter so that `errno` is read before anything can change it.
     package init(_ code: Int32, _ call: String, path: String, to target: String? = nil, detail: String? = nil) {
         self.code = code
         self.call = call
@@ -23,7 +23,7 @@ package struct SystemCallError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The system's text for an error number, as it stands in a sentence: `no space left on device (ENOSPC)`.
+    /// The system's text for an error number, for use in a sentence: `no space left on device (ENOSPC)`.
     package static func text(of code: Int32) -> String {
         guard let text = ld_linux_error_text(code), let symbol = ld_linux_error_symbol(code) else {
             return "error \(code)"
@@ -34,7 +34,7 @@ package struct SystemCallError: Error, Hashable, Sendable {
 }
 
 extension SystemCallError {
-    /// Whether the system refused what this process may not do.
+    /// Whether the system denied access.
     package var isRefusal: Bool { code == EACCES || code == EPERM || code == EROFS }
 }
 

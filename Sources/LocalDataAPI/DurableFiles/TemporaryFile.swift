@@ -1,12 +1,12 @@
 import Glibc
 
-/// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it is to replace.
-/// It goes away with its owner unless it is published.
+/// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it will replace. It
+/// is removed with this value unless it is published.
 ///
-/// Its lock (flock(2)) says that its owner lives: a cleaner in this or another process removes only what it can lock.
-/// A cleaner may come between the making of the file and its locking. Then either the lock is not to be had, or the
-/// file has lost its name by the time it is locked; both are noticed here, and another file is made. Once the lock is
-/// held on a file with a name, no cleaner touches it.
+/// Its lock (flock(2)) shows that its owner lives: a cleaner in this or another process removes only files that it can
+/// lock. A cleaner may run between the creation of the file and its locking. Then either the lock is taken, or the file
+/// has lost its name by the time it is locked; this type notices both and creates another file. Once a file with a name
+/// is locked, no cleaner touches it.
 struct TemporaryFile: ~Copyable {
     /// The folder for such files, below the directory.
     static let folder = CString(".tmp".utf8)
@@ -17,7 +17,7 @@ struct TemporaryFile: ~Copyable {
     private let name: CString
     private var isPublished = false
 
-    /// Makes a file, for the content of one.
+    /// Creates a temporary file for a path.
     ///
     /// - Throws: `SystemCallError`, with `ENOENT` if the directory itself is gone.
     init(for path: RelativePath, in directory: DurableDirectory, _ writable: DurableDirectory.Writable) throws {
@@ -26,7 +26,7 @@ struct TemporaryFile: ~Copyable {
             let folder = try directory.temporaryFolder(writable)
             let name = Self.newName(for: path.name, directory.staging)
             let location = FileLocation(directory: directory, name: Self.shownName(name, directory.staging))
-            // Readable as well: what was written may have to be written once more.
+            // Readable too, because the content may have to be written once more.
             let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
             guard let descriptor = Descriptor(Descriptor.open(name.start, in: folder, flags, mode: 0o600)) else {
                 switch errno {
@@ -35,7 +35,7 @@ struct TemporaryFile: ~Copyable {
                     directory.forgetTemporaryFolder()
                     continue
                 case let code:
-                    // A file whose making is reported as failed may have been made all the same.
+                    // The file may exist although its creation was reported as failed.
                     unlinkat(folder, name.start, 0)
                     throw SystemCallError(code, "create", path: location.description)
                 }
@@ -65,9 +65,9 @@ struct TemporaryFile: ~Copyable {
         if !isPublished { unlinkat(folder, name.start, 0) }
     }
 
-    /// Gives the file its final name, in place of what has it.
+    /// Gives the file its final name, replacing the file that has it.
     ///
-    /// - Returns: `false` if the folder of the final name is missing.
+    /// - Returns: `false` if the final parent folder is missing.
     /// - Throws: `SystemCallError`, with `ENOENT` if this file itself is gone.
     mutating func publish(as path: RelativePath, in parent: borrowing ParentFolder) throws -> Bool {
         if renameat(folder, name.start, parent.number, path.name.start) == 0 {
@@ -77,8 +77,8 @@ struct TemporaryFile: ~Copyable {
         let code = errno
         if code == ENOENT, !path.folders.isEmpty, try file.status().isLinked { return false }
         let target = FileLocation(directory: file.location.directory, name: path.text)
-        // A rename that fails may have been made all the same, on a disk or server that fails in the middle of it: then
-        // the temporary name is gone.
+        // A failing disk or server may have renamed the file although it reported an error: then the temporary name is
+        // gone.
         if faccessat(folder, name.start, F_OK, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT, code == EIO {
             isPublished = true
             throw PublishedAnyway(
@@ -87,7 +87,7 @@ struct TemporaryFile: ~Copyable {
         throw SystemCallError(code, "rename", path: file.location.description, to: target.description)
     }
 
-    /// A name that is never used twice, so that whoever holds an old one cannot mean a new file by it.
+    /// A name that is never reused, so that an old name cannot refer to a new file.
     private static func newName(for target: CString, _ staging: DurableDirectory.Staging) -> CString {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         switch staging {
@@ -102,13 +102,13 @@ struct TemporaryFile: ~Copyable {
         staging == .inFolder ? CString("\(folder)/\(name)".utf8) : name
     }
 
-    /// What a name beside a file starts with: as much of the file's own as fits.
+    /// The beginning of a name beside a file: as much of the file's own name as fits.
     private static func prefix(beside target: CString) -> [UInt8] {
         let most = 255 - digitCount - 2
         return [UInt8(ascii: ".")] + target.bytes.prefix(most) + [UInt8(ascii: ".")]
     }
 
-    /// Removes what dead processes have left beside a file.
+    /// Removes files that dead processes have left beside a file.
     private static func cleanUp(beside target: CString, in folder: Int32) {
         let prefix = prefix(beside: target)
         guard let opened = Descriptor(Descriptor.open(".", in: folder, O_RDONLY | O_DIRECTORY)),
@@ -125,7 +125,7 @@ struct TemporaryFile: ~Copyable {
 
     /// Removes a temporary file unless its owner lives.
     static func removeIfDead(_ name: CString, in folder: Int32) {
-        // Open for writing: NFS wants that for an exclusive lock.
+        // Open for writing, because NFS requires that for an exclusive lock.
         guard let file = Descriptor(Descriptor.open(name.start, in: folder, O_RDWR | O_NOFOLLOW)),
             flock(file.number, LOCK_EX | LOCK_NB) == 0
         else { return }
@@ -140,7 +140,7 @@ struct TemporaryFile: ~Copyable {
     private static let attempts = 100
 }
 
-/// A rename was made although the system reported that it failed.
+/// A rename that succeeded although the system reported a failure.
 struct PublishedAnyway: Error {
     let cause: SystemCallError
 }

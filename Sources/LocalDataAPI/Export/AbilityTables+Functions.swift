@@ -1,6 +1,6 @@
 internal import CLocalData
 
-// The C functions of the ability tables. They stand at file scope, so that no isolation is inferred for them.
+// The C functions of the ability tables. They are at file scope, so that no isolation is inferred for them.
 
 private func ability<Function>(
     _ context: UnsafeMutableRawPointer?, _ path: KeyPath<StorageAbilities, Function?>
@@ -88,7 +88,7 @@ func writePieces(
         try ability(context, \.write)(checked(handle), attributes.map { try ValueAttributes($0) }) { consume in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
-                // The piece may have been part of a secret.
+                // The chunk may have been part of a secret.
                 buffer.initializeMemory(as: UInt8.self, repeating: 0)
                 buffer.deallocate()
             }

@@ -1,6 +1,6 @@
 internal import CLocalData
 
-/// The C tables of the abilities; one of each serves every exported store.
+/// The C tables of the abilities; all exported stores share them.
 struct AbilityTables: @unchecked Sendable {
     // Pointers to constants that are never freed.
     static let shared = AbilityTables()

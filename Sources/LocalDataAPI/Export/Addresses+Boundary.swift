@@ -1,7 +1,7 @@
 package import CLocalData
 
 extension StorageNamespace {
-    /// The place that the other side means; members behind its `size` are empty.
+    /// The namespace in a C struct; members beyond its `size` are empty.
     package init(_ place: UnsafePointer<ld_namespace>?) throws {
         var known = ld_namespace()
         guard let place, copyKnown(of: place, size: place.pointee.size, into: &known), let domain = known.domain.text,
@@ -11,7 +11,7 @@ extension StorageNamespace {
         try validate()
     }
 
-    /// Lends the place to the other side for the time of `body`.
+    /// Lends the namespace to the other side for the duration of `body`.
     package func withBoundary(_ body: (UnsafePointer<ld_namespace>) -> ld_status) -> ld_status {
         domain.withBytes { domain in
             scope.withBytes { scope in
@@ -27,7 +27,7 @@ extension StorageNamespace {
 }
 
 extension StorageAddress {
-    /// The address that the other side means; members behind its `size` are empty.
+    /// The address in a C struct; members beyond its `size` are empty.
     package init(_ address: UnsafePointer<ld_address>) throws {
         var known = ld_address()
         guard copyKnown(of: address, size: address.pointee.size, into: &known), let name = known.name.text else {
@@ -37,7 +37,7 @@ extension StorageAddress {
         try validate()
     }
 
-    /// Lends the address to the other side for the time of `body`.
+    /// Lends the address to the other side for the duration of `body`.
     package func withBoundary(_ body: (UnsafePointer<ld_address>) -> ld_status) -> ld_status {
         place.withBoundary { place in
             name.withBytes { name in
@@ -49,14 +49,14 @@ extension StorageAddress {
 }
 
 extension ValueAttributes {
-    /// The attributes that the other side means; text that is not UTF-8 counts as unknown.
+    /// The attributes in a C struct; text that is not UTF-8 counts as unknown.
     ///
-    /// - Throws: `corrupt` for a text or a size that cannot be true.
+    /// - Throws: `corrupt` for an impossible text or size.
     package init(_ attributes: UnsafePointer<ld_attributes>) throws(StorageError) {
         self.init(checked: try ld_attributes(known: attributes))
     }
 
-    /// The attributes of a struct that was checked when it came.
+    /// The attributes in a C struct that was checked on arrival.
     package init(checked known: ld_attributes) {
         func text(_ bytes: ld_bytes) -> String? { bytes.count == 0 ? nil : bytes.text }
         self.init(
@@ -65,8 +65,8 @@ extension ValueAttributes {
             size: known.value_size, modified: known.modified == 0 ? nil : known.modified)
     }
 
-    /// Lends the attributes to the other side for the time of `body`, which is not generic: a generic one would not be
-    /// specialized for a caller in another module, and take most of the time of a `set`.
+    /// Lends the attributes to the other side for the duration of `body`. It is not generic: a generic function would
+    /// not be specialized for a caller in another module, and would take most of the time of a `set`.
     package func withBoundary(_ body: (UnsafePointer<ld_attributes>) -> ld_status) -> ld_status {
         (contentType ?? "").withBytes { contentType in
             (serializer ?? "").withBytes { serializer in
@@ -87,9 +87,9 @@ extension ValueAttributes {
 }
 
 extension ld_attributes {
-    /// What the other side wrote, members behind its `size` empty.
+    /// A copy of what the other side wrote; members beyond its `size` are empty.
     ///
-    /// - Throws: `corrupt` for a text or a size that cannot be true.
+    /// - Throws: `corrupt` for an impossible text or size.
     package init(known pointer: UnsafePointer<ld_attributes>) throws(StorageError) {
         self.init()
         guard copyKnown(of: pointer, size: pointer.pointee.size, into: &self) else {
@@ -112,13 +112,13 @@ extension ld_attributes {
         }
     }
 
-    /// The most bytes of one text.
+    /// The longest text in bytes.
     private static var longestText: Int { 64 << 10 }
 }
 
-/// Copies what the other side wrote of a struct, by the `size` that it says, into a zeroed one of this revision.
+/// Copies the `size` bytes that the other side filled into a zeroed struct of this revision.
 ///
-/// - Returns: `false` for a size that no struct has.
+/// - Returns: `false` for an impossible size.
 func copyKnown<Struct>(of pointer: UnsafePointer<Struct>, size: UInt32, into copy: inout Struct) -> Bool {
     guard size >= 4, size <= largestTable else { return false }
     withUnsafeMutableBytes(of: &copy) {
@@ -127,5 +127,5 @@ func copyKnown<Struct>(of pointer: UnsafePointer<Struct>, size: UInt32, into cop
     return true
 }
 
-/// No revision of a struct will ever be larger; a `size` above it is a lie or a stray pointer.
+/// No revision of a struct will ever be larger; a larger `size` is false or read through a stray pointer.
 package let largestTable = 4096

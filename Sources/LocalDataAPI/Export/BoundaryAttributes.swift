@@ -1,6 +1,6 @@
 package import CLocalData
 
-/// Attributes in the form of the boundary, which stay until this goes.
+/// Attributes in the boundary's format, valid while this object lives.
 package final class BoundaryAttributes {
     private let table = UnsafeMutablePointer<ld_attributes>.allocate(capacity: 1)
     private var texts: [UnsafeMutableRawBufferPointer] = []
@@ -26,7 +26,7 @@ package final class BoundaryAttributes {
 
     package var pointer: UnsafePointer<ld_attributes> { UnsafePointer(table) }
 
-    /// Takes the size and the time of other attributes, if their texts are the same; `false` if not.
+    /// Takes the size and time of other attributes if their texts are the same; otherwise returns `false`.
     func follow(_ other: ValueAttributes) -> Bool {
         guard other.contentType == attributes.contentType, other.serializer == attributes.serializer,
             other.owner == attributes.owner, other.versionTag == attributes.versionTag,

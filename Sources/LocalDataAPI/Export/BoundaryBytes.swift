@@ -4,11 +4,11 @@ internal import Glibc
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {
-    /// The most bytes that come over the boundary at once: 4 GiB. Larger values come in pieces.
+    /// The most bytes that cross the boundary at once: 4 GiB. Larger values cross in chunks.
     package static var largest: Int { 1 << 32 }
 
-    /// The only way to bytes of the other side; `nil` for a pointer and a count that cannot be true: negative or absurd
-    /// counts, bytes at `NULL`, more memory than this process has there. No bytes are always true.
+    /// The only access to the other side's bytes. `nil` for an impossible pointer and count: a negative or absurd
+    /// count, bytes at `NULL`, more memory than this process has there. A count of zero is always possible.
     @inline(__always)
     package var checked: UnsafeRawBufferPointer? {
         if count == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -18,7 +18,7 @@ extension ld_bytes {
 
     /// The bytes.
     ///
-    /// - Throws: `corrupt` that says what cannot be true.
+    /// - Throws: `corrupt` with what is impossible about them.
     @inline(__always)
     package func bytes() throws(StorageError) -> UnsafeRawBufferPointer {
         guard let checked else {
@@ -27,7 +27,7 @@ extension ld_bytes {
         return checked
     }
 
-    /// What cannot be true of pointer and count, for errors.
+    /// What is impossible about the pointer and count, for errors.
     package func flaw(atMost limit: Int = largest) -> String {
         guard data != nil || count == 0 else { return "\(UInt(bitPattern: count)) bytes at the address NULL" }
         guard (0...limit).contains(count) else {
@@ -36,7 +36,7 @@ extension ld_bytes {
         return "\(count) bytes at an address where this process has less memory"
     }
 
-    /// Whether the process has memory everywhere between start and end, by msync(2), which looks at the mappings alone.
+    /// Whether the whole range is mapped in this process, by msync(2), which only checks the mappings.
     @inline(never)
     private var isMapped: Bool {
         guard let data, count <= Self.largest else { return false }
@@ -46,19 +46,19 @@ extension ld_bytes {
         return msync(pages, count + Int(start - first), MS_ASYNC) == 0
     }
 
-    /// The text, if the bytes are usable and valid UTF-8.
+    /// The text, if the bytes are accessible and valid UTF-8.
     package var text: String? {
         guard let checked else { return nil }
-        // Not String(validating:as:), which looks for its generic types at run time and takes three times as long.
+        // Not String(validating:as:), which looks up its generic types at run time and takes three times as long.
         guard let valid = try? UTF8Span(validating: checked.bindMemory(to: UInt8.self).span) else { return nil }
         return String(copying: valid)
     }
 
-    /// The text, if it is not longer than `limit` bytes.
+    /// The text, if it has at most `limit` bytes.
     package func text(atMost limit: Int) -> String? { count <= limit ? text : nil }
 
-    /// The text, with anything that is not UTF-8 replaced, cut at 64 KiB, and bytes that are not usable described: for
-    /// messages only.
+    /// The text for messages only: invalid UTF-8 is replaced, text is cut at 64 KiB, and inaccessible bytes are
+    /// described.
     package var lenientText: String {
         guard let checked else { return "(a text that is not usable: \(flaw()))" }
         return String(decoding: checked.prefix(64 << 10), as: UTF8.self)
@@ -66,7 +66,7 @@ extension ld_bytes {
 }
 
 extension String {
-    /// Lends the string's UTF-8 for the time of `body`.
+    /// Lends the string's UTF-8 for the duration of `body`.
     @inline(__always)
     package func withBytes<Result, Failure: Error>(_ body: (ld_bytes) throws(Failure) -> Result) throws(Failure)
         -> Result
@@ -82,7 +82,7 @@ extension String {
         return try result.get()
     }
 
-    /// The string's UTF-8 in memory that is never freed, for what must outlive every call.
+    /// The string's UTF-8 in memory that is never freed, for texts that outlive every call.
     package func immortalBytes() -> ld_bytes {
         let bytes = Array(utf8)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)

@@ -1,6 +1,6 @@
 internal import CLocalData
 
-/// The calls for many values of a store of some Swift type.
+/// The bulk calls of a store of some Swift type.
 class AnyBulkExport {
     func read(
         _ place: StorageNamespace, _ prefix: String, _ after: String?, _ largest: Int,
@@ -19,7 +19,7 @@ final class BulkExport<Backend: BulkBackend>: AnyBulkExport {
         _ place: StorageNamespace, _ prefix: String, _ after: String?, _ largest: Int,
         _ take: (UnsafePointer<ld_bulk_value>) -> Bool
     ) throws {
-        // Most values of a place have the same as the one before.
+        // Most values of a namespace have the same attributes as the previous one.
         var lent = BoundaryAttributes(ValueAttributes())
         try backend.forEachValue(in: place, prefix: prefix, after: after, largest: largest) {
             name, value, attributes, mark in

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs asynchronous code on the thread that waits for it: how a C function, which is done when it returns, calls
-/// Swift's asynchronous functions without a thread of Swift's own pool. The thread has to be one that may wait.
+/// Runs asynchronous code on the thread that waits for it. So a synchronous C function calls Swift's asynchronous
+/// functions without a thread of Swift's own pool. The thread must be one that may wait.
 package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
-    // The semaphore lives at a fixed address for as long as this object, and its functions are thread-safe.
+    // The semaphore has a fixed address as long as this object lives, and its functions are thread-safe.
 
     private enum Work {
         case job(UnownedJob)
@@ -30,9 +30,9 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Runs `body` here and returns when it has.
+    /// Runs `body` here and returns when it is done.
     ///
-    /// - Parameter started: Gets the executor and what cancels the body's task, before the body runs.
+    /// - Parameter started: Called before the body runs, with the executor and a function that cancels the body's task.
     package static func run<Value: Sendable>(
         started: (CallerThreadExecutor, _ cancel: @escaping @Sendable () -> Void) -> Void = { _, _ in },
         _ body: @escaping @Sendable (CallerThreadExecutor) async throws -> Value
@@ -48,16 +48,17 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
         return try outcome.get()
     }
 
-    /// Whether this is its thread, and what it runs is not over.
+    /// Whether this is the executor's thread, and its body is still running.
     package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 && !state.withLock { $0.isOver } }
 
-    /// Takes a task's job. One that comes when all is over, say of a task that nobody waited for, goes to Swift's pool.
+    /// Takes a task's job. A job that arrives after the end, e.g. from a task that nobody waited for, goes to Swift's
+    /// pool.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if !add(.job(job)) { globalConcurrentExecutor.enqueue(job) }
     }
 
-    /// Makes a call on its thread; `false` if what it runs is over.
+    /// Makes a call on the executor's thread; `false` if the body has ended.
     package func submit(_ call: @escaping @Sendable () -> Void) -> Bool { add(.call(call)) }
 
     private func add(_ work: Work) -> Bool {
@@ -84,7 +85,7 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
             for work in queue {
                 switch work {
                 case .job(let job):
-                    // What became ready together with the end is nobody's to wait for.
+                    // Nobody waits for jobs that became ready as the body ended.
                     if isOver {
                         globalConcurrentExecutor.enqueue(job)
                     } else {
@@ -100,7 +101,7 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// What a task ended with.
+/// The result of a task.
 private final class Outcome<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
 

@@ -1,8 +1,8 @@
 internal import CLocalData
 
-// The C functions of an exported provider's table. They stand at file scope, so that no isolation is inferred for them.
+// The C functions of an exported provider's table. They are at file scope, so that no isolation is inferred for them.
 
-/// Lends the provider for the time of `body`, uncounted: the table keeps it until `close`.
+/// Lends the provider for the duration of `body`, without counting references: the table keeps it until `close`.
 @inline(__always)
 private func withProvider(
     _ context: UnsafeMutableRawPointer?, _ error: UnsafePointer<ld_error_sink>?,
@@ -16,7 +16,7 @@ private func withProvider(
 }
 
 extension AnyCryptoExport {
-    /// The cipher of a number, if it is offered and key and nonce are of its sizes.
+    /// The cipher with this number, if the provider offers it and key and nonce have its sizes.
     @inline(__always)
     fileprivate func cipher(_ id: Int32, _ key: ld_bytes, _ nonce: ld_bytes) throws -> AuthenticatedCipher {
         guard offers(id), let cipher = AuthenticatedCipher(id: id) else { throw notOffered(id) }
@@ -86,7 +86,7 @@ func openBytes(
                 ciphertext.bytes().bytes, tag.bytes().bytes, cipher, key.bytes().bytes, nonce.bytes().bytes,
                 data.bytes().bytes, &span)
         } catch {
-            // Whatever the provider left there: nothing that was not verified gets out.
+            // Whatever the provider wrote there: unverified plaintext never leaves.
             opened.initializeMemory(as: UInt8.self, repeating: 0)
             throw error
         }
@@ -160,9 +160,9 @@ func closeCrypto(context: UnsafeMutableRawPointer?) {
     if let context { Unmanaged<AnyCryptoExport>.fromOpaque(context).release() }
 }
 
-// Ciphers in pieces.
+// Ciphers in chunks.
 
-/// A stream behind its pointer.
+/// The stream behind a C pointer.
 private final class StreamBox {
     let stream: any CipherStream
     let tagSize: Int

@@ -1,10 +1,10 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// A crypto provider of some Swift type, as the C functions of its table see it.
+/// A crypto provider of some Swift type, as its table's C functions use it.
 class AnyCryptoExport {
     let sizes: [Int32: ld_algorithm]
-    /// One bit for each algorithm of a number below 64, which all ciphers have: looked at in every call.
+    /// One bit per algorithm with a number below 64, as all ciphers have; checked in every call.
     private let offered: UInt64
     fileprivate(set) var incremental: UnsafePointer<ld_crypto_incremental>?
 
@@ -13,7 +13,7 @@ class AnyCryptoExport {
         offered = algorithms.reduce(0) { $0 | ($1.id >= 0 && $1.id < 64 ? 1 << UInt64($1.id) : 0) }
     }
 
-    /// Whether an algorithm of a number below 64 is offered.
+    /// Whether the provider offers the algorithm with this number, which must be below 64.
     @inline(__always)
     final func offers(_ id: Int32) -> Bool { id >= 0 && id < 64 && offered & (1 << UInt64(id)) != 0 }
 

@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// Opens a provider of one Swift type; what a crypto component's `context` points to.
+/// Opens a provider of one Swift type; a crypto component's `context` points to it.
 class AnyCryptoFactory {
     func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
         throw StorageError(.unsupported)

@@ -1,6 +1,6 @@
 package import CLocalData
 
-/// Runs a component's code for a C caller and turns what it throws into a report.
+/// Runs a component's code for a C caller and reports the error that it throws.
 @inline(__always)
 package func reporting(_ sink: UnsafePointer<ld_error_sink>?, _ body: () throws -> Int32) -> Int32 {
     do {

@@ -24,7 +24,7 @@ private struct ContextForm: Codable {
 }
 
 extension MigrationContext {
-    /// The context that the other side means.
+    /// The context that crossed the boundary.
     package init(boundary json: Data) throws(StorageError) {
         let form: ContextForm
         do { form = try JSONCoding.decode(ContextForm.self, from: json) } catch {

@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-// The C functions of an exported pack's table. They stand at file scope, so that no isolation is inferred for them.
+// The C functions of an exported pack's table. They are at file scope, so that no isolation is inferred for them.
 
 private func pack(_ context: UnsafeMutableRawPointer?) throws -> MigrationExport {
     guard let context else { throw StorageError(.unsupported, "a migration pack was called without its self") }
@@ -34,7 +34,7 @@ func packMigrate(
         do {
             result = try pack.run(transaction, situation) { try await migration.migrate(using: $0, context: $1) }
         } catch let failure as MigrationError {
-            // A report has no room for the error behind it.
+            // A report has no room for the underlying error.
             result = MigrationResult(success: false, errors: [failure])
         }
         return sink.send(try result.boundary().bytes) ? LD_OK : LD_STOPPED

@@ -2,12 +2,12 @@ internal import CLocalData
 internal import FoundationEssentials
 internal import Synchronization
 
-/// A migration pack of some Swift type, as the C functions of its table see it.
+/// A migration pack of some Swift type, as its table's C functions use it.
 final class MigrationExport: Sendable {
     private let migrations: [AnyStorageMigration]
     private let bulk: [AnyBulkMigration]
     private let list: Data
-    /// What cancels the calls that run.
+    /// Cancels the running calls.
     private let running = Mutex<[UInt64: @Sendable () -> Void]>([:])
 
     init(_ pack: some MigrationPack) throws(StorageError) {
@@ -61,6 +61,6 @@ final class MigrationExport: Sendable {
         }
     }
 
-    /// Cancels the task of a call, if it runs.
+    /// Cancels the task of a call if it is running.
     func cancel(_ call: UInt64) { running.withLock { $0[call] }?() }
 }

@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// Opens a pack of one Swift type; what a migration component's `context` points to.
+/// Opens a pack of one Swift type; a migration component's `context` points to it.
 class AnyMigrationFactory {
     func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_migration_pack> {
         throw StorageError(.unsupported)

@@ -1,7 +1,7 @@
 package import CLocalData
 internal import FoundationEssentials
 
-/// A key as a migration pack's list has it: what is not said is as for an address that no catalog describes.
+/// A key in a migration pack's list. Missing members default to those of an address that no catalog describes.
 struct MigrationKeyForm: Codable {
     let address: String
     var serializer: SerializerFormat?
@@ -33,9 +33,9 @@ struct MigrationKeyForm: Codable {
 }
 
 extension AnyStorageKey {
-    /// The key that the other side means.
+    /// The key in a C struct.
     ///
-    /// - Throws: `invalidAddress` or `unsupported` naming what is not usable.
+    /// - Throws: `invalidAddress` or `unsupported` with the unusable member.
     package init(_ key: ld_migration_key) throws(StorageError) {
         guard let address = key.address.text, let serializer = key.serializer.text else {
             throw StorageError(.invalidAddress, "a key at the plugin boundary is not UTF-8")
@@ -64,7 +64,7 @@ extension AnyStorageKey {
                 description: ""))
     }
 
-    /// Lends the key to the other side for the time of `body`.
+    /// Lends the key to the other side for the duration of `body`.
     package func withBoundary(_ body: (UnsafePointer<ld_migration_key>) -> ld_status) throws(StorageError) -> ld_status
     {
         let policy: Data

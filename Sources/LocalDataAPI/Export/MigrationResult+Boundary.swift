@@ -22,9 +22,9 @@ private struct ResultForm: Codable {
 }
 
 extension MigrationResult {
-    /// The result that the other side means.
+    /// The result that crossed the boundary.
     ///
-    /// - Throws: `deserializationFailed` if it is none.
+    /// - Throws: `deserializationFailed` if the JSON is not a result.
     package init(boundary json: Data) throws(StorageError) {
         guard json.count <= Self.largestForm else {
             throw StorageError(
@@ -71,7 +71,8 @@ extension MigrationResult {
 }
 
 extension MigrationError {
-    /// The error of a number that came over the boundary: a storage error is what is behind `storageFailed`.
+    /// The error with a number that crossed the boundary; a storage error becomes the underlying error of
+    /// `storageFailed`.
     package init(number: Int32, _ message: String, hint: String, underlying: StorageError? = nil) {
         if let code = Code(number: number) {
             self.init(code, message, underlying: underlying)

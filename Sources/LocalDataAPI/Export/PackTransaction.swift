@@ -1,10 +1,10 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// The host's transaction, as a Swift migration of a pack uses it: from any task, while the host is called on one
-/// thread alone.
+/// The host's transaction for a Swift migration of a pack: usable from any task, while the host is called on only one
+/// thread.
 final class PackTransaction: StorageProviding, @unchecked Sendable {
-    // The table's functions are called on the thread that the host allows, and not once the call is over.
+    // The table's functions are called only on the thread that the host allows, and only during the call.
     private let table: ld_migration_transaction
     private let executor: CallerThreadExecutor
 
@@ -13,7 +13,7 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
         self.executor = executor
     }
 
-    /// The host's table, copied.
+    /// A copy of the host's table.
     static func table(
         _ pointer: UnsafePointer<ld_migration_transaction>?
     ) throws(StorageError) -> ld_migration_transaction {
@@ -50,7 +50,7 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
         }.data
     }
 
-    /// - Throws: `deserializationFailed` if the key's own serializer does not read the bytes again.
+    /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes.
     func setData(_ data: Data, for key: AnyStorageKey) async throws {
         try key.check(data)
         _ = try await onItsThread(key) { table, key, error in
@@ -78,7 +78,7 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
             status: Int32, data: Data?
         )
 
-    /// Calls the host where it may be called.
+    /// Calls the host on the allowed thread.
     private func onItsThread(
         _ key: AnyStorageKey, _ call: @escaping Call
     ) async throws -> (isFound: Bool, data: Data?) {

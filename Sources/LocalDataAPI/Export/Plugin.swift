@@ -2,16 +2,16 @@ internal import CLocalData
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Makes a plugin out of Swift types.
+/// Creates a plugin from Swift types.
 ///
-/// This is all that a plugin needs besides the type that does its work:
+/// A plugin needs only this and the type that does its work:
 ///
 /// ```swift
 /// @c(localdata_plugin_v1)
 /// public func plugin() -> UnsafeRawPointer { Plugin.export("Hello", version: "1.0.0", .storage(HelloStore.self)) }
 /// ```
 public enum Plugin {
-    /// Something that a plugin offers.
+    /// A component that a plugin offers.
     public struct Component {
         let make: () -> UnsafePointer<ld_component>
 
@@ -20,7 +20,7 @@ public enum Plugin {
             storage(backend) { try Backend(options: $0, host: $1) }
         }
 
-        /// A store that is made in another way than by its own `init(options:host:)`.
+        /// A store that is not created by its `init(options:host:)`.
         package static func storage<Backend: StorageBackend>(
             _ backend: Backend.Type, open: @escaping (ComponentOptions, HostServices) throws -> Backend
         ) -> Component {
@@ -63,7 +63,7 @@ public enum Plugin {
     }
 
     private struct Entry: @unchecked Sendable {
-        // The table is written before it is published and never changed or freed.
+        // The table is written before it is published, and never changed or freed.
         let table: UnsafeRawPointer
     }
 
@@ -74,7 +74,7 @@ public enum Plugin {
     /// - Parameters:
     ///   - name: The plugin's name, which is also the library's: `Hello` for `libHello.so`.
     ///   - version: The plugin's own version.
-    ///   - components: What it offers; ids differ.
+    ///   - components: The plugin's components, with distinct ids.
     public static func export(_ name: String, version: String, _ components: Component...) -> UnsafeRawPointer {
         exported.withLock { exported in
             if let entry = exported[name] { return entry }
@@ -94,7 +94,7 @@ public enum Plugin {
     }
 
     private static func schema(_ options: [ComponentOption]) -> ld_bytes {
-        // A list of plain values always encodes; an empty one would be refused by the host with a clear message.
+        // A list of plain values always encodes; the host would refuse an empty one with a clear message.
         ((try? JSONCoding.encode(options)) ?? Data()).immortalBytes()
     }
 }

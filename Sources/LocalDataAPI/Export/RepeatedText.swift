@@ -1,17 +1,16 @@
 internal import Glibc
 
-/// A text that often comes again, and is then not made anew: what is kept beside the values of a place mostly is the
-/// same.
+/// Caches the last text, since the attributes of a namespace's values are mostly the same.
 package struct RepeatedText {
     private var bytes: [UInt8] = []
-    /// What came last; `nil` if it was empty.
+    /// The last text; `nil` if it was empty.
     package private(set) var text: String?
 
     package init() {}
 
-    /// Takes the next one.
+    /// Takes the next text.
     ///
-    /// - Returns: Whether it is another than the last.
+    /// - Returns: Whether it differs from the last one.
     @discardableResult
     package mutating func take(_ next: UnsafeRawBufferPointer) -> Bool {
         let isSame = bytes.withUnsafeBytes { known in

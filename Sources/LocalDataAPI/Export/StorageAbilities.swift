@@ -35,7 +35,7 @@ struct StorageAbilities {
         if let backend = backend as? any BulkBackend { add(bulk: backend) }
     }
 
-    /// The table of an ability that the store has.
+    /// The table of an ability, if the store has it.
     func table(_ id: String) -> UnsafeRawPointer? {
         switch id {
         case LD_STORE_ENUMERATION where names != nil: AbilityTables.shared.enumeration
@@ -69,7 +69,7 @@ struct StorageAbilities {
 
     private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
         apply = { operations in
-            // Mostly the same for all; to copy their texts would be as much work as the rest.
+            // Mostly the same for all values; copying the texts each time would double the work.
             var last: (table: UnsafePointer<ld_attributes>, attributes: ValueAttributes)?
             func attributes(_ table: UnsafePointer<ld_attributes>?) throws -> ValueAttributes? {
                 guard let table else { return nil }
@@ -78,8 +78,8 @@ struct StorageAbilities {
                 last = (table, attributes)
                 return attributes
             }
-            // Not with map: its closure would look for its types at run time once for each change, which costs more
-            // than the change.
+            // Not with map: its closure would look up its types at run time once per change, which costs more than the
+            // change.
             let changes = try [StorageChange<Backend.Key>](unsafeUninitializedCapacity: operations.count) {
                 changes, count in
                 while count < operations.count {

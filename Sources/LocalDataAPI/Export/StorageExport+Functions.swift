@@ -1,9 +1,9 @@
 internal import CLocalData
 
-// The C functions of an exported store's table. They stand at file scope, so that no isolation is inferred for them.
+// The C functions of an exported store's table. They are at file scope, so that no isolation is inferred for them.
 
-/// Lends the store for the time of `body`. It is not counted: the table keeps it until `close`, and a count that every
-/// thread changes would be a cache line that all cores fight for.
+/// Lends the store for the duration of `body`, without counting references: the table keeps it until `close`, and all
+/// cores would contend for the count's cache line.
 @inline(__always)
 private func withStore<Result>(
     _ context: UnsafeMutableRawPointer?, _ body: (AnyStorageExport) throws -> Result

@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// A store of some Swift type, as the C functions of its table see it.
+/// A store of some Swift type, as its table's C functions use it.
 class AnyStorageExport {
     let abilities: StorageAbilities
     init(abilities: StorageAbilities) { self.abilities = abilities }
@@ -14,7 +14,7 @@ class AnyStorageExport {
     func remove(_ handle: UnsafeMutableRawPointer) throws -> Int32 { LD_ABSENT }
 }
 
-/// A resolved key behind a handle.
+/// The resolved key behind a handle.
 final class KeyBox<Key: Sendable> {
     let key: Key
     init(_ key: Key) { self.key = key }
@@ -77,7 +77,7 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
 }
 
 extension UnsafePointer<ld_sink> {
-    /// Hands bytes to the caller; `false` asks to stop.
+    /// Passes bytes to the caller; `false` asks to stop.
     @inline(__always)
     package func send(_ bytes: RawSpan) -> Bool {
         bytes.withUnsafeBytes { buffer in

@@ -1,7 +1,7 @@
 internal import CLocalData
 internal import FoundationEssentials
 
-/// Opens a store of one Swift type; what a component's `context` points to.
+/// Opens a store of one Swift type; a component's `context` points to it.
 class AnyStorageFactory {
     func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
         throw StorageError(.unsupported)

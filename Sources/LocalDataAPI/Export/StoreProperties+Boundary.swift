@@ -1,4 +1,4 @@
-/// What a keychain enforces, as a number: see `LD_ENFORCES_...` in the C header.
+/// The bits for what a keychain enforces: see `LD_ENFORCES_...` in the C header.
 extension StoreProperties {
     package var enforces: UInt32 {
         get {

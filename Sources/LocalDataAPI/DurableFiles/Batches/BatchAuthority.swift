@@ -1,24 +1,24 @@
 import Glibc
 
-/// What a batch's journal may have this process do, by who else could have written it.
+/// The folders that a batch's journal may make this process change, given who else could have written the journal.
 ///
-/// In a root that a group shares, every member may complete the batch of one that died, and any member may have written
-/// the journal. So it is followed only where all of them may write anyway. Nothing else may it change, not even below
-/// the root: this user may have folders there that are closed to the others.
+/// In a root that a group shares, every member may complete the batch of a dead process, and any member may have
+/// written the journal. So it may only change folders that all members may write to. It may change nothing else, not
+/// even below the root: this user may have folders there that are closed to the others.
 struct BatchAuthority {
     private enum Reach {
-        /// Nobody else could have written it.
+        /// Only this user can have written the journal.
         case anywhere
-        /// Nobody else can write to the folder of the batches.
+        /// Only this user can write to the folder of the batches.
         case belowRoot
-        /// Others can.
+        /// Others can write to it.
         case sharedFolders(of: gid_t)
     }
 
     private let reach: Reach
     private let journal: String
 
-    /// The authority of an open journal; of one that this process is about to write, if it is `nil`.
+    /// The authority of an open journal, or, if it is `nil`, of one that this process is about to write.
     init(_ journal: Int32?, named path: String, in folder: DurableDirectory.Writable) throws {
         var root = stat()
         var batches = stat()
@@ -33,7 +33,8 @@ struct BatchAuthority {
         }
         self.journal = path
         let usual = Self.reach(written, batches, root, as: .usual)
-        // A root that a group shares has the bit; any other one may be shown as somebody else's by its file system.
+        // A root that a group shares has the set-group-ID bit. The file system may show any other root as owned by
+        // someone else.
         if case .sharedFolders = usual, root.st_mode & S_ISGID == 0 {
             reach = Self.reach(written, batches, root, as: FileSystemUser(probing: folder.descriptor))
         } else {
@@ -44,7 +45,7 @@ struct BatchAuthority {
     private static func reach(_ journal: stat?, _ batches: stat, _ root: stat, as user: FileSystemUser) -> Reach {
         let isOwn = journal.map { user.owns($0) && user.isClosed($0) && $0.st_nlink == 1 } ?? true
         let isFolderOwn = user.owns(batches) && user.isClosed(batches)
-        // In a sticky folder nobody else can put another one in the place of what is this user's.
+        // In a sticky folder, nobody else can replace this user's files.
         let isRootOwn = user.owns(root) && (user.isClosed(root) || root.st_mode & S_ISVTX != 0)
         switch (isOwn, isFolderOwn, isRootOwn) {
         case (true, true, true): return .anywhere
@@ -53,18 +54,18 @@ struct BatchAuthority {
         }
     }
 
-    /// Asks whether a place may be changed.
+    /// Checks that a location may be changed.
     ///
-    /// - Throws: `SystemCallError`, with `EPERM`.
+    /// - Throws: `SystemCallError` with `EPERM` otherwise.
     func check(_ place: BatchJournal.Place) throws {
         if case .anywhere = reach { return }
         guard !place.isBelowRoot else { return }
         throw refusal("it changes '\(String(decoding: place.path, as: UTF8.self))', which is outside of the root")
     }
 
-    /// Asks whether an open folder may be changed.
+    /// Checks that an open folder may be changed.
     ///
-    /// - Throws: `SystemCallError`, with `EPERM`.
+    /// - Throws: `SystemCallError` with `EPERM` otherwise.
     func check(folder: Int32, at path: @autoclosure () -> String) throws {
         guard case .sharedFolders(let group) = reach else { return }
         var status = stat()

@@ -1,13 +1,13 @@
 /// One change in a batch of files.
 package struct BatchChange {
-    /// Calls its argument, once, with the whole new content.
+    /// Calls its argument once, with the whole new content.
     package typealias Content = (_ take: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
 
-    /// The folder that the file is in.
+    /// The file's folder.
     let place: DurableDirectory
     /// The file.
     let path: RelativePath
-    /// What is set beside the content.
+    /// The extended attribute to set.
     let attribute: FileAttribute?
     /// The new content; `nil` removes the file, if there is one.
     let content: Content?
@@ -24,9 +24,9 @@ package struct BatchChange {
 }
 
 extension BatchChange {
-    /// Makes the change by itself.
+    /// Makes the change on its own, outside of a batch.
     ///
-    /// - Returns: Which file has the name then; `nil` for a removal.
+    /// - Returns: The identity of the new file; `nil` for a removal.
     func apply() throws -> FileIdentity? {
         guard let content else {
             _ = try place.remove(path)
@@ -37,6 +37,6 @@ extension BatchChange {
         return identity
     }
 
-    /// Whether what a change did is still so.
+    /// Whether the result of a change still holds.
     func stands(_ identity: FileIdentity?) throws -> Bool { try place.identity(of: path) == identity }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
 extension BatchFolder {
-    /// Applies changes in order, all or none; a later change of a file wins. When this returns, they are on the disk.
-    /// May wait for another batch, or complete one.
+    /// Applies changes in order, all or none. The last change of a file wins. When this returns, the changes are on the
+    /// disk. May wait for another batch, or complete one.
     ///
-    /// - Parameter expectations: What files have to be; changes that others make through ``around(_:stands:)`` or a
-    ///   batch come before the comparison, or after the batch.
-    /// - Returns: Whether all files were so; if not, nothing has changed.
-    /// - Throws: `DurableBatchError` or, if the batch is a single change, `DurableChangeError`: both say what holds
-    ///   now. `FileKindError` if something else than a regular file has a name; then nothing has changed. What a
-    ///   change's content throws, likewise.
+    /// - Parameter expectations: The expected states of files. Changes that others make through ``around(_:stands:)``
+    ///   or a batch take effect before the comparison or after the batch.
+    /// - Returns: Whether all expectations held; if not, nothing has changed.
+    /// - Throws: `DurableBatchError`, or `DurableChangeError` if the batch is a single change: both state the outcome.
+    ///   `FileKindError` if a name belongs to something other than a regular file; then nothing has changed. Errors of
+    ///   a change's content pass through; then nothing has changed either.
     @discardableResult
     package func apply(_ changes: [BatchChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
         if changes.isEmpty {
@@ -36,7 +36,7 @@ extension BatchFolder {
         return try commit(plan, onlyIf: expectations)
     }
 
-    /// One change needs no journal.
+    /// A single change needs no journal.
     private func apply(_ change: BatchChange?, onlyIf expectations: [FileExpectation]) throws -> Bool {
         let lock = try failing(.unchanged) { try self.lock() }
         try failing(.blocked) { try complete(lock) }
@@ -49,7 +49,7 @@ extension BatchFolder {
 
     private func commit(_ plan: BatchPlan, onlyIf expectations: [FileExpectation]) throws -> Bool {
         let name = RelativePath(plan.id)
-        // Says that this process lives; until the commit, nobody else touches what is staged.
+        // Shows that this process lives. Until the commit, nobody else touches the staged files.
         var held: HeldFile?
         var isCommitted = false
         defer {
@@ -89,18 +89,18 @@ extension BatchFolder {
         return true
     }
 
-    /// Commits a batch.
+    /// Commits a batch by renaming its file.
     private func rename(_ name: RelativePath) throws {
         let folder = try directory.folderForWriting().descriptor
         guard renameat(folder, name.text.start, folder, Self.journal.text.start) != 0 else { return }
         let code = errno
-        // Renamed all the same, by a disk or server that failed in the middle of it?
+        // A failing disk or server may have renamed it although it reported an error.
         if code == EIO, try !directory.isRegular(name.text, in: folder) { return }
         throw directory.failure(code, "rename", name.text)
     }
 
-    /// - Parameter isDurable: Whether it must not come back after a power loss. If it does, what is staged is gone, so
-    ///   nothing is replaced; but files would be removed once more.
+    /// - Parameter isDurable: Whether the journal must not come back after a power loss. If it comes back, the staged
+    ///   files are gone, so nothing is replaced; but files would be removed again.
     private func removeJournal(isDurable: Bool) throws {
         guard isDurable else {
             let folder = try directory.folderForWriting().descriptor

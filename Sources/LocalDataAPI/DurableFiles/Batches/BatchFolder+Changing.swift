@@ -1,6 +1,6 @@
-/// Changes of single files, among batches.
+/// Changes of single files, ordered with batches.
 extension BatchFolder {
-    /// Replaces a file of a place, or makes it; as ``DurableDirectory/replace(_:attribute:with:published:)``, in the
+    /// Replaces or creates a file in `place` as ``DurableDirectory/replace(_:attribute:with:published:)`` does, in the
     /// order of ``around(_:stands:)``.
     package func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?, with bytes: UnsafeRawBufferPointer
@@ -13,7 +13,7 @@ extension BatchFolder {
         }
     }
 
-    /// The same with content that comes in pieces.
+    /// Replaces or creates a file whose content arrives in chunks.
     package func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?,
         from source: (_ take: (RawSpan) throws -> Void) throws -> Void
@@ -22,7 +22,7 @@ extension BatchFolder {
         var identity: FileIdentity?
         try around {
             if let written {
-                // The source has given all it has; the file that was replaced is still open.
+                // The source is exhausted; the file with its content is still open.
                 try place.replace(path, attribute: attribute, from: { try written.forEachPiece($0) })
             } else {
                 try place.replace(
@@ -34,7 +34,7 @@ extension BatchFolder {
         }
     }
 
-    /// Removes a file of a place; `false` if there was none.
+    /// Removes a file in `place`; `false` if there was none.
     package func remove(_ path: RelativePath, in place: DurableDirectory) throws -> Bool {
         var isRemoved = false
         try around {
@@ -46,7 +46,7 @@ extension BatchFolder {
     }
 }
 
-/// A file that was written, open whatever becomes of its name.
+/// A written file, kept open even if its name is replaced.
 private final class WrittenContent {
     private let file: OpenFile
 

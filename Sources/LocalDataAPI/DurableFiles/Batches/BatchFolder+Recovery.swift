@@ -1,10 +1,10 @@
 import Glibc
 
 extension BatchFolder {
-    /// Completes the batch that is committed, if there is one: since the caller has the lock, its owner is dead.
+    /// Completes the committed batch, if there is one. The caller has the lock, so its owner is dead.
     ///
-    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for one that is damaged, `ENOTSUP` for one
-    ///   of a later version, `EPERM` for one that others could have written and that says more than they may.
+    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for a damaged journal, `ENOTSUP` for one of
+    ///   a later version, `EPERM` for one that others could have written and that changes more than they may.
     func complete(_ lock: borrowing BatchLock) throws {
         guard let file = try directory.open(Self.journal) else { return lock.conclude() }
         let authority = try BatchAuthority(
@@ -19,10 +19,10 @@ extension BatchFolder {
         lock.conclude()
     }
 
-    /// Gives up a batch that cannot be completed because its journal is damaged: the journal gets another name, so that
-    /// changes can be made again. What is in place of the batch stays, the rest is never put there.
+    /// Gives up a batch whose journal is damaged: renames the journal, so that changes are possible again. Files that
+    /// the batch has put in place stay; the others are never replaced.
     ///
-    /// - Returns: Where the journal is now; `nil` if there is no journal that is damaged.
+    /// - Returns: The new path of the journal; `nil` if there is no damaged journal.
     /// - Throws: `DurableBatchError`.
     package func setAside() throws -> String? {
         guard isPending else { return nil }
@@ -49,12 +49,12 @@ extension BatchFolder {
         return "\(directory.path)/\(name)"
     }
 
-    /// Clears away batches that were not committed and whose owners are dead, as far as this process may.
+    /// Removes uncommitted batches whose owners are dead, as far as this process may.
     func clearAbandoned() {
         try? directory.forEachEntry { name, kind in
             guard kind == .regular, name.count == BatchJournal.idLength else { return true }
             let path = RelativePath(pieces: CollectionOfOne(name))
-            // Held under its name: its owner is dead, and has not committed it.
+            // Held under its name: its owner is dead and has not committed it.
             guard case .held(let held)? = try? directory.hold(path) else { return true }
             discard(held.file, named: name)
             if let folder = try directory.descriptorForReading() { unlinkat(folder, path.text.start, 0) }
@@ -62,7 +62,7 @@ extension BatchFolder {
         }
     }
 
-    /// Removes what a batch that was not committed has staged. What its file says too much is passed over.
+    /// Removes the staged files of an uncommitted batch. Ignores entries beyond its authority.
     private func discard(_ file: borrowing OpenFile, named name: [UInt8]) {
         guard let journal = try? journal(in: file), journal.id.utf8.elementsEqual(name),
             let folder = try? directory.folderForWriting(),
@@ -76,20 +76,20 @@ extension BatchFolder {
         }
     }
 
-    /// A batch's name: that of its file before it is committed. The first half says whose it is.
+    /// A batch's name, which is the name of its file before the commit. The first half identifies the root.
     ///
     /// - Throws: `SystemCallError`.
     func newID() throws -> String {
         try Self.identity(directory.folderForWriting(), root) + Self.digits(.random(in: .min ... .max))
     }
 
-    /// Whether something that is staged belongs to a batch of this root that is not under way any more, and will not be
-    /// completed: a power loss has left it. In doubt it does not.
+    /// Whether a staged file belongs to a dead batch of this root that nobody will complete, as after a power loss. If
+    /// in doubt, `false`.
     func isDead(staged batch: ArraySlice<UInt8>) -> Bool {
         guard let folder = try? directory.folderIfThere(),
             batch.starts(with: Self.identity(folder, root).utf8)
         else { return false }
-        // It has its file first, then what is staged; its file becomes the journal, and that goes last.
+        // A batch creates its file first, then the staged files. Its file becomes the journal and is removed last.
         let path = RelativePath(pieces: CollectionOfOne(batch))
         guard let isUnderWay = try? directory.exists(path), !isUnderWay else { return false }
         do {
@@ -101,18 +101,18 @@ extension BatchFolder {
         }
     }
 
-    /// What all batches of a root have in common, and those of no other; nor of one that is made in its place later.
+    /// A value shared by all batches of a root, and by no other root, nor by one created later at the same path.
     private static func identity(_ folder: DurableDirectory.Writable, _ root: String) -> String {
         digits(BatchJournal.checksum(root.utf8.map { $0 } + "/\(folder.inode)".utf8))
     }
 
-    /// Eight digits of a number, to the base of 36.
+    /// Eight base-36 digits of a number.
     private static func digits(_ number: UInt64) -> String {
         let digits = String(number % 2_821_109_907_456, radix: 36)
         return String(repeating: "0", count: BatchJournal.idLength / 2 - digits.count) + digits
     }
 
-    /// What a journal says; `nil` if it is damaged.
+    /// The content of a journal; `nil` if it is damaged.
     ///
     /// - Throws: `SystemCallError`, with `ENOTSUP` for one of a later version; `FileKindError`.
     private func journal(in file: borrowing OpenFile) throws -> BatchJournal? {
@@ -157,14 +157,13 @@ extension BatchFolder {
             detail: "it changes '\(String(decoding: path, as: UTF8.self))', which no value has for a path")
     }
 
-    /// Whether a path is one that a value may have: neither it nor a folder on the way is hidden, and the folders are
-    /// marked.
+    /// Whether a path may belong to a value: nothing on it is hidden, and its folders are marked.
     private static func isFile(_ pieces: [ArraySlice<UInt8>]) -> Bool {
         !pieces.isEmpty && pieces.allSatisfy { $0.first != UInt8(ascii: ".") }
             && pieces.dropLast().allSatisfy { $0.last == UInt8(ascii: "~") }
     }
 
-    /// The names in a path that leads nowhere but down; `nil` for another.
+    /// The names in a path that only descends; `nil` for any other path.
     private static func pieces(_ path: [UInt8]) -> [ArraySlice<UInt8>]? {
         if path.isEmpty { return [] }
         let pieces = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -174,6 +173,6 @@ extension BatchFolder {
         return isPlain ? pieces : nil
     }
 
-    /// A journal has some 300 bytes for each change.
+    /// A journal takes about 300 bytes per change.
     private static let mostBytes = 1 << 28
 }

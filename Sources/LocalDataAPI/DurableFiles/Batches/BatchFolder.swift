@@ -1,37 +1,37 @@
 import Glibc
 
-/// Applies batches of changes to files below a root, and in folders elsewhere: all of a batch or nothing, also across
-/// a crash.
+/// Applies batches of changes to files below a root and in folders elsewhere, all or none, even across a crash.
 ///
-/// A batch first writes down in `<root>/.batch` which files it will change, then writes the new contents beside their
-/// places and makes them durable. Renaming what it wrote down to `journal` commits it. After that the contents are
-/// renamed into place, and the journal is removed.
+/// A batch first lists the files that it will change in `<root>/.batch`. Then it writes the new contents beside their
+/// final locations and makes them durable. Renaming the list to `journal` commits the batch. After that it renames the
+/// contents into place and removes the journal.
 ///
-/// - **Crashes.** A batch whose owner died before the commit is cleared away. One that was committed is completed: by
-///   ``recover()``, and by the next change made through ``around(_:)``. What is then gone, as a folder on a medium that
-///   is no longer there, is passed over.
-/// - **Order.** No change that is made through ``around(_:)`` is overtaken by a batch that was committed before. That
-///   holds among all who use the same root. Who changes a folder elsewhere with another root neither completes nor
-///   waits for this one's batches.
-/// - **Reading** takes no part: while a batch is put in place, a reader sees part of it.
-/// - **Other users.** A journal that others could have written is completed only as far as ``BatchAuthority`` says. One
-///   that says more, or is damaged, stays, and keeps changes from being made until it is dealt with; reading goes on.
-/// - **File systems.** Any number of them, as contents are written into the places' own.
+/// - **Crashes.** A batch whose owner died before the commit is discarded. A committed batch is completed: by
+///   ``recover()``, and by the next change made through ``around(_:)``. It skips locations that no longer exist, e.g. a
+///   folder on a removed medium.
+/// - **Order.** A change made through ``around(_:)`` takes effect after every batch that was committed before it. This
+///   holds among all users of one root. A process that changes a folder through another root neither completes this
+///   root's batches nor waits for them.
+/// - **Reading** does not participate: while a batch is put in place, a reader sees part of it.
+/// - **Other users.** A journal that others could have written is completed only as far as ``BatchAuthority`` allows. A
+///   journal that goes beyond it, or is damaged, stays and blocks changes until someone resolves it; reading continues.
+/// - **File systems.** A batch may span any number of them, since contents are written to the file systems of their
+///   locations.
 package final class BatchFolder: Sendable {
     /// The root's absolute path.
     let root: String
     let directory: DurableDirectory
     let journalPath: CString
     private let lockPath: CString
-    /// How long a change waits for the batches of others.
+    /// How long a change waits for other processes' batches.
     private let patience: Duration
 
     static let journal = RelativePath("journal")
     private static let name = ".batch"
 
-    /// The batches of a root. Touches nothing.
+    /// The batches of a root. Does not access the disk.
     ///
-    /// - Parameter patience: How long a change waits for the batches of other processes before it fails.
+    /// - Parameter patience: How long a change waits for other processes' batches before it fails.
     package init(root: DurableDirectory, patience: Duration = .seconds(30)) throws {
         self.patience = patience
         self.root = root.path
@@ -40,17 +40,16 @@ package final class BatchFolder: Sendable {
         lockPath = CString("\(directory.path)/\(BatchLock.name)".utf8)
     }
 
-    /// Makes a change, after every batch that is committed, and returns when no batch can take it back. Costs three
-    /// short system calls while there is no batch. May wait for one.
+    /// Makes a change after every committed batch, and returns when no batch can undo it. Costs three short system
+    /// calls while there is no batch. May wait for a batch.
     ///
-    /// A batch that began meanwhile may have put a file in place over the change. Then the change is made again, while
-    /// no batch can come between: nobody has been promised anything of the first one.
+    /// A batch that began meanwhile may have replaced the changed file. Then the change is made again while no batch
+    /// can intervene; nobody has been promised the first one.
     ///
     /// - Parameters:
-    ///   - change: Called twice at most.
-    ///   - stands: Whether what the change did is still so; asked if a batch came between.
-    /// - Throws: `DurableBatchError` for a batch that cannot be completed, or that takes too long; what `change`
-    ///   throws.
+    ///   - change: Called at most twice.
+    ///   - stands: Whether the result of the change still holds; called if a batch intervened.
+    /// - Throws: `DurableBatchError` for a batch that cannot be completed or takes too long; what `change` throws.
     package func around<Result>(
         _ change: () throws -> Result, stands: () throws -> Bool = { true }
     ) throws -> Result {
@@ -61,7 +60,7 @@ package final class BatchFolder: Sendable {
         }
         let result = try change()
         if !turn.isUnderWay, BatchTurn(lockPath) == turn { return result }
-        // One that was committed meanwhile, and whose owner died, would else be completed over the change by others.
+        // Otherwise others would complete, over this change, a batch that was committed meanwhile and whose owner died.
         let lock = try failing(.incomplete) { try self.lock() }
         try failing(.incomplete) { try complete(lock) }
         let isOvertaken = try failing(.incomplete) { try !stands() }
@@ -70,8 +69,8 @@ package final class BatchFolder: Sendable {
         return last
     }
 
-    /// Completes what was committed, and clears away what was not, of owners that are dead. Changes nothing if there is
-    /// nothing to do. Waits a moment for a batch under way.
+    /// Completes committed batches and discards uncommitted ones of dead owners. Changes nothing if there are none.
+    /// Waits briefly for a running batch.
     ///
     /// - Throws: `DurableBatchError`.
     package func recover() throws {
@@ -79,16 +78,16 @@ package final class BatchFolder: Sendable {
         clearAbandoned()
     }
 
-    /// Completes what was committed by owners that are dead, and waits for a batch under way. One short system call if
-    /// there is none.
+    /// Completes committed batches of dead owners, and waits for a running batch. One short system call if there is
+    /// none.
     ///
     /// - Throws: `DurableBatchError`.
     package func settle() throws { if isPending { try complete(orElse: .blocked) } }
 
-    /// Whether a batch is committed and not wholly in place.
+    /// Whether a batch is committed and not yet completely in place.
     var isPending: Bool { access(journalPath.start, F_OK) == 0 }
 
-    /// Waits for a batch that is committed, or completes it if its owner is dead.
+    /// Waits for a committed batch, or completes it if its owner is dead.
     private func complete(orElse outcome: DurableBatchError.Outcome, patience: Duration? = nil) throws {
         try failing(outcome) { try complete(lock(patience)) }
     }
@@ -98,7 +97,7 @@ package final class BatchFolder: Sendable {
         try BatchLock(in: directory, patience: patience ?? self.patience)
     }
 
-    /// Runs what completes batches, and says of a system call that failed what holds now.
+    /// Runs code that completes batches, and adds the outcome to the error of a failed system call.
     func failing<Result: ~Copyable>(
         _ outcome: DurableBatchError.Outcome, _ body: () throws -> Result
     ) throws -> Result {

@@ -1,17 +1,17 @@
-/// What is written down of a batch before it begins: which files it changes, and where their new content stands.
+/// The plan of a batch, written before it begins: the files that it changes, and where their new contents are.
 ///
 /// | bytes | what |
 /// |---|---|
 /// | 8 | `LDBATCH` and the version, 1 |
 /// | 16 | the batch's name |
-/// | 4 | how many places |
+/// | 4 | number of locations |
 /// | each | 1: whether the path starts at the root; 4: its length; the path |
-/// | 4 | how many changes |
-/// | each | 4: the place's number; 1: whether there is content; 4: the path's length; the path |
-/// | 8 | FNV-1a of all that |
+/// | 4 | number of changes |
+/// | each | 4: the location's number; 1: whether there is content; 4: the path's length; the path |
+/// | 8 | FNV-1a of all preceding bytes |
 ///
-/// Numbers are little-endian. A place below the root is named from the root, so that a root which was moved is
-/// recovered as well.
+/// Numbers are little-endian. The path of a location below the root is relative to it, so that recovery works after the
+/// root was moved.
 struct BatchJournal {
     struct Place: Hashable {
         let isBelowRoot: Bool
@@ -19,7 +19,7 @@ struct BatchJournal {
     }
 
     struct Change {
-        /// The number of the place.
+        /// The number of the location.
         let place: Int
         let hasContent: Bool
         let path: [UInt8]
@@ -48,14 +48,14 @@ struct BatchJournal {
         return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) }
     }
 
-    /// Whether bytes are those of a later version.
+    /// Whether bytes are a journal of a later version.
     static func isLater(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: magic) && bytes.count > magic.count && bytes[magic.count] > version
     }
 
     init(id: String) { self.id = id }
 
-    /// Reads a journal; `nil` for one that is not complete.
+    /// Reads a journal; `nil` if it is incomplete.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 32, bytes.starts(with: Self.magic + [Self.version]) else { return nil }
         let content = bytes.dropLast(8)
@@ -104,7 +104,7 @@ struct BatchJournal {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// How long a batch's name is, in bytes.
+    /// The length of a batch's name in bytes.
     static let idLength = 16
 
     static func isNameByte(_ byte: UInt8) -> Bool {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The lock of a root's batches, held by whoever commits one or completes one; until this goes out of scope or the
-/// process ends, however it ends. See flock(2).
+/// The lock of a root's batches, held while a process commits or completes one. It ends when this value goes out of
+/// scope or the process ends in any way. See flock(2).
 struct BatchLock: ~Copyable {
     private let descriptor: Descriptor
     private let path: String
 
     /// Waits until nobody else holds the lock.
     ///
-    /// - Throws: `SystemCallError`, with `ETIMEDOUT` and who holds the lock if that takes longer than `patience`.
+    /// - Throws: `SystemCallError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`.
     init(in directory: DurableDirectory, patience: Duration) throws {
         let deadline = ContinuousClock.now + patience
         while true {
@@ -23,7 +23,7 @@ struct BatchLock: ~Copyable {
             }
             if folder.isShared { try Self.share(file.number, directory) }
             try Self.lock(file.number, directory, until: deadline)
-            // Someone may have removed the file before it was locked: then others lock another one.
+            // Someone may have removed the file before it was locked; then others lock a new file.
             var here = stat()
             var there = stat()
             if fstat(file.number, &here) == 0,
@@ -37,8 +37,7 @@ struct BatchLock: ~Copyable {
         }
     }
 
-    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
-    /// program.
+    /// Closing is not enough: a child process that is starting shares the open file until it runs its program.
     deinit { _ = flock(descriptor.number, LOCK_UN) }
 
     private static func lock(_ file: Int32, _ directory: DurableDirectory, until deadline: ContinuousClock.Instant)
@@ -58,13 +57,13 @@ struct BatchLock: ~Copyable {
         }
     }
 
-    /// Says that files are about to be compared and changed: who changes one of them without the lock sees afterwards
-    /// that a batch came between; see ``BatchTurn``.
+    /// Announces that files are about to be compared and changed. A process that changes one of them without the lock
+    /// then notices that a batch intervened; see ``BatchTurn``.
     ///
     /// - Throws: `SystemCallError`.
     func announce() throws { try count { ($0 + 1) | 1 } }
 
-    /// Says that all of it is done. If that fails, the next change says so.
+    /// Announces the end of the batch. If that fails, the next change does it.
     func conclude() { try? count { $0 % 2 == 0 ? $0 : $0 + 1 } }
 
     private func count(_ next: (off_t) -> off_t) throws {
@@ -78,8 +77,8 @@ struct BatchLock: ~Copyable {
         }
     }
 
-    /// Gives the file to the group, if it is the caller's own and does not belong to it yet. One with another name is
-    /// perhaps a file that is meant for nobody else.
+    /// Gives the file to the group, if the caller owns it and it has another group. A file with a second name may be
+    /// meant for nobody else.
     private static func share(_ file: Int32, _ directory: DurableDirectory) throws {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw directory.failure(errno, "inspect", name) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A batch before it is committed: its changes, each file once, and the folders that they need.
+/// A batch before its commit: one change per file, and the folders that they need.
 struct BatchPlan {
     let id: String
     let changes: [BatchChange]
@@ -8,13 +8,13 @@ struct BatchPlan {
     private let folders: [ObjectIdentifier: DurableDirectory.Writable]
     private let fileSystems = FileSystems()
 
-    /// Whether a file is removed.
+    /// Whether the batch removes files.
     var removes: Bool { steps.contains { $0.staged == nil } }
 
-    /// Makes the folders of what is set. Removals in a place that does not exist are left out.
+    /// Creates the folders for new files. Ignores removals in a folder that does not exist.
     ///
-    /// - Parameter id: Asked for the batch's name, if there is more than one change.
-    /// - Throws: `FileKindError` if something else than a regular file has a name, `SystemCallError`.
+    /// - Parameter id: Called for the batch's name if there is more than one change.
+    /// - Throws: `FileKindError` if a name belongs to something other than a regular file, `SystemCallError`.
     init(_ changes: [BatchChange], id newID: () throws -> String) throws {
         var folders: [ObjectIdentifier: DurableDirectory.Writable] = [:]
         for change in changes where change.content != nil && folders[ObjectIdentifier(change.place)] == nil {
@@ -46,9 +46,9 @@ struct BatchPlan {
         }
     }
 
-    /// Asks whether the batch could be completed from its journal.
+    /// Checks that the batch could be completed from its journal.
     ///
-    /// - Throws: `SystemCallError`, with `EPERM`.
+    /// - Throws: `SystemCallError` with `EPERM` otherwise.
     func check(_ authority: BatchAuthority, root: String) throws {
         var done: Set<ObjectIdentifier> = []
         for step in steps where done.insert(ObjectIdentifier(step.place)).inserted {
@@ -58,7 +58,7 @@ struct BatchPlan {
         }
     }
 
-    /// What is written down before the batch begins.
+    /// The journal that is written before the batch begins.
     func journal(root: String) -> [UInt8] {
         var journal = BatchJournal(id: id)
         var numbers: [ObjectIdentifier: Int] = [:]
@@ -74,7 +74,7 @@ struct BatchPlan {
         return journal.encoded
     }
 
-    /// Writes the contents and makes them durable, under names that are not theirs yet.
+    /// Writes the contents under temporary names and makes them durable.
     ///
     /// - Throws: `SystemCallError`; what the contents throw.
     func stage() throws {
@@ -98,7 +98,7 @@ struct BatchPlan {
         try synchronizeNames(isMany)
     }
 
-    /// Makes the names of the staged contents durable, where that has not happened with the whole file system.
+    /// Makes the names of the staged contents durable, unless synchronizing a whole file system has already done so.
     private func synchronizeNames(_ isMany: Bool) throws {
         var done: Set<ObjectIdentifier> = []
         for step in steps where step.staged != nil && done.insert(ObjectIdentifier(step.place)).inserted {
@@ -127,11 +127,11 @@ struct BatchPlan {
         return file
     }
 
-    /// From how many changes on the whole file systems are synchronized where they can be, and not each file: what
-    /// others have written there has to be waited for too, but all is written at once.
+    /// From this many changes on, whole file systems are synchronized where possible, and not each file. That also
+    /// waits for what others have written, but writes everything at once.
     private static let many = 32
 
-    /// The same file, however its folder is called.
+    /// Identifies a file, whatever path its folder has.
     private struct Target: Hashable {
         let device: dev_t
         let inode: ino_t

@@ -1,18 +1,18 @@
 import Glibc
 
-/// What a batch does with one file. Every step may be taken again: the result is the same as long as nobody else has
-/// changed the file since.
+/// What a batch does with one file. A step may be repeated with the same result as long as nobody else has changed the
+/// file.
 struct BatchStep {
     let place: DurableDirectory
     let path: RelativePath
-    /// The name of the new content in the folder for temporary files; `nil` removes the file.
+    /// The name of the new content in the folder for temporary files; `nil` to remove the file.
     let staged: CString?
 
-    /// The name of the content of a batch's change. It starts with a dot, so that no cleaner takes it for a temporary
-    /// file whose owner is dead.
+    /// The name of the content of a batch's change. It starts with a dot, so that no cleaner mistakes it for a
+    /// temporary file of a dead owner.
     static func stagedName(batch: String, index: Int) -> CString { CString(".\(batch)-\(index)".utf8) }
 
-    /// The batch that a name of a content stands for; `nil` for any other name.
+    /// The batch that a staged name belongs to; `nil` for any other name.
     static func batch(ofStaged name: [UInt8]) -> ArraySlice<UInt8>? {
         let batch = name.dropFirst().prefix(BatchJournal.idLength)
         let rest = name.dropFirst(1 + BatchJournal.idLength)
@@ -23,14 +23,14 @@ struct BatchStep {
         return batch
     }
 
-    /// Puts the new content in place, or removes the file. Passes over content that is gone: it is in place already.
+    /// Puts the new content in place, or removes the file. Skips content that is gone: it is already in place.
     ///
     /// - Throws: `SystemCallError`.
     func take(in folder: DurableDirectory.Writable, _ authority: BatchAuthority) throws {
         if let staged { try publish(staged, folder, authority) } else { try remove(folder, authority) }
     }
 
-    /// Removes the staged content, if it is there.
+    /// Removes the staged content, if it exists.
     func discard() {
         guard let staged, let folder = try? place.folderIfThere(),
             let temporary = try? place.temporaryFolderIfThere(folder)
@@ -38,7 +38,7 @@ struct BatchStep {
         unlinkat(temporary, staged.start, 0)
     }
 
-    /// Removes the folders on the way to a removed file that have become empty.
+    /// Removes empty parent folders of a removed file.
     func tidy() {
         guard staged == nil, !path.folders.isEmpty, let folder = try? place.descriptorForReading() else { return }
         place.removeEmptyFolders(of: path, in: folder)
@@ -62,7 +62,7 @@ struct BatchStep {
             } else if try !place.isRegular(staged, in: temporary) {
                 return
             }
-            // A folder on the way is missing: someone has removed the last file in it.
+            // A parent folder is missing: someone has removed the last file in it.
             do {
                 try place.makeFolders(of: path, folder)
             } catch let error as SystemCallError where error.code == ENOENT {
@@ -78,7 +78,7 @@ struct BatchStep {
         else { return }
         let code = errno
         if code == ENOENT { return }
-        // Removed all the same, by a disk or server that failed in the middle of it?
+        // A failing disk or server may have removed it although it reported an error.
         if code == EIO, try !place.isRegular(path.name, in: parent.number) { return }
         throw place.failure(code, "remove", path.text)
     }
@@ -94,6 +94,6 @@ struct BatchStep {
         return parent
     }
 
-    /// How often a rename is tried.
+    /// The maximum number of attempts to rename.
     private static let attempts = 1000
 }

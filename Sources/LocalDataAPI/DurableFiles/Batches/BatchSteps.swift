@@ -1,6 +1,6 @@
 import Glibc
 
-/// The steps of a batch that is committed, by their places.
+/// The steps of a committed batch, grouped by location.
 struct BatchSteps {
     private let places: [(place: DurableDirectory, steps: [BatchStep])]
     private let authority: BatchAuthority
@@ -20,25 +20,26 @@ struct BatchSteps {
         self.places = places
     }
 
-    /// Takes all steps, makes them durable, and removes folders that have become empty. A place that is gone is passed
-    /// over.
+    /// Takes all steps, makes them durable, and removes folders that have become empty. Skips a location that no longer
+    /// exists.
     ///
-    /// - Throws: `SystemCallError`; the steps may then be taken again, but what could not be synchronized may be lost.
+    /// - Throws: `SystemCallError`; then the steps may be repeated, but changes that could not be synchronized may be
+    ///   lost.
     func takeDurably() throws {
-        // A disk or server that fails once should not leave a batch half way.
+        // A single failure of a disk or server should not leave a batch incomplete.
         do { try take() } catch is SystemCallError { try take() }
         for (place, steps) in places { try synchronize(place, steps) }
         for (_, steps) in places { for step in steps { step.tidy() } }
     }
 
-    /// Removes the folders of temporary files that the batch has made large.
+    /// Removes the folders of temporary files that the batch has enlarged.
     func removeLargeTemporaryFolders() {
         for (place, steps) in places where steps.count >= Self.many {
             if let folder = try? place.descriptorForReading() { place.removeEmptyTemporaryFolder(in: folder) }
         }
     }
 
-    /// Some 64 KiB of names.
+    /// About 64 KiB of names.
     private static let many = 1000
 
     private func take() throws {
@@ -49,16 +50,16 @@ struct BatchSteps {
         }
     }
 
-    /// Synchronizes every folder that the steps have changed, once each, the inner ones first.
+    /// Synchronizes every changed folder once, inner folders first.
     private func synchronize(_ place: DurableDirectory, _ steps: [BatchStep]) throws {
         guard let folder = try place.folderIfThere() else { return }
         var inner: [[UInt8]: RelativePath.Folder] = [:]
         for step in steps { for name in step.path.folders { inner[name.path.bytes] = name } }
-        // One that is gone was emptied since, by someone who makes that durable.
+        // A missing folder has been emptied since, by someone who makes that durable.
         for name in inner.values.sorted(by: { $0.path.count > $1.path.count }) {
             _ = try place.synchronize(name, in: folder.descriptor)
         }
-        // What was staged would be there again after a power loss, beside what is in place.
+        // After a power loss, the staged names would exist again beside the final ones.
         if FileSystemKind(of: folder.descriptor) != .ordered, steps.contains(where: { $0.staged != nil }),
             let temporary = try place.temporaryFolderIfThere(folder)
         {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// How many batches of a root have begun and ended, as far as who changes a file on its own has to know: if it is the
-/// same before and after the change, no batch was compared with the old file and then put in place over the new one.
+/// Counts the batches of a root that have begun and ended. If the count is the same before and after a single change,
+/// no batch compared the old file and then replaced the new one.
 ///
-/// The size of the lock's file counts; it is odd while a batch is under way, or was left there. The file has no
+/// The count is the size of the lock file. It is odd while a batch is running or was abandoned. The file has no
 /// content.
 struct BatchTurn: Equatable {
     private let identity: FileIdentity?
@@ -18,6 +18,6 @@ struct BatchTurn: Equatable {
 
     var isUnderWay: Bool { size % 2 == 1 }
 
-    /// Where the count starts over; below every limit of a file's size.
+    /// Where the count wraps; below every limit on a file's size.
     static let most: off_t = 4096
 }

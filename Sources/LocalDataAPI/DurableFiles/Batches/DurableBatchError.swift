@@ -1,18 +1,17 @@
 import Glibc
 
-/// A batch that could not be applied durably, or not be completed, and what holds now.
+/// A batch that could not be applied durably or completed, and the outcome.
 package struct DurableBatchError: Error, Hashable, Sendable {
     /// What readers find, now and later.
     package enum Outcome: Hashable, Sendable {
-        /// What was there before.
+        /// The old state.
         case unchanged
-        /// What was asked for; but after a power loss it may be what was there before.
+        /// The new state; after a power loss it may be the old one.
         case durabilityUnknown
-        /// The batch is committed and in place in part. The next change, or whoever opens the root next, goes on with
-        /// it.
+        /// The batch is committed and partly in place. The next change, or the next process that opens the root,
+        /// resumes it.
         case incomplete
-        /// What was there before: an earlier batch, committed and in place in part, comes first and cannot be
-        /// completed.
+        /// The old state: an earlier batch that is committed and partly in place cannot be completed.
         case blocked
     }
 
@@ -25,15 +24,15 @@ package struct DurableBatchError: Error, Hashable, Sendable {
 }
 
 extension DurableBatchError {
-    /// Whether the disk is sound, so that values can be read: this process may not complete the batch, another one is
-    /// completing it, or its journal says what nobody may do.
+    /// Whether values can still be read because the disk is sound: this process may not complete the batch, another one
+    /// is completing it, or its journal demands changes that nobody may make.
     package var leavesReading: Bool {
         cause.isRefusal || [ETIMEDOUT, EBADMSG, ELOOP].contains(cause.code)
     }
 }
 
 extension DurableBatchError: CustomStringConvertible {
-    /// The failure and what holds now, as a sentence.
+    /// The failure and the outcome, as a sentence.
     package var description: String {
         switch outcome {
         case .unchanged: "cannot apply a batch, nothing has changed: \(cause)"

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What a file was when it was looked at, so that a batch is only applied if it still is.
+/// The state of a file at some moment. A batch is applied only if the file still has it.
 package struct FileExpectation: Sendable {
-    /// What tells one content of a name from the next.
+    /// Distinguishes successive contents of one name.
     fileprivate struct Sighting: Sendable {
         let status: FileStatus
-        /// The hash of the content, if the times alone would not tell a later change.
+        /// The hash of the content, if the times alone might miss a later change.
         let digest: UInt64?
     }
 
@@ -13,7 +13,7 @@ package struct FileExpectation: Sendable {
     private let path: RelativePath
     private let sighting: Sighting?
 
-    /// Looks at an open file; `nil` stands for no file.
+    /// Records the state of an open file; `nil` stands for an absent file.
     ///
     /// - Throws: `SystemCallError`, `FileKindError`.
     package init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws {
@@ -23,17 +23,17 @@ package struct FileExpectation: Sendable {
         sighting = Sighting(status: status, digest: try Self.hasDigest(status) ? file.digest() : nil)
     }
 
-    /// Expects no file.
+    /// Expects an absent file.
     package init(absent path: RelativePath, in place: DurableDirectory) {
         self.place = place
         self.path = path
         sighting = nil
     }
 
-    /// Whether there was a file.
+    /// Whether the file existed.
     package var wasThere: Bool { sighting != nil }
 
-    /// Whether it is so still.
+    /// Whether the file still has this state.
     func holds() throws -> Bool {
         guard let sighting else { return try !place.exists(path) }
         guard let file = try place.open(path) else { return false }
@@ -44,7 +44,7 @@ package struct FileExpectation: Sendable {
         return try sighting.digest == nil || file.digest() == sighting.digest
     }
 
-    /// A large file is not written twice in the time that two changes cannot be told from each other.
+    /// A large file cannot be written twice within the resolution of file times.
     private static func hasDigest(_ status: FileStatus) -> Bool { status.isRecent && status.size <= 1 << 20 }
 }
 

@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// What is known of a file system, by its magic number; see statfs(2).
+/// The properties of a file system, by its magic number; see statfs(2).
 package enum FileSystemKind {
-    /// A folder that is synchronized takes all earlier changes of names with it, also those in other folders: ext2 to
-    /// ext4, XFS, F2FS; and those in memory.
+    /// Synchronizing a folder also makes all earlier changes of names durable, even in other folders: ext2 to ext4,
+    /// XFS, F2FS; and file systems in memory.
     case ordered
-    /// Folders are logged one by one: Btrfs, Bcachefs.
+    /// Each folder is logged separately: Btrfs, Bcachefs.
     case logged
-    /// Nothing is known: FUSE, network file systems, layers of others.
+    /// Unknown: FUSE, network file systems, layered file systems.
     case other
 
-    /// Looks at the file system of an open folder.
+    /// Queries the file system of an open folder.
     package init(of folder: Int32) {
         switch ld_linux_file_system(folder) {
         case 0xEF53, 0x5846_5342, 0xF2F5_2010, 0x0102_1994, 0x8584_58F6: self = .ordered
@@ -20,14 +20,14 @@ package enum FileSystemKind {
         }
     }
 
-    /// Whether syncfs(2) does what it says. A FUSE file system reports success and never hears of it.
+    /// Whether syncfs(2) really synchronizes. A FUSE file system reports success without being notified.
     var isSynchronizedWhole: Bool { self != .other }
 }
 
-/// The file systems that something is about to be written to.
+/// The file systems that are about to be written to.
 ///
-/// Each is known by a folder that is opened before anything is written, because syncfs(2) reports what has failed since
-/// then, to each open folder once.
+/// Each is represented by a folder that is opened before anything is written: syncfs(2) reports failures since then,
+/// once per open folder.
 final class FileSystems {
     private var folders: [dev_t: (descriptor: Int32, path: String)] = [:]
     private var others: Set<dev_t> = []
@@ -36,7 +36,7 @@ final class FileSystems {
 
     deinit { for folder in folders.values { _ = close(folder.descriptor) } }
 
-    /// Takes in the file system of a place; `false` if it cannot be synchronized as a whole.
+    /// Adds the file system of a location; `false` if it cannot be synchronized as a whole.
     ///
     /// - Throws: `SystemCallError`.
     func insert(_ place: DurableDirectory, _ folder: DurableDirectory.Writable) throws -> Bool {
@@ -52,7 +52,7 @@ final class FileSystems {
         return true
     }
 
-    /// Makes everything durable that was written to them.
+    /// Makes everything that was written to them durable.
     ///
     /// - Throws: `SystemCallError`.
     func synchronize() throws {

@@ -1,19 +1,18 @@
 import Synchronization
 
-/// Tells of files that are put in place or go, in a folder and in some below it, whichever process does it. See
-/// inotify(7).
+/// Reports files that any process puts in place or removes in a folder and in some below it. See inotify(7).
 ///
-/// The folder need not exist, and may go and come back: what stands in it then is told as "anything may have changed".
-/// A file must be renamed into place, as ``DurableDirectory`` does; what someone writes into it in place is not told,
-/// nor that a symbolic link on the way leads elsewhere.
+/// The folder need not exist, and may disappear and come back; then the watch reports that anything may have changed. A
+/// file must be renamed into place, as ``DurableDirectory`` does. The watch does not report edits in place, nor a
+/// symbolic link on the way that changes its target.
 ///
-/// All watches of a process share one thread. It begins with the first and stays.
+/// All watches of a process share one thread, which starts with the first watch and never ends.
 package final class FolderWatch: Sendable {
-    /// Calls `changed`, on the thread of all watches, which it must not hold up.
+    /// Calls `changed` on the thread of all watches; `changed` must not block it.
     ///
     /// - Parameters:
     ///   - path: The folder's absolute path.
-    ///   - entersFolder: Whether files in a folder of that name, at any depth, are told too.
+    ///   - entersFolder: Whether to report files in a folder of that name, at any depth.
     /// - Throws: `SystemCallError`.
     package init(
         _ path: String, entersFolder: @escaping @Sendable (_ name: [UInt8]) -> Bool,
@@ -35,7 +34,7 @@ package final class FolderWatch: Sendable {
     let path: String
     let entersFolder: @Sendable (_ name: [UInt8]) -> Bool
     private let watcher: FolderWatcher
-    /// Held while it is called; `nil` after the end.
+    /// Locked during the call; `nil` after the end.
     private let changed: Mutex<(@Sendable (FolderChange) -> Void)?>
 
     func tell(_ change: FolderChange) { changed.withLock { $0?(change) } }

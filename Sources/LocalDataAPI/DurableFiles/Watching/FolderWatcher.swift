@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The thread that tells all watches of the process, and the folders that they need.
+/// The thread that notifies all watches of the process, and the folders that they need.
 final class FolderWatcher: Sendable {
     private static let started = Mutex<FolderWatcher?>(nil)
 
-    /// The process's own, with its thread; begun when it is first asked for.
+    /// The process's watcher, created with its thread on first use.
     ///
-    /// - Throws: `SystemCallError`; the next one who asks tries again.
+    /// - Throws: `SystemCallError`; the next caller tries again.
     static func shared() throws -> FolderWatcher {
         try started.withLock { started in
             let watcher = try started ?? FolderWatcher()
@@ -58,7 +58,7 @@ final class FolderWatcher: Sendable {
 
 private func runFolderWatcher(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     ld_linux_name_thread("ld-watch")
-    // Signals are for the program's own threads.
+    // Only the program's own threads handle signals.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// The system's queue of what happens in folders; see inotify(7). Used until the process ends.
+/// The system's queue of events in folders; see inotify(7). Used until the process ends.
 struct NotificationQueue: Sendable {
-    /// What happened in a folder, or to it.
+    /// An event in a folder, or of the folder itself.
     struct Event {
-        /// The folder's number; -1 if the queue had no room and events were lost.
+        /// The folder's number; -1 if the queue overflowed and events were lost.
         let folder: Int32
         let mask: UInt32
-        /// What it happened to, if that is in the folder.
+        /// The entry in the folder that it concerns, if any.
         let name: [UInt8]
     }
 
-    /// A file is there at once and whole, or is gone; folders come and go.
+    /// A file appears whole or is removed; folders appear and disappear.
     static let contents = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE)
-    /// The folder itself is gone, or has another path.
+    /// The folder itself was removed or renamed.
     static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
     private let descriptor: Int32
@@ -27,7 +27,7 @@ struct NotificationQueue: Sendable {
         guard descriptor >= 0 else { throw SystemCallError(errno, "watch folders with", path: "inotify") }
     }
 
-    /// Puts what happens in a folder into the queue, beside what does already. One folder has one number, whatever the
+    /// Adds the events of a folder to the queue, beside those already watched. One folder has one number, whatever the
     /// path; `nil` if there is no folder.
     ///
     /// - Throws: `SystemCallError`, with `ENOSPC` if the user watches as many folders as the system allows.
@@ -41,7 +41,7 @@ struct NotificationQueue: Sendable {
 
     func remove(_ folder: Int32) { _ = inotify_rm_watch(descriptor, folder) }
 
-    /// Waits for events, and takes at most so many as fit into 64 KiB; `nil` if someone has closed the queue.
+    /// Waits for events, and takes at most 64 KiB of them; `nil` if someone has closed the queue.
     func next() -> [Event]? {
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
             var count = -1

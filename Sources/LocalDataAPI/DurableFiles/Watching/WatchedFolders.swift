@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Which folders are in the queue, and what they are to the watches.
+/// The folders in the queue and their roles in the watches.
 struct WatchedFolders {
     typealias Told = (watch: FolderWatch, change: FolderChange)
 
-    /// What a folder is to a watch.
+    /// The role of a folder in a watch.
     private enum Role {
-        /// It is on the way to the watched folder. If that is missing, then because of this entry.
+        /// It is above the watched folder. If the watched folder is missing, this entry is the first missing one.
         case above(missing: [UInt8]?)
-        /// It is the watched folder, or one below it by the names of the folders from there.
+        /// It is the watched folder, or one below it with this relative path.
         case watched(folders: [[UInt8]])
     }
 
@@ -21,10 +21,10 @@ struct WatchedFolders {
     /// By the folders' numbers in the queue.
     private var interests: [Int32: [Interest]] = [:]
 
-    /// Puts the folders into the queue that a watch needs now: those on the way, the watched one, and those below. What
-    /// it needed before is forgotten.
+    /// Adds the folders that a watch needs now to the queue: those above the watched one, the watched one, and those
+    /// below. Forgets those that the watch needed before.
     ///
-    /// - Throws: `SystemCallError`; then some of them are there.
+    /// - Throws: `SystemCallError`; then some of them are in the queue.
     mutating func follow(_ watch: FolderWatch, _ queue: NotificationQueue) throws {
         let before = folders(of: watch)
         for folder in before { interests[folder]?.removeAll { $0.watch === watch } }
@@ -38,9 +38,9 @@ struct WatchedFolders {
             let isWatched = index == pieces.count
             let mask = isWatched ? NotificationQueue.contents | NotificationQueue.itself : NotificationQueue.itself
             guard let number = try insert(next, mask, isWatched, queue) else {
-                // Nothing tells of what is made in a folder that may only be gone through.
+                // The system reports no events of a folder that this process may only traverse.
                 guard let above else { throw SystemCallError(EACCES, "watch the folder", path: path) }
-                // From here on its making is told; it may have been made just before.
+                // From here on its creation is reported; it may have been created just before.
                 let folder = path.isEmpty ? "/" : path
                 _ = try queue.insert(folder, NotificationQueue.contents | NotificationQueue.itself)
                 if access(next, F_OK) == 0, try queue.insert(next, NotificationQueue.itself) != nil {
@@ -50,7 +50,7 @@ struct WatchedFolders {
                 interests[above, default: []].append(Interest(watch: watch, role: .above(missing: piece)))
                 return
             }
-            // A folder above that may not be read cannot be watched, but gone through.
+            // A folder above that may not be read cannot be watched, but can be traversed.
             if number >= 0 {
                 let role = isWatched ? Role.watched(folders: []) : .above(missing: nil)
                 interests[number, default: []].append(Interest(watch: watch, role: role))
@@ -61,14 +61,14 @@ struct WatchedFolders {
         }
     }
 
-    /// Forgets a watch, and takes folders out of the queue that no other needs.
+    /// Forgets a watch, and removes folders from the queue that no other watch needs.
     mutating func forget(_ watch: FolderWatch, _ queue: NotificationQueue) {
         let before = folders(of: watch)
         for folder in before { interests[folder]?.removeAll { $0.watch === watch } }
         drop(before, queue)
     }
 
-    /// What an event means.
+    /// The changes that an event stands for.
     mutating func changes(by event: NotificationQueue.Event, _ queue: NotificationQueue) -> [Told] {
         if event.has(IN_Q_OVERFLOW) {
             var watches: [ObjectIdentifier: FolderWatch] = [:]
@@ -95,24 +95,24 @@ struct WatchedFolders {
                 guard event.has(IN_CREATE) else { return [] }
                 return entered(folders + [event.name], watch, queue)
             }
-            // A file that is made in place is not whole yet.
+            // A file that is created in place is not whole yet.
             guard event.has(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE) else { return [] }
             return [(watch, .file(folders: folders, name: event.name))]
         }
     }
 
-    /// Follows a watch's path once more; what stands there now is told with one word.
+    /// Follows a watch's path again; reports everything there now as one change.
     private mutating func anew(_ watch: FolderWatch, _ queue: NotificationQueue) -> Told {
-        // If the system refuses, e.g. because the user watches too many folders, the ones above are still there.
+        // If the system refuses, e.g. because the user watches too many folders, the folders above are still watched.
         try? follow(watch, queue)
         return (watch, .anything)
     }
 
-    /// Watches a folder that was made below the watched one, and tells of what stands in it already.
+    /// Watches a folder that was created below the watched one, and reports what it already contains.
     private mutating func entered(_ folders: [[UInt8]], _ watch: FolderWatch, _ queue: NotificationQueue) -> [Told] {
         let path = folders.reduce(watch.path) { "\($0)/\(String(decoding: $1, as: UTF8.self))" }
         do {
-            // If it is gone, then with whatever was in it.
+            // If the folder is gone, so is its content.
             guard let number = try queue.insert(path, NotificationQueue.contents) else { return [(watch, .anything)] }
             interests[number, default: []].removeAll { $0.watch === watch }
             interests[number, default: []].append(Interest(watch: watch, role: .watched(folders: folders)))
@@ -122,7 +122,7 @@ struct WatchedFolders {
         }
     }
 
-    /// Goes through a folder that is watched: watches those below, and gives the files that are there.
+    /// Lists a watched folder: watches those below it, and returns its files.
     private mutating func enter(
         _ path: String, _ folders: [[UInt8]], _ watch: FolderWatch, _ queue: NotificationQueue
     ) throws -> [FolderChange] {
@@ -140,7 +140,7 @@ struct WatchedFolders {
         return found
     }
 
-    /// - Returns: The folder's number; -1 if it may only be gone through; `nil` if there is none.
+    /// - Returns: The folder's number; -1 if it may only be traversed; `nil` if there is none.
     private func insert(_ path: String, _ mask: UInt32, _ isWatched: Bool, _ queue: NotificationQueue) throws -> Int32?
     {
         do {
@@ -161,6 +161,6 @@ struct WatchedFolders {
         }
     }
 
-    /// How deep folders below the watched one are gone into.
+    /// The maximum depth of watched folders below the watched one.
     private static let deepest = 16
 }
