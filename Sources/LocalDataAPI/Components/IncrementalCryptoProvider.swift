@@ -1,6 +1,6 @@
-/// A provider whose ciphers also work in chunks. Ability `localdata.crypto.incremental/1`.
+/// A provider whose ciphers also work in pieces. Ability `localdata.crypto.incremental/1`.
 public protocol IncrementalCryptoProvider: CryptoProvider {
-    /// The ciphers that it offers in chunks.
+    /// The ciphers that it offers in pieces.
     var incrementalCiphers: [AuthenticatedCipher] { get }
 
     /// Starts to seal or to open, with all of the additional authenticated data.
@@ -18,10 +18,10 @@ public enum CipherDirection: Hashable, Sendable {
     case open
 }
 
-/// A cipher that works in chunks, used by one thread at a time. It zeroes its copies of key and plaintext when it is
+/// A cipher that works in pieces, used by one thread at a time. It zeroes its copies of key and plaintext when it is
 /// deallocated.
 public protocol CipherStream: AnyObject {
-    /// Transforms the next chunk; `output` is as long as `input`. The output of an opening stream is not authentic
+    /// Transforms the next piece; `output` is as long as `input`. The output of an opening stream is not authentic
     /// before ``open(tag:)`` has returned.
     func update(_ input: RawSpan, into output: inout MutableRawSpan) throws
 

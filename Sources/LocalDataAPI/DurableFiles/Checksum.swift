@@ -1,8 +1,8 @@
 internal import CChecksum
 
-/// The CRC-32C and the number of bytes that arrive in chunks.
+/// The CRC-32C and the number of bytes that arrive in pieces.
 package struct Checksum: Hashable, Sendable {
-    /// The CRC-32C (RFC 3720) of all chunks.
+    /// The CRC-32C (RFC 3720) of all pieces.
     package private(set) var value: UInt32 = 0
     /// The number of bytes.
     package private(set) var count = 0
@@ -14,7 +14,7 @@ package struct Checksum: Hashable, Sendable {
     @inline(__always)
     package init(of bytes: UnsafeRawBufferPointer) { add(bytes) }
 
-    /// Adds the next chunk.
+    /// Adds the next piece.
     @inline(__always)
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         value = ld_crc32c(value, bytes.baseAddress, bytes.count)

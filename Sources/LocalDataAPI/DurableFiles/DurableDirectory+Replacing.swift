@@ -19,7 +19,7 @@ extension DurableDirectory {
             })
     }
 
-    /// Replaces or creates a file with the content that `source` passes to its argument chunk by chunk, through a
+    /// Replaces or creates a file with the content that `source` passes to its argument piece by piece, through a
     /// buffer of 256 KiB. Nothing is visible before the source returns; if it throws, the old content stays.
     ///
     /// - Parameters:

@@ -40,7 +40,7 @@ extension OpenFile {
         throw failure(EAGAIN, "read, because it keeps changing,")
     }
 
-    /// Passes the content in chunks, in order, until `body` returns `false`. The last chunk is passed only after the
+    /// Passes the content in pieces, in order, until `body` returns `false`. The last piece is passed only after the
     /// whole content has matched its record.
     ///
     /// - Throws: As ``read(expecting:_:)``.
@@ -100,7 +100,7 @@ extension OpenFile {
         return try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
     }
 
-    /// The chunk size in bytes for reading and writing.
+    /// The piece size in bytes for reading and writing.
     package static let pieceSize = 256 << 10
 
     private func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
@@ -111,7 +111,7 @@ extension OpenFile {
         }
     }
 
-    /// Up to this size, edits in place are not checked for: the system copies such a chunk in one go.
+    /// Up to this size, edits in place are not checked for: the system copies such a piece in one go.
     private static let readAtOnce = 16 << 10
     private static let attempts = 8
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Combines chunks of any size into writes of a fixed one.
+/// Combines pieces of any size into writes of a fixed one.
 final class PieceBuffer {
     private let buffer: UnsafeMutableRawBufferPointer
     private var filled = 0
@@ -14,7 +14,7 @@ final class PieceBuffer {
         buffer.deallocate()
     }
 
-    /// Adds a chunk and writes each full buffer.
+    /// Adds a piece and writes each full buffer.
     func append(_ piece: RawSpan, to file: borrowing OpenFile) throws {
         if let failure { throw failure }
         do {

@@ -88,7 +88,7 @@ func writePieces(
         try ability(context, \.write)(checked(handle), attributes.map { try ValueAttributes($0) }) { consume in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
-                // The chunk may have been part of a secret.
+                // The piece may have been part of a secret.
                 buffer.initializeMemory(as: UInt8.self, repeating: 0)
                 buffer.deallocate()
             }

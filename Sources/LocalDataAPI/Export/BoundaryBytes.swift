@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {
-    /// The most bytes that cross the boundary at once: 4 GiB. Larger values cross in chunks.
+    /// The most bytes that cross the boundary at once: 4 GiB. Larger values cross in pieces.
     package static var largest: Int { 1 << 32 }
 
     /// The only access to the other side's bytes. `nil` for an impossible pointer and count: a negative or absurd

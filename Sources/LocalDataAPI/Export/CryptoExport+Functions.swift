@@ -160,7 +160,7 @@ func closeCrypto(context: UnsafeMutableRawPointer?) {
     if let context { Unmanaged<AnyCryptoExport>.fromOpaque(context).release() }
 }
 
-// Ciphers in chunks.
+// Ciphers in pieces.
 
 /// The stream behind a C pointer.
 private final class StreamBox {

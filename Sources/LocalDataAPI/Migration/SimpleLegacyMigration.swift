@@ -39,7 +39,7 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
 
     /// Writes the source's value to the destination and removes the source.
     ///
-    /// A value of more than 1 MiB that keeps its type and serializer is copied in chunks if both stores stream;
+    /// A value of more than 1 MiB that keeps its type and serializer is copied in pieces if both stores stream;
     /// otherwise it must fit in memory.
     public func migrate(
         using router: any StorageProviding, context: MigrationContext

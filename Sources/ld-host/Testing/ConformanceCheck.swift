@@ -1,16 +1,16 @@
 package import LocalDataAPI
 
-/// One promise of a component: an id, the sentence, when it applies, and how it is tried.
+/// One promise of a component: an id, the sentence, when it applies, and how it is tested.
 package struct ConformanceCheck: Sendable {
-    /// Kebab words with the topic in front: `value.empty`, `crypto.` before those of crypto providers and `pack.`
-    /// before those of migration packs.
+    /// Kebab words that start with the topic: `value.empty`. Checks of crypto providers start with `crypto.`, those of
+    /// migration packs with `pack.`.
     package let id: String
     /// The promise, lower case, no final period.
     package let sentence: String
     /// The kind of component that makes the promise.
     package let kind: ComponentKind
     let requirements: [ConformanceRequirement]
-    /// Opens a component below a folder of the check's own, and tries it.
+    /// Opens a component below the check's own folder and tests it.
     let attempt: @Sendable (ConformanceSubject, _ folder: String) throws -> Void
 
     /// A promise of a store.
@@ -61,7 +61,7 @@ package struct ConformanceCheck: Sendable {
         }
     }
 
-    /// Every check, in the order of the report: the plain ones first, so that the first failure tells the most.
+    /// Every check, in the order of the report: the basic ones first, so that the first failure says the most.
     package static let all = stores + providers + packs
 
     private static let stores =
@@ -79,7 +79,7 @@ package struct ConformanceCheck: Sendable {
 
     /// The checks with these ids for components of some kinds, in the order of the report; `nil` for all of them.
     ///
-    /// - Throws: `invalidOptions` for an id of no such check.
+    /// - Throws: `invalidOptions` for an unknown id.
     package static func all(
         for kinds: Set<ComponentKind>, only: Set<String>?
     ) throws(StorageError) -> [ConformanceCheck] {

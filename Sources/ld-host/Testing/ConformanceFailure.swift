@@ -1,11 +1,11 @@
-/// A promise that is not kept: what was expected, and what was found.
+/// A broken promise: the expected and the found result.
 struct ConformanceFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Ends a check with a failure unless `condition` holds.
+/// Ends the check with a failure unless `condition` holds.
 func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
     if !condition { throw ConformanceFailure(otherwise()) }
 }

@@ -44,12 +44,12 @@ struct ConformanceRequirement: Sendable {
         $0.properties.keepsFoldersApart ? "the store declares that it keeps each folder by itself" : nil
     }
 
-    /// The store may have to go to a file for its values, so it need not have them in memory.
+    /// The store may read its values from files, so it need not hold them in memory.
     static let outsideMemory = store {
         $0.properties.latency == .memory ? "the store declares that it keeps values in memory" : nil
     }
 
-    /// A value above the limit can be made.
+    /// A value above the limit can be created.
     static let limit = store { store in
         guard let largest = store.properties.largestValue else { return "the store declares no largest value" }
         let most: UInt64 = 64 << 20

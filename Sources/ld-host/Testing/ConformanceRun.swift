@@ -3,10 +3,10 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries checks on a subject, one after the other, on the calling thread.
+/// Runs checks on a subject, one after the other, on the calling thread.
 package struct ConformanceRun {
     let subject: ConformanceSubject
-    /// The folder below which components are opened; each check has one of its own.
+    /// The folder below which components are opened; each check has its own.
     let folder: String
 
     package init(_ subject: ConformanceSubject, folder: String) {
@@ -15,7 +15,7 @@ package struct ConformanceRun {
     }
 
     /// - Parameters:
-    ///   - checks: What is tried, in this order.
+    ///   - checks: The checks, in the order in which they run.
     ///   - begin: Called before each check that applies.
     ///   - end: Called with each result.
     package func callAsFunction(
@@ -43,13 +43,13 @@ package struct ConformanceRun {
         probe.close()
     }
 
-    /// Tries checks on a subject in this process, with a temporary folder, which is removed.
+    /// Runs checks on a subject in this process, with a temporary folder that is removed afterwards.
     static func report(
         on subject: ConformanceSubject, _ checks: [ConformanceCheck], source: String
     ) async throws -> ConformanceReport {
         let folder = try ScratchFolder()
         defer { folder.remove() }
-        // Checks block, and hold many threads: neither Swift's pool nor the host's own threads are for that.
+        // Checks block and occupy many threads, which neither Swift's pool nor the host's own threads are for.
         let results = try await Worker.result {
             var results: [ConformanceResult] = []
             ConformanceRun(subject, folder: folder.path)(checks) { results.append($0) }

@@ -1,17 +1,17 @@
 package import LocalDataAPI
 package import LocalDataHost
 
-/// The component that is tried, and how it is opened.
+/// The component to test, and how to open it.
 package struct ConformanceSubject: Sendable {
     let image: PluginImage
     let component: PluginDescription.Component
     let kind: ComponentKind
     let options: [String: ComponentOption.Value]
-    /// How another process opens the same component; `nil` if none can, or if this process is not the kit's own.
+    /// How another process opens the same component; `nil` if none can, or if this process does not belong to the kit.
     let peer: PeerProgram?
     let log = RecordingLog()
 
-    /// - Parameter program: The `ld-host` that can act as another process; needs a plugin that is a file.
+    /// - Parameter program: The `ld-host` that can act as another process; requires a plugin file.
     package init(
         image: PluginImage, component id: String, options: [String: ComponentOption.Value], program: String? = nil
     ) throws(StorageError) {
@@ -28,10 +28,10 @@ package struct ConformanceSubject: Sendable {
         peer = program.map { PeerProgram(program: $0, file: image.path, component: id, options: options) }
     }
 
-    /// The kinds of components that there are checks for.
+    /// The kinds of components that have checks.
     package static let kinds: Set<ComponentKind> = [.storage, .crypto, .migration]
 
-    /// What reports call it.
+    /// The subject's name in reports.
     var noun: String {
         switch kind {
         case .storage: "store"
@@ -41,7 +41,7 @@ package struct ConformanceSubject: Sendable {
         }
     }
 
-    /// Opens it, with its folders below `folder`.
+    /// Opens the component, with its folders below `folder`.
     func open(in folder: String) throws(StorageError) -> OpenComponent {
         switch kind {
         case .crypto: .provider(try openProvider(in: folder))
@@ -62,7 +62,7 @@ package struct ConformanceSubject: Sendable {
         try image.openCrypto(component.id, options: options, folder: folder, log: log)
     }
 
-    /// Ends a check with a failure unless every option has a unique name and a line of help.
+    /// Ends the check with a failure unless every option has a unique name and a line of help.
     func expectTidyOptions() throws {
         var known: Set<String> = []
         for option in component.options {

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of `CryptoProvider` and, for a provider that makes them, of `IncrementalCryptoProvider`.
+/// Tests every promise of `CryptoProvider` and, for a provider that offers it, of `IncrementalCryptoProvider`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {
@@ -10,17 +10,17 @@ internal import LocalDataHost
 /// }
 /// ```
 ///
-/// The provider is called through the same C tables as a host calls a plugin. What would copy the process by fork(2) is
-/// skipped here; `ld-host plugins test FILE` does that too, and survives a provider that crashes or hangs.
+/// The provider is called through the C tables that a host uses for plugins. Checks that need fork(2) are skipped here;
+/// `ld-host plugins test FILE` runs them too, and survives a provider that crashes or hangs.
 public enum CryptoConformance {
-    /// Tries a Swift type in this process. Each check opens a provider of its own.
+    /// Tests a Swift type in this process. Each check opens its own provider.
     ///
     /// - Parameters:
     ///   - provider: The type.
-    ///   - options: What a configuration would give.
-    ///   - only: The ids of the checks to make; `nil` for all.
-    /// - Throws: `invalidOptions` for an id of no check; `fileError` if there is no place for temporary files. What is
-    ///   wrong with the provider is in the report.
+    ///   - options: The options that a configuration would set.
+    ///   - only: The ids of the checks to run; `nil` for all.
+    /// - Throws: `invalidOptions` for an unknown id; `fileError` if no temporary folder can be created. Faults of the
+    ///   provider are in the report.
     public static func run<Provider: CryptoProvider>(
         _ provider: Provider.Type, options: [String: ComponentOption.Value] = [:], only: Set<String>? = nil
     ) async throws -> ConformanceReport {

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of `MigrationPack`.
+/// Tests every promise of `MigrationPack`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {
@@ -10,17 +10,17 @@ internal import LocalDataHost
 /// }
 /// ```
 ///
-/// The pack is called through the same C tables as a host calls a plugin. Its migrations run over values in memory,
-/// which are made by the types that its sources name: what a migration makes of real data is for tests of its own.
+/// The pack is called through the C tables that a host uses for plugins. Its migrations run over generated values in
+/// memory, of the types that its sources declare. How a migration converts real data is for tests of its own.
 public enum MigrationConformance {
-    /// Tries a Swift type in this process. Each check opens a pack of its own.
+    /// Tests a Swift type in this process. Each check opens its own pack.
     ///
     /// - Parameters:
     ///   - pack: The type.
-    ///   - options: What a configuration would give.
-    ///   - only: The ids of the checks to make; `nil` for all.
-    /// - Throws: `invalidOptions` for an id of no check; `fileError` if there is no place for temporary files. What is
-    ///   wrong with the pack is in the report.
+    ///   - options: The options that a configuration would set.
+    ///   - only: The ids of the checks to run; `nil` for all.
+    /// - Throws: `invalidOptions` for an unknown id; `fileError` if no temporary folder can be created. Faults of the
+    ///   pack are in the report.
     public static func run<Pack: MigrationPack>(
         _ pack: Pack.Type, options: [String: ComponentOption.Value] = [:], only: Set<String>? = nil
     ) async throws -> ConformanceReport {

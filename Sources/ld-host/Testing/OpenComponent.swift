@@ -1,6 +1,6 @@
 internal import LocalDataHost
 
-/// A component that was opened to ask what it declares.
+/// An open component, for querying what it declares.
 enum OpenComponent {
     case store(LoadedStore)
     case provider(LoadedCrypto)

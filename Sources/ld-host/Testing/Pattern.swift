@@ -1,12 +1,13 @@
 internal import FoundationEssentials
 
-/// Values that tell by themselves whether they are whole: every block of one is another, and all follow from its seed.
+/// Values that show by themselves whether they are whole: each block of a value is different, and all derive from its
+/// seed.
 enum Pattern {
-    /// The least size of a value that carries a seed.
+    /// The smallest size of a value that carries a seed.
     static let smallest = 16
     private static let block = 4096
 
-    /// The value of a seed; never ends in a line feed or a zero, which some stores take off.
+    /// The value with a seed; it never ends in a line feed or a zero, which some stores strip.
     static func data(_ seed: UInt64, _ count: Int) -> Data {
         guard count > 0 else { return Data() }
         var words = [UInt64](repeating: 0, count: block / 8)
@@ -33,7 +34,7 @@ enum Pattern {
         return data
     }
 
-    /// The seed of a value that is whole; `nil` for anything else.
+    /// The seed of a whole value; `nil` for anything else.
     static func seed(of data: Data) -> UInt64? {
         guard data.count >= smallest else { return nil }
         let seed = data.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
@@ -42,7 +43,7 @@ enum Pattern {
 }
 
 extension Data {
-    /// The bytes for a message: how many, and the first of them. Only for values that a check made itself.
+    /// The bytes for a message: their number and the first of them. Only for values that a check created itself.
     var shown: String {
         let head = prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
         return count == 0 ? "an empty value" : "\(count) bytes (\(head)\(count > 8 ? " ..." : ""))"

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Keeps what a component logs, so that it can be searched for what must not be in it.
+/// Records a component's log messages, so that a check can search them for secrets.
 final class RecordingLog: StorageLogHandler {
     let level = StorageLogLevel.debug
     private let kept = Mutex<[String]>([])

@@ -3,11 +3,11 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// A folder in the system's place for temporary ones, for the stores of one run.
+/// A temporary folder for the stores of one run.
 package struct ScratchFolder: Sendable {
     package let path: String
 
-    /// Makes the folder; nobody else may look into it.
+    /// Creates the folder; other users cannot read it.
     package init() throws(StorageError) {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/localdata-conformance.XXXXXX".utf8CString)
@@ -30,7 +30,7 @@ package struct ScratchFolder: Sendable {
         }
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the folder with its contents.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
 

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries every promise of `StorageBackend` and of the abilities that a store claims.
+/// Tests every promise of `StorageBackend` and of the abilities that a store claims.
 ///
 /// ```swift
 /// @Test func conforms() async throws {
@@ -10,18 +10,18 @@ internal import LocalDataHost
 /// }
 /// ```
 ///
-/// The store is called through the same C tables as a host calls a plugin. What needs a second process is skipped here;
-/// `ld-host plugins test FILE` does that too, and survives a store that crashes or hangs.
+/// The store is called through the C tables that a host uses for plugins. Checks that need a second process are skipped
+/// here; `ld-host plugins test FILE` runs them too, and survives a store that crashes or hangs.
 public enum StorageConformance {
-    /// Tries a Swift type in this process. Each check opens a store of its own; folders that options name by `${data}`
-    /// and the like are below a temporary one, which is removed.
+    /// Tests a Swift type in this process. Each check opens its own store. `${data}` and similar folders in options are
+    /// below a temporary one, which is removed afterwards.
     ///
     /// - Parameters:
     ///   - backend: The type.
-    ///   - options: What a configuration would give.
-    ///   - only: The ids of the checks to make; `nil` for all.
-    /// - Throws: `invalidOptions` for an id of no check; `fileError` if there is no place for temporary files. What is
-    ///   wrong with the store is in the report.
+    ///   - options: The options that a configuration would set.
+    ///   - only: The ids of the checks to run; `nil` for all.
+    /// - Throws: `invalidOptions` for an unknown id; `fileError` if no temporary folder can be created. Faults of the
+    ///   store are in the report.
     public static func run<Backend: StorageBackend>(
         _ backend: Backend.Type, options: [String: ComponentOption.Value] = [:], only: Set<String>? = nil
     ) async throws -> ConformanceReport {

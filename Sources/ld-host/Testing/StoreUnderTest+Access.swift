@@ -14,7 +14,7 @@ extension StoreUnderTest {
     @discardableResult
     func remove(_ name: String) throws -> Bool { try store.remove(handle(name)) }
 
-    /// Ends the check with a failure unless the name holds exactly this.
+    /// Ends the check with a failure unless the name holds exactly this value.
     func expect(_ name: String, holds value: Data?, _ when: String = "") throws {
         try expect(StorageAddress(place, name: name), holds: value, when)
     }
@@ -32,7 +32,7 @@ extension StoreUnderTest {
             "'\(address.name)'\(context): expected \(value.shown); the value found differs from byte \(place) on")
     }
 
-    /// The names that a listing gives.
+    /// The names in a listing.
     func names(
         in place: StorageNamespace? = nil, prefix: String = "", after: String? = nil, limit: Int? = nil
     ) throws -> [String] {
@@ -50,7 +50,7 @@ func same(_ left: [String], _ right: [String]) -> Bool {
     left.count == right.count && zip(left, right).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
 }
 
-/// Ends a check with a failure unless two lists of names are the same, byte for byte.
+/// Ends the check with a failure unless two lists of names are the same, byte for byte.
 func expect(_ found: [String], are expected: [String], _ what: String) throws {
     try expect(same(found, expected), "\(what): expected \(expected), found \(found)")
 }

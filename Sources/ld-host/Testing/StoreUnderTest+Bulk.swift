@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension StoreUnderTest {
-    /// The values that one reading of many gives.
+    /// The values of one bulk read.
     func values(
         in place: StorageNamespace? = nil, prefix: String = "", after: String? = nil, largest: Int = .max
     ) throws -> [BoundaryValue] {
@@ -15,7 +15,7 @@ extension StoreUnderTest {
         return values
     }
 
-    /// The mark of a value that is there.
+    /// The mark of a stored value.
     func mark(of name: String) throws -> UInt64 {
         guard let value = try values(prefix: name).first(where: { $0.name == name }) else {
             throw ConformanceFailure("'\(name)' is stored, and is not among the values that are read")
@@ -23,7 +23,7 @@ extension StoreUnderTest {
         return value.mark
     }
 
-    /// Makes a change for ``apply(_:)``, of a name in the check's place.
+    /// Creates a change for ``apply(_:)``, of a name in the check's namespace.
     func change(
         _ name: String, _ text: String?, in place: StorageNamespace? = nil, mark: UInt64? = nil
     ) -> BoundaryChange {
@@ -31,14 +31,14 @@ extension StoreUnderTest {
             address: StorageAddress(place ?? self.place, name: name), value: text.map { Data($0.utf8) }, mark: mark)
     }
 
-    /// Applies many changes in one call; gives the indices of those that expect what is not so.
+    /// Applies many changes in one call; returns the indices of those whose expectation failed.
     func apply(_ changes: [BoundaryChange]) throws -> [Int] {
-        // What has a handle is taken away at the end of the check.
+        // Values with a handle are removed at the end of the check.
         for change in changes { _ = try handle(change.address) }
         return try store.apply(many: changes).sorted()
     }
 
-    /// The same, all of which have to find what they expect.
+    /// Applies many changes in one call; all expectations must hold.
     func applyAll(_ changes: [BoundaryChange]) throws {
         let conflicts = try apply(changes)
         guard !conflicts.isEmpty else { return }
@@ -54,7 +54,7 @@ extension BoundaryValue {
     }
 }
 
-/// Ends a check with a failure unless two lists of indices are the same.
+/// Ends the check with a failure unless two lists of indices are the same.
 func expect(_ found: [Int], are expected: [Int], _ what: String) throws {
     try expect(found == expected, "\(what): expected \(expected), found \(found)")
 }

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// The store of one check: opened for it, with a place of its own, emptied and closed when the check is over.
+/// The store of one check: opened for it, with its own namespace, emptied and closed after it.
 final class StoreUnderTest: Sendable {
     private struct State {
         var store: LoadedStore?
@@ -13,7 +13,7 @@ final class StoreUnderTest: Sendable {
         var watches: [BoundaryWatch] = []
     }
     let subject: ConformanceSubject
-    /// Where names of the check lie if it says nothing else.
+    /// The check's default namespace.
     let place: StorageNamespace
     let properties: StoreProperties
     let folder: String
@@ -36,7 +36,7 @@ final class StoreUnderTest: Sendable {
         }
     }
 
-    /// How long a call on another thread may take before it counts as stuck.
+    /// How long a call on another thread may take before the check considers it stuck.
     var patience: Duration {
         switch properties.latency {
         case .memory, .disk: .seconds(3)
@@ -45,17 +45,17 @@ final class StoreUnderTest: Sendable {
         }
     }
 
-    /// Another place of this check.
+    /// Another namespace of this check.
     func place(_ suffix: String, domain: String = "conformance") -> StorageNamespace {
         StorageNamespace(domain: domain, scope: place.scope + suffix)
     }
 
-    /// A place with a folder of its own.
+    /// A namespace with its own folder.
     func place(inFolder name: String) -> StorageNamespace {
         StorageNamespace(domain: place.domain, scope: "\(place.scope) \(name)", directory: "\(folder)/\(name)")
     }
 
-    /// The check's handle of an address: one, however often it is asked for.
+    /// The check's handle for an address: always the same one.
     func handle(_ address: StorageAddress) throws -> StoreHandle {
         if let known = state.withLock({ $0.handles[address] }) { return known }
         let store = try store
@@ -65,7 +65,7 @@ final class StoreUnderTest: Sendable {
             state.handles[address] = handle
             return nil
         }
-        // Two threads resolved it at once; each success is paired with one release, even if both got one pointer.
+        // Two threads resolved it at once; each success needs one release, even if both got the same pointer.
         guard let winner else { return handle }
         store.release(handle)
         return winner
@@ -73,15 +73,15 @@ final class StoreUnderTest: Sendable {
 
     func handle(_ name: String) throws -> StoreHandle { try handle(StorageAddress(place, name: name)) }
 
-    /// A handle besides the one that ``handle(_:)`` gives.
+    /// A second handle besides the one that ``handle(_:)`` returns.
     func anotherHandle(_ name: String) throws -> StoreHandle {
         let handle = try store.resolve(StorageAddress(place, name: name))
         state.withLock { $0.others.append(handle) }
         return handle
     }
 
-    /// Does `body` on another thread and waits for it with patience; `false` if it is still at work, and then it is
-    /// waited for at the end of the check.
+    /// Runs `body` on another thread and waits for ``patience``; `false` if it is still running. Then the end of the
+    /// check waits for it.
     func elsewhere(_ body: @escaping @Sendable () throws -> Void) throws -> Bool {
         let worker = try Worker(body)
         if try worker.finishes(within: patience) { return true }
@@ -96,7 +96,7 @@ final class StoreUnderTest: Sendable {
         return watch
     }
 
-    /// Closes the store with what belongs to it.
+    /// Closes the store and its watches.
     func close() throws {
         let ended = state.withLock { state in
             let ended = state
@@ -117,13 +117,13 @@ final class StoreUnderTest: Sendable {
         state.withLock { $0.store = store }
     }
 
-    /// Has another process do something to the same store.
+    /// Lets another process execute steps on the same store.
     func peer(_ steps: [PeerStep]) throws -> [String] {
         guard let peer = subject.peer else { throw ConformanceFailure("there is no other process") }
         return try peer.run(PeerScript(folder: folder, domain: place.domain, scope: place.scope, steps: steps))
     }
 
-    /// Takes away what the check stored, and closes the store.
+    /// Removes what the check stored, and closes the store.
     func end() {
         let (handles, workers) = state.withLock { ($0.handles.values, $0.workers) }
         for worker in workers { try? worker.join() }

@@ -13,7 +13,7 @@ extension BatchFolder {
         }
     }
 
-    /// Replaces or creates a file whose content arrives in chunks.
+    /// Replaces or creates a file whose content arrives in pieces.
     package func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?,
         from source: (_ take: (RawSpan) throws -> Void) throws -> Void

@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// One of many changes as a caller in C gives them.
+/// One change of a bulk change, as a C caller passes it.
 struct BoundaryChange: Sendable {
     let address: StorageAddress
     /// `nil` removes the value.
     let value: Data?
     var attributes: ValueAttributes?
-    /// The mark that the value has to have, 0 if there has to be none; `nil` for whatever there is.
+    /// The mark that the value must have, 0 if there must be no value; `nil` for no requirement.
     var mark: UInt64?
 }
 
-/// One of many values as a store gives them.
+/// One value of a bulk read, as a store passes it.
 struct BoundaryValue {
     let name: String
-    /// `nil` if it was left out.
+    /// `nil` if the store omitted it.
     let value: Data?
     let attributes: ValueAttributes?
     let mark: UInt64

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// A cipher in pieces, as a caller in C uses it. Ended by exactly one of ``seal()``, ``open(tag:)`` and ``cancel()``.
+/// A cipher in pieces, as a C caller uses it. Ended by exactly one of ``seal()``, ``open(tag:)`` and ``cancel()``.
 final class BoundaryStream {
     private let crypto: LoadedCrypto
     private let functions: ld_crypto_incremental
@@ -44,7 +44,7 @@ final class BoundaryStream {
         return (observed, pointer)
     }
 
-    /// Begins a stream that must be refused, and ends it if it is not.
+    /// Begins a stream that must be refused, and ends it if the provider accepts it.
     static func refusal(
         _ crypto: LoadedCrypto, _ id: Int32, seals: Bool, _ use: CipherUse
     ) throws -> Observation {

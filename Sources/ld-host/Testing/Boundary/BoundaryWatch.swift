@@ -3,9 +3,9 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// A watch on a store that remembers what it was told.
+/// A watch on a store that records what the store reports.
 final class BoundaryWatch: @unchecked Sendable {
-    // The token is written once, in init; all else is constant or has a lock.
+    // The token is written once, in init; everything else is constant or locked.
     private struct State {
         var names: [String] = []
         var waiting: [(name: String, gate: Gate)] = []
@@ -18,7 +18,7 @@ final class BoundaryWatch: @unchecked Sendable {
     init(_ store: LoadedStore, place: StorageNamespace, prefix: String) throws {
         guard let watching = store.abilities.watch else { throw StorageError(.unsupported, "the store has no watch") }
         self.store = store
-        // Never given back: a store that goes on telling after the end must be caught at it, not crash.
+        // Never released: a store that still reports after the end must fail the check, not crash.
         let context = Unmanaged.passRetained(self).toOpaque()
         var found: UnsafeMutableRawPointer?
         try Observation { _, error in
@@ -31,10 +31,10 @@ final class BoundaryWatch: @unchecked Sendable {
         token = found
     }
 
-    /// What was told, in order; an empty name stands for "anything may have changed".
+    /// The reported names, in order; an empty name stands for "anything may have changed".
     var told: [String] { state.withLock { $0.names } }
 
-    /// Waits until a name, or "anything", has been told; `false` if that took too long.
+    /// Waits until the store has reported the name, or "anything"; `false` if that took too long.
     func hears(_ name: String, within time: Duration) -> Bool {
         let gate = Gate()
         let isTold = state.withLock { state in
@@ -45,10 +45,10 @@ final class BoundaryWatch: @unchecked Sendable {
         return isTold || gate.wait(for: time)
     }
 
-    /// Forgets what was told.
+    /// Forgets the reported names.
     func forget() { state.withLock { $0.names = [] } }
 
-    /// Ends the watch; once.
+    /// Ends the watch; call it once.
     func end() {
         let wasEnded = state.withLock { state in
             defer { state.isEnded = true }

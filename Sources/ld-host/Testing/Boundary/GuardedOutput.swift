@@ -1,14 +1,15 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Memory that a provider writes to, between guards that show whether it wrote beyond it. Freed when it goes away.
+/// A buffer for a provider's output, between guards that show whether the provider wrote beyond it. Freed on
+/// deallocation.
 final class GuardedOutput {
     private static let guardSize = 64
     private static let mark: UInt8 = 0xa5
     private let memory: UnsafeMutableRawBufferPointer
     private let count: Int
 
-    /// - Parameter byte: What it holds before.
+    /// - Parameter byte: The initial content.
     init(_ count: Int, filledWith byte: UInt8 = GuardedOutput.mark) {
         self.count = count
         memory = .allocate(byteCount: count + 2 * Self.guardSize, alignment: 16)
@@ -19,17 +20,17 @@ final class GuardedOutput {
 
     deinit { memory.deallocate() }
 
-    /// Where to write; never `nil`, even for no bytes at all.
+    /// The buffer's address; never `nil`, even for a count of zero.
     var pointer: UnsafeMutableRawPointer? { memory.baseAddress.map { $0 + Self.guardSize } }
 
     var data: Data { Data(memory[Self.guardSize..<Self.guardSize + count]) }
 
-    /// Whether both guards are as they were.
+    /// Whether both guards are intact.
     var isWithinBounds: Bool {
         (memory.prefix(Self.guardSize) + memory.suffix(Self.guardSize)).allSatisfy { $0 == Self.mark }
     }
 
-    /// Whether it holds nothing but zeros.
+    /// Whether the buffer contains only zeros.
     var isZero: Bool {
         guard let pointer, count > 0 else { return true }
         return pointer.load(as: UInt8.self) == 0 && memcmp(pointer, pointer + 1, count - 1) == 0

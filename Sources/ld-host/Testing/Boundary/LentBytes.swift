@@ -2,7 +2,7 @@ internal import CLocalData
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Inputs of one call, in memory of their own, with nothing behind their last byte that a reader may touch unpunished.
+/// Inputs of one call, each in its own memory that ends at an inaccessible page.
 enum LentBytes {
     static func lend<Result>(_ inputs: Data..., to body: ([ld_bytes]) throws -> Result) rethrows -> Result {
         let lent = inputs.map { input in
@@ -16,7 +16,7 @@ enum LentBytes {
 }
 
 extension ld_bytes {
-    /// No bytes, at an address that cannot be read: a count of 0 makes it meaningless.
+    /// Zero bytes at an unreadable address; with a count of 0 the address has no meaning.
     static func nothing(at address: UInt) -> ld_bytes {
         ld_bytes(data: UnsafeRawPointer(bitPattern: address), count: 0)
     }

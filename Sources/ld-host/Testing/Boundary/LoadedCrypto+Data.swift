@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import LocalDataAPI
 package import LocalDataHost
 
-/// The calls of a provider on whole values. Nothing is zeroed: for vectors and checks, not for secrets.
+/// A provider's calls on whole values. They zero nothing: for vectors and checks, not for secrets.
 extension LoadedCrypto {
     /// Encrypts and authenticates.
     package func seal(
@@ -24,12 +24,12 @@ extension LoadedCrypto {
         return (ciphertext, tag)
     }
 
-    /// Checks the tag and decrypts into `plaintext`, which is as long as `ciphertext` afterwards, also if this throws.
+    /// Checks the tag and decrypts into `plaintext`, which afterwards is as long as `ciphertext`, even if this throws.
     package func open(
         _ ciphertext: Data, tag: Data, with cipher: AuthenticatedCipher, key: Data, nonce: Data,
         authenticating data: Data, into plaintext: inout Data
     ) throws(StorageError) {
-        // Not zeros, so that what a provider leaves there shows.
+        // Not zeros, so that bytes that a provider leaves there are visible.
         plaintext = Data(repeating: 0xa5, count: ciphertext.count)
         try plaintext.lendMutably { (plaintext) throws(StorageError) in
             try Data.lend(ciphertext, tag, data) { (ciphertext, tag, data) throws(StorageError) in

@@ -4,7 +4,7 @@ internal import Glibc
 internal import LocalDataHost
 
 extension LoadedCrypto {
-    /// What a copy of this process by fork(2) draws. The copy ends by itself if it hangs.
+    /// Random bytes that a fork(2) of this process draws. The fork ends by itself if it hangs.
     func drawInCopy(_ size: Int) throws -> Data {
         let shared = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
         guard let shared, shared != MAP_FAILED else { throw ConformanceFailure("no memory can be shared with a copy") }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The provider's functions as a caller in C uses them, with nothing checked or put right on the way.
+/// The provider's functions as a C caller uses them, without checks or corrections by the host.
 extension LoadedCrypto {
     func observeSeal(
         _ id: Int32, _ text: Data, _ use: CipherUse, ciphertext: GuardedOutput, tag: GuardedOutput
@@ -43,7 +43,7 @@ extension LoadedCrypto {
         Observation { table.random(table.`self`, bytes.pointer, count, $1) }
     }
 
-    /// A provider without key agreements may lack the function, and then refuses by that.
+    /// A provider without key agreements may lack the function, which counts as a refusal.
     func observePublicKey(
         _ privateKey: Data, id: Int32 = KeyAgreement.x25519.rawValue, into publicKey: GuardedOutput
     ) -> Observation? {
@@ -62,6 +62,6 @@ extension LoadedCrypto {
         }
     }
 
-    /// The ability's table as the provider gives it.
+    /// The ability's table as the provider returns it.
     func ability(_ id: String) -> UnsafeRawPointer? { id.withBytes { table.extension?(table.`self`, $0) } }
 }

@@ -6,8 +6,8 @@ internal import LocalDataHost
 extension LoadedStore {
     /// Applies many changes in one call.
     ///
-    /// - Returns: The indices that the component calls conflicts, in its order.
-    /// - Throws: What it reports, unless that is `busy` because of them.
+    /// - Returns: The indices that the component reports as conflicts, in its order.
+    /// - Throws: What the component reports, except `busy` due to conflicts.
     func apply(many changes: [BoundaryChange]) throws -> [Int] {
         guard let bulk = abilities.bulk else {
             throw StorageError(.unsupported, "the store does not change many values at once")
@@ -30,10 +30,10 @@ extension LoadedStore {
         return conflicts.indices
     }
 
-    /// Reads many values, and has enough after some of them.
+    /// Reads many values, and stops after some of them.
     ///
-    /// - Returns: How many values the component handed out.
-    /// - Throws: What it reports.
+    /// - Returns: How many values the component passed.
+    /// - Throws: What the component reports.
     func countValues(in place: StorageNamespace, wanting wanted: Int) throws -> Int {
         guard let bulk = abilities.bulk else {
             throw StorageError(.unsupported, "the store does not read many values at once")

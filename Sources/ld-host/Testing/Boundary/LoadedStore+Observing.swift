@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The store's functions as a caller in C uses them, with nothing checked or put right on the way.
+/// The store's functions as a C caller uses them, without checks or corrections by the host.
 extension LoadedStore {
     func observeGet(
         _ handle: StoreHandle, taking take: @escaping (Data) throws -> Bool = { _ in true }
@@ -11,8 +11,8 @@ extension LoadedStore {
         Observation(taking: take) { table.get(table.`self`, handle.pointer, $0, $1) }
     }
 
-    /// Resolves a name by structs that end where an older host's would: of the place before its directory, behind which
-    /// stands what is none.
+    /// Resolves a name with the structs of an older host: the namespace's struct ends before its directory, and garbage
+    /// follows it.
     func resolve(
         _ name: String, inShort place: StorageNamespace, followedBy directory: String
     ) throws -> StoreHandle {
@@ -52,7 +52,7 @@ extension LoadedStore {
         Observation { table.remove(table.`self`, handle.pointer, $1) }
     }
 
-    /// Lists the names of a place.
+    /// Lists the names of a namespace.
     func observeNames(
         in place: StorageNamespace, taking take: @escaping (Data) throws -> Bool
     ) throws -> Observation {
@@ -79,7 +79,7 @@ extension LoadedStore {
         }
     }
 
-    /// The ability's table as the store gives it.
+    /// The ability's table as the store returns it.
     func ability(_ id: String) -> UnsafeRawPointer? { id.withBytes { table.extension?(table.`self`, $0) } }
 }
 

@@ -4,9 +4,9 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension LoadedStore {
-    /// Writes a value that comes in these pieces.
+    /// Writes a value in these pieces.
     ///
-    /// - Parameter before: Called before each piece, and before the end, with its number; `false` gives up.
+    /// - Parameter before: Called with the number of each piece before it, and before the end; `false` gives up.
     /// - Returns: The component's status.
     func write(
         _ handle: StoreHandle, pieces: [Data], attributes: ValueAttributes? = nil,
@@ -28,7 +28,7 @@ extension LoadedStore {
         return try observed.succeeded()
     }
 
-    /// Reads a value in pieces, as the component gives them.
+    /// Reads a value in pieces, as the component passes them.
     func observeRead(
         _ handle: StoreHandle, taking take: @escaping (Data) throws -> Bool = { _ in true }
     ) throws -> Observation {

@@ -2,7 +2,7 @@ internal import CLocalData
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What a component did in one call, as a caller in C sees it: the status, every report, every write to the sink.
+/// The effects of one call that a C caller sees: the status, every report, every write to the sink.
 struct Observation {
     let status: Int32
     let reports: [StorageError]
@@ -10,7 +10,7 @@ struct Observation {
 
     /// Makes a call with a sink and an error sink.
     ///
-    /// - Parameter take: Told of each write; `false` asks the component to stop.
+    /// - Parameter take: Called for each write; `false` asks the component to stop.
     init(
         taking take: @escaping (Data) throws -> Bool = { _ in true },
         _ call: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
@@ -30,9 +30,9 @@ struct Observation {
 
     private let failure: (any Error)?
 
-    /// The status, for callers to whom a failure is not the point.
+    /// The status, for callers that do not test failures.
     ///
-    /// - Throws: What was reported, or what the sink found.
+    /// - Throws: What the component reported, or what the sink found.
     @discardableResult
     func succeeded() throws -> Int32 {
         if let failure { throw failure }

@@ -7,7 +7,7 @@ extension ProviderUnderTest {
     /// Makes a call with or without a sink for errors.
     typealias Call = (_ reports: Bool) -> Observation
 
-    /// Calls of every function, right and wrong ones.
+    /// Valid and invalid calls of every function.
     func calls() -> [(String, Call)] {
         cipherCalls() + derivationCalls() + agreementCalls()
             + [("random", { self.call($0) { self.crypto.table.random(self.crypto.table.`self`, $0, 32, $1) } })]
@@ -115,7 +115,8 @@ extension ProviderUnderTest {
         ]
     }
 
-    /// Seals no text with no data, both at an address that cannot be read, and gives the tag; opens it likewise.
+    /// Seals an empty text with empty data, both at an unreadable address, and returns the tag; opens it in the same
+    /// way.
     func sealNothing(_ cipher: AuthenticatedCipher, _ use: CipherUse, at address: UInt) throws -> Data {
         let (table, nothing) = (crypto.table, ld_bytes.nothing(at: address))
         let (tag, nowhere) = (GuardedOutput(cipher.tagSize), UnsafeMutableRawPointer(bitPattern: address))
@@ -134,13 +135,13 @@ extension ProviderUnderTest {
         return tag.data
     }
 
-    /// Draws no random bytes, into no memory.
+    /// Draws zero random bytes into zero memory.
     func drawNothing() throws {
         try Observation { crypto.table.random(crypto.table.`self`, nil, 0, $1) }.succeeded(
             "no random bytes into no memory")
     }
 
-    /// Derives 32 bytes with a salt and an info of no bytes at an address that cannot be read.
+    /// Derives 32 bytes with an empty salt and an empty info at an unreadable address.
     func deriveFromNothing(_ derivation: Derivation, at address: UInt) throws -> Data {
         let (table, nothing, key) = (crypto.table, ld_bytes.nothing(at: address), GuardedOutput(32))
         try LentBytes.lend(derivation.secret) { lent in

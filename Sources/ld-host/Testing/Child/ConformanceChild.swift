@@ -3,11 +3,11 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The child's part of trying a plugin: whatever the plugin does ends with this process.
+/// The child process that tests a plugin: whatever the plugin does ends with this process.
 package enum ConformanceChild {
-    /// Carries out the order on standard input and returns the exit status.
+    /// Executes the order on standard input and returns the exit status.
     package static func run() -> Int32 {
-        // A plugin may print; what it prints is not the answer.
+        // A plugin may print to standard output; that must not mix with the answers.
         let answers = dup(STDOUT_FILENO)
         dup2(STDERR_FILENO, STDOUT_FILENO)
         do {
@@ -15,7 +15,7 @@ package enum ConformanceChild {
             let image = try PluginImage.load(order.file)
             switch order.task {
             case .script(let script):
-                // Whoever waits for this may have been killed; then nobody else ends it.
+                // The waiting parent may have been killed; then nobody else ends this process.
                 alarm(60)
                 let store = try ConformanceSubject(image: image, component: order.component, options: order.options)
                     .openStore(in: script.folder)

@@ -1,4 +1,4 @@
-/// What a child tells while it tries checks, one line of JSON each.
+/// A child's progress through the checks, one line of JSON per event.
 enum ConformanceEvent: Codable, Sendable {
     case began(String)
     case ended(ConformanceResult)

@@ -2,15 +2,15 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What a child process is to do, as JSON on its standard input.
+/// The order for a child process, as JSON on its standard input.
 package struct ConformanceOrder: Codable, Sendable {
-    /// The command that asks `ld-host` for it.
+    /// The `ld-host` command that executes an order.
     package static let command = "__conformance"
 
     enum Task: Codable, Sendable {
-        /// Try these checks, in stores below the folder; print an event a line.
+        /// Run these checks, in stores below the folder; print one event per line.
         case checks([String], folder: String, program: String)
-        /// Act as the other process of a check; print its answers.
+        /// Act as the other process of a check; print the answers.
         case script(PeerScript)
     }
     let file: String
@@ -20,7 +20,7 @@ package struct ConformanceOrder: Codable, Sendable {
 
     /// Starts the program and waits for it.
     func run(by program: String, deadline: Duration) throws -> ChildProcess.Completion {
-        // The whole environment goes along: a store may need to know where a home folder or a message bus is.
+        // The child gets the whole environment: a store may need the path of a home folder or a message bus.
         var environment = ProcessInfo.processInfo.environment
         environment["SWIFT_BACKTRACE"] = "enable=no"
         return try ChildProcess(

@@ -2,12 +2,12 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The other process's part of a check.
+/// The part of the other process in a check.
 struct PeerActor {
     let store: LoadedStore
     let script: PeerScript
 
-    /// Carries the script out and returns the answers of its steps.
+    /// Executes the script and returns the answers of its steps.
     func act() throws -> [String] {
         var answers: [String] = []
         for step in script.steps {

@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// How another process opens the same store: by `ld-host`, the plugin's file, and the same options.
+/// How another process opens the same store: with `ld-host`, the plugin's file, and the same options.
 struct PeerProgram: Sendable {
     let program: String
     let file: String
     let component: String
     let options: [String: ComponentOption.Value]
 
-    /// Runs a script in a new process and returns its answers; none if the script ends the process itself.
+    /// Runs a script in a new process and returns its answers; none if the script ends the process.
     func run(_ script: PeerScript) throws -> [String] {
         let order = ConformanceOrder(file: file, component: component, options: options, task: .script(script))
         let end = try order.run(by: program, deadline: .seconds(30))

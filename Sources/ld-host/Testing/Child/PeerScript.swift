@@ -1,4 +1,4 @@
-/// What another process does to a store, one step after the other.
+/// The steps that another process executes on a store, in order.
 struct PeerScript: Codable, Sendable {
     let folder: String
     let domain: String
@@ -12,7 +12,7 @@ enum PeerStep: Codable, Sendable {
     case remove(name: String)
     /// Answers `none`, `seed N`, or `damaged`.
     case read(name: String)
-    /// Stores other values under one name, again and again.
+    /// Stores different values under one name, repeatedly.
     case replace(name: String, size: Int, times: Int)
     /// Stores values under `prefix0`, `prefix1` and so on, with the numbers as seeds.
     case fill(prefix: String, size: Int, count: Int)

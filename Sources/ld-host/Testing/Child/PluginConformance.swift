@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import LocalDataAPI
 internal import LocalDataHost
 
-/// Tries a component of a plugin's file in child processes, so that one that crashes or hangs is a result.
+/// Tests a component of a plugin file in child processes, so that a crash or a hang is a result.
 package struct PluginConformance: Sendable {
     private let program: String
     private let file: String
@@ -17,11 +17,11 @@ package struct PluginConformance: Sendable {
         self.options = options
     }
 
-    /// Tries checks. A crash is the result of the check that was under way, and the checks after it are tried in a new
-    /// process; when the time is up, the check under way has failed and the rest are skipped. Blocks the thread.
+    /// Runs checks. A crash fails the check that was running; a new process runs the checks after it. When the time is
+    /// up, the running check fails and the rest are skipped. Blocks the thread.
     ///
-    /// - Parameter deadline: How long all of it may take.
-    /// - Throws: What keeps a child from starting; what is wrong with the plugin is in the report.
+    /// - Parameter deadline: The time limit for all checks.
+    /// - Throws: Why a child cannot start. Faults of the plugin are in the report.
     package func run(_ checks: [ConformanceCheck], deadline: Duration) throws -> ConformanceReport {
         let folder = try ScratchFolder()
         defer { folder.remove() }
@@ -43,7 +43,7 @@ package struct PluginConformance: Sendable {
             rest.removeAll { check in ended.contains { $0.id == check.id } }
             if rest.isEmpty, case .exited(0) = completion.outcome { break }
             if rest.isEmpty, let last = checks.last {
-                // Nothing was under way: the end of the last store was.
+                // No check was running: closing the last store crashed.
                 results.removeAll { $0.id == last.id }
                 rest = [last]
             }
@@ -54,7 +54,7 @@ package struct PluginConformance: Sendable {
         return ConformanceReport(component: component, source: file, results: results)
     }
 
-    /// The failure that a child's end means, for the check under way or, if none was, for the first that was left.
+    /// The failure for a child that ended, of the running check or, if none was running, of the first remaining one.
     private static func failure(
         in rest: inout [ConformanceCheck], began: String?, _ completion: ChildProcess.Completion, deadline: Duration
     ) -> ConformanceResult {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells threads that something is over.
+/// Signals the end of something to threads.
 final class Flag: Sendable {
     private let value = Atomic<Bool>(false)
 

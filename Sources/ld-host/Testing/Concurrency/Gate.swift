@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Threads wait at it until it is opened; from then on it stays open.
+/// Threads wait at it until it is opened; then it stays open.
 final class Gate: @unchecked Sendable {
-    // The pointers are constant; what is behind them is used by the pthread functions, or under the mutex.
+    // The pointers are constant. Only the pthread functions use their memory, or code that holds the mutex.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isOpen = false
@@ -34,7 +34,7 @@ final class Gate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Waits a while; `false` if it was not opened by then.
+    /// Waits for some time; `false` if nobody opened it by then.
     func wait(for time: Duration) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_REALTIME, &end)

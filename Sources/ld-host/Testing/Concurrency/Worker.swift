@@ -1,7 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread of a check's own: what many threads do to a store must not depend on Swift's pool having as many.
+/// A thread of a check's own: many concurrent calls to a store must not depend on the number of threads in Swift's
+/// pool.
 final class Worker: Sendable {
     private struct State {
         var result: Result<Void, any Error>?
@@ -29,7 +30,7 @@ final class Worker: Sendable {
         done.open()
     }
 
-    /// Waits a while; `false` if the thread is still at work. Throws what `body` threw.
+    /// Waits for some time; `false` if the thread is still running. Throws what `body` threw.
     func finishes(within time: Duration) throws -> Bool {
         guard done.wait(for: time) else { return false }
         try join()
@@ -46,7 +47,7 @@ final class Worker: Sendable {
         try state.withLock { $0.result }?.get()
     }
 
-    /// What `body` returns, made on a new thread.
+    /// Runs `body` on a new thread and returns its result.
     static func result<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             do {
@@ -58,7 +59,7 @@ final class Worker: Sendable {
         }
     }
 
-    /// Runs `body` on so many threads at once, with their numbers, and throws the first error.
+    /// Runs `body` on this many threads at once, with their numbers, and throws the first error.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let start = Gate()
         let workers = try (0..<count).map { index in

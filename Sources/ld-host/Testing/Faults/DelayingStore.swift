@@ -1,9 +1,9 @@
 internal import Glibc
 public import LocalDataAPI
 
-/// A store whose calls take longer: for tests of deadlines, and of what must not wait.
+/// A store that delays its calls: for tests of deadlines, and of callers that must not wait.
 public final class DelayingStore<Base: StorageBackend>: InterposingStore {
-    /// The store that does the work.
+    /// The wrapped store.
     public let base: Base
     private let delay: Duration
     private let calls: Set<StoreCall>
@@ -12,10 +12,10 @@ public final class DelayingStore<Base: StorageBackend>: InterposingStore {
     /// Delays a store.
     ///
     /// - Parameters:
-    ///   - base: The store that does the work.
-    ///   - delay: How long the calling thread is held before each call.
-    ///   - calls: Which calls.
-    ///   - latency: What the store declares of itself instead, e.g. `.network` for calls that have a deadline.
+    ///   - base: The wrapped store.
+    ///   - delay: How long each call blocks its thread first.
+    ///   - calls: The calls to delay.
+    ///   - latency: The latency that the store declares instead, e.g. `.network` for calls with a deadline.
     public init(
         _ base: Base, by delay: Duration, calls: Set<StoreCall> = Set(StoreCall.allCases),
         declaring latency: StoreProperties.Latency? = nil
@@ -26,19 +26,19 @@ public final class DelayingStore<Base: StorageBackend>: InterposingStore {
         self.latency = latency
     }
 
-    /// Opens the base; nothing is delayed.
+    /// Opens the wrapped store without a delay.
     public convenience init(options: ComponentOptions, host: HostServices) throws {
         self.init(try Base(options: options, host: host), by: .zero)
     }
 
-    /// The base's, with the latency that was given.
+    /// The wrapped store's properties, with the given latency.
     public var properties: StoreProperties {
         var properties = base.properties
         properties.latency = latency ?? properties.latency
         return properties
     }
 
-    /// Holds the thread.
+    /// Blocks the thread.
     public func willCall(_ call: StoreCall) {
         guard calls.contains(call) else { return }
         let (seconds, attoseconds) = delay.components

@@ -1,7 +1,7 @@
 public import LocalDataAPI
 internal import Synchronization
 
-/// A store whose calls fail: every nth, or on demand.
+/// A store that fails calls: every nth, or on demand.
 public final class FailingStore<Base: StorageBackend>: InterposingStore {
     private struct State {
         var error: StorageError?
@@ -10,25 +10,25 @@ public final class FailingStore<Base: StorageBackend>: InterposingStore {
         var left = Int.max
         var count = 0
     }
-    /// The store that does the work.
+    /// The wrapped store.
     public let base: Base
     private let state = Mutex(State())
 
-    /// Wraps a store; nothing fails yet.
+    /// Wraps a store; no call fails yet.
     public init(_ base: Base) { self.base = base }
 
-    /// Opens the base; nothing fails yet.
+    /// Opens the wrapped store; no call fails yet.
     public convenience init(options: ComponentOptions, host: HostServices) throws {
         self.init(try Base(options: options, host: host))
     }
 
-    /// Makes calls fail from now on. The base is not asked, so a failed call has no effect.
+    /// Makes calls fail from now on. A failed call does not reach the wrapped store, so it has no effect.
     ///
     /// - Parameters:
-    ///   - error: What is thrown.
-    ///   - calls: Which calls.
-    ///   - every: Every how many of these calls, beginning with that many from now.
-    ///   - times: How many failures there are before calls succeed again; `nil` for no end.
+    ///   - error: The error to throw.
+    ///   - calls: The calls to fail.
+    ///   - every: Fails every nth of these calls, counted from now.
+    ///   - times: The number of failures before calls succeed again; `nil` for no limit.
     public func fail(
         with error: StorageError, calls: Set<StoreCall> = Set(StoreCall.allCases), every: Int = 1, times: Int? = nil
     ) {
@@ -37,10 +37,10 @@ public final class FailingStore<Base: StorageBackend>: InterposingStore {
         }
     }
 
-    /// Lets calls succeed again.
+    /// Makes calls succeed again.
     public func recover() { state.withLock { $0.error = nil } }
 
-    /// Throws if it is this call's turn.
+    /// Throws if this call must fail.
     public func willCall(_ call: StoreCall) throws {
         let error: StorageError? = state.withLock { state in
             guard let error = state.error, state.left > 0, state.calls.contains(call) else { return nil }

@@ -1,46 +1,46 @@
 internal import FoundationEssentials
 public import LocalDataAPI
 
-/// A store around another one: says what happens before each call, and passes the rest on.
+/// A store that wraps another one: it is notified before each call, and passes the call on.
 ///
-/// Abilities are passed on by conforming, with nothing to write: `extension MyStore: EnumerableBackend where Base:
-/// EnumerableBackend {}`.
+/// Pass abilities on with an empty conformance: `extension MyStore: EnumerableBackend where Base: EnumerableBackend
+/// {}`.
 public protocol InterposingStore: StorageBackend where Key == Base.Key {
-    /// The store that does the work.
+    /// The type of the wrapped store.
     associatedtype Base: StorageBackend
-    /// The store that does the work.
+    /// The wrapped store.
     var base: Base { get }
-    /// Called before each call; what it throws is thrown in the place of the call.
+    /// Called before each call; an error that it throws replaces the call.
     func willCall(_ call: StoreCall) throws
 }
 
 extension InterposingStore {
-    /// The base's.
+    /// The wrapped store's component.
     public static var component: ComponentInfo { Base.component }
-    /// The base's.
+    /// The wrapped store's properties.
     public var properties: StoreProperties { base.properties }
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func resolve(_ address: StorageAddress) throws -> Base.Key { try base.resolve(address) }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func get(_ key: Base.Key, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try willCall(.get)
         return try base.get(key, deliver)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func exists(_ key: Base.Key) throws -> Bool {
         try willCall(.exists)
         return try base.exists(key)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func set(_ key: Base.Key, to value: RawSpan, attributes: ValueAttributes?) throws {
         try willCall(.set)
         try base.set(key, to: value, attributes: attributes)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func remove(_ key: Base.Key) throws -> Bool {
         try willCall(.remove)
         return try base.remove(key)
@@ -48,7 +48,7 @@ extension InterposingStore {
 }
 
 extension InterposingStore where Base: EnumerableBackend {
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
@@ -56,7 +56,7 @@ extension InterposingStore where Base: EnumerableBackend {
         try base.forEachName(in: place, prefix: prefix, after: after, limit: limit, body)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         try willCall(.enumerate)
         try base.forEachPlace(body)
@@ -64,7 +64,7 @@ extension InterposingStore where Base: EnumerableBackend {
 }
 
 extension InterposingStore where Base: AttributedBackend {
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func attributes(of key: Base.Key) throws -> ValueAttributes? {
         try willCall(.attributes)
         return try base.attributes(of: key)
@@ -72,13 +72,13 @@ extension InterposingStore where Base: AttributedBackend {
 }
 
 extension InterposingStore where Base: StreamingBackend {
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func read(_ key: Base.Key, _ body: (RawSpan) -> Bool) throws -> Bool {
         try willCall(.get)
         return try base.read(key, body)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func write(
         _ key: Base.Key, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
@@ -88,7 +88,7 @@ extension InterposingStore where Base: StreamingBackend {
 }
 
 extension InterposingStore where Base: BatchBackend {
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func apply(_ changes: [StorageChange<Base.Key>]) throws {
         try willCall(.set)
         try base.apply(changes)
@@ -96,7 +96,7 @@ extension InterposingStore where Base: BatchBackend {
 }
 
 extension InterposingStore where Base: BulkBackend {
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: BulkBackend.Taker
     ) throws {
@@ -104,7 +104,7 @@ extension InterposingStore where Base: BulkBackend {
         try base.forEachValue(in: place, prefix: prefix, after: after, largest: largest, body)
     }
 
-    /// Asks the base.
+    /// Calls the wrapped store.
     public func apply(_ changes: BulkChanges) throws -> [Int] {
         try willCall(.set)
         return try base.apply(changes)

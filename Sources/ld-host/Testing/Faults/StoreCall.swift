@@ -1,15 +1,15 @@
-/// What is asked of a store, for faults that strike only some of it.
+/// The kinds of calls to a store, for faults that affect only some of them.
 public enum StoreCall: String, CaseIterable, Hashable, Sendable {
-    /// Reading a value, whole or in pieces, or many at once.
+    /// Reading a value, whole, in pieces or in bulk.
     case get
-    /// Asking whether a value is stored.
+    /// Checking whether a value is stored.
     case exists
-    /// Storing a value, whole, in pieces, in a batch, or among many changes.
+    /// Storing a value, whole, in pieces, in a batch or in bulk.
     case set
     /// Removing a value.
     case remove
-    /// Listing names or places.
+    /// Listing names or namespaces.
     case enumerate
-    /// Asking for attributes.
+    /// Reading attributes.
     case attributes
 }

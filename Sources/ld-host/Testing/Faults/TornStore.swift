@@ -2,16 +2,16 @@ public import LocalDataAPI
 internal import Synchronization
 
 /// A store that breaks its promise of whole values: on demand it stores the first half of a value and fails. For tests
-/// that what uses a store notices.
+/// that a store's users notice it.
 public final class TornStore<Base: StorageBackend>: InterposingStore {
-    /// The store that does the work.
+    /// The wrapped store.
     public let base: Base
     private let left = Mutex((count: 0, error: StorageError?.none))
 
-    /// Wraps a store; nothing is torn yet.
+    /// Wraps a store; no write is torn yet.
     public init(_ base: Base) { self.base = base }
 
-    /// Opens the base; nothing is torn yet.
+    /// Opens the wrapped store; no write is torn yet.
     public convenience init(options: ComponentOptions, host: HostServices) throws {
         self.init(try Base(options: options, host: host))
     }
@@ -19,13 +19,13 @@ public final class TornStore<Base: StorageBackend>: InterposingStore {
     /// Tears the next values that are set.
     ///
     /// - Parameters:
-    ///   - times: How many.
-    ///   - error: What is thrown after half of the value is stored; `nil` to say that all is well.
+    ///   - times: How many values.
+    ///   - error: The error to throw after half of the value is stored; `nil` to report success.
     public func tear(_ times: Int = 1, error: StorageError? = StorageError(.fileError, "the write broke off")) {
         left.withLock { $0 = (times, error) }
     }
 
-    /// Nothing.
+    /// Does nothing.
     public func willCall(_ call: StoreCall) {}
 
     /// Stores the value, or half of it.

@@ -1,16 +1,16 @@
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// One of many changes of an ``InMemoryStore``, with bytes of its own.
+/// One change of an ``InMemoryStore``'s bulk change, with its own copy of the bytes.
 package struct InMemoryChange: Sendable {
     package var key: StorageAddress
     /// `nil` removes the value.
     package var value: Data?
     package var attributes: ValueAttributes?
-    /// What has to be there when it is the change's turn.
+    /// The state that the change requires when it is applied.
     package var expectation: BulkChanges.Expectation
 
-    /// Copies changes that are lent.
+    /// Copies borrowed changes.
     package static func all(of changes: BulkChanges) throws -> [InMemoryChange] {
         var all: [InMemoryChange] = []
         all.reserveCapacity(changes.count)

@@ -3,7 +3,7 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// What an ``InMemoryStore`` holds.
+/// The contents of an ``InMemoryStore``.
 package final class InMemoryContents: Sendable {
     struct Entry: Sendable {
         let data: Data
@@ -11,7 +11,7 @@ package final class InMemoryContents: Sendable {
     }
     private struct State {
         var entries: [StorageAddress: Entry] = [:]
-        /// Counted up by each change of an address; the entry stays when the value goes.
+        /// Increases with each change of an address; the entry stays when the value is removed.
         var versions: [StorageAddress: UInt64] = [:]
     }
     private struct Watcher {
@@ -20,7 +20,7 @@ package final class InMemoryContents: Sendable {
         let changed: @Sendable (String?) -> Void
     }
     private let state = Mutex(State())
-    /// Held while watchers are told, so that none is when its watch has ended.
+    /// Locked while watchers are notified, so that no watcher is called after its watch has ended.
     private let watchers = Mutex((next: 0, list: [Int: Watcher]()))
 
     package init() {}
@@ -30,14 +30,15 @@ package final class InMemoryContents: Sendable {
 
     func entry(_ key: StorageAddress) -> Entry? { state.withLock { $0.entries[key] } }
 
-    /// A value with the number of the change that made it so.
+    /// A value and the number of the change that wrote it.
     func versioned(_ key: StorageAddress) -> (entry: Entry?, version: UInt64) {
         state.withLock { ($0.entries[key], $0.versions[key, default: 0]) }
     }
 
     var keys: [StorageAddress] { state.withLock { Array($0.entries.keys) } }
 
-    /// The values of a place at one moment, ascending by their names' bytes, each with the number of its last change.
+    /// The values of a namespace at one moment, ascending by their names' bytes, each with the number of its last
+    /// change.
     func values(
         in place: StorageNamespace, prefix: String, after: String?
     ) -> [(name: String, entry: Entry, version: UInt64)] {
@@ -53,8 +54,8 @@ package final class InMemoryContents: Sendable {
         return values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Makes changes as one step, unless one of the versions is no longer what it was; returns whether each key had a
-    /// value before.
+    /// Applies changes as one step, unless one of the versions has changed. Returns whether each key had a value
+    /// before.
     func change(
         _ changes: [(key: StorageAddress, entry: Entry?)], ifUnchanged versions: [StorageAddress: UInt64] = [:]
     ) throws -> [Bool] {
@@ -72,9 +73,9 @@ package final class InMemoryContents: Sendable {
         return had
     }
 
-    /// Makes changes as one step, if each finds what it expects when it is its turn.
+    /// Applies changes as one step, if the expectation of each holds when it is applied.
     ///
-    /// - Returns: The indices of those that do not; if there are any, nothing has changed.
+    /// - Returns: The indices of those whose expectation failed; if there are any, nothing has changed.
     func change(
         _ changes: [(key: StorageAddress, entry: Entry?, expectation: BulkChanges.Expectation)]
     ) -> [Int] {

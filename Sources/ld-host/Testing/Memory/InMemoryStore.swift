@@ -2,13 +2,13 @@ internal import FoundationEssentials
 public import LocalDataAPI
 internal import Synchronization
 
-/// A store in memory with every ability, for tests of what uses a store. Every instance has values of its own.
+/// A store in memory with every ability, for tests of code that uses a store. Every instance has its own values.
 ///
-/// It is open: override a method to have a store that misbehaves in just one way.
+/// It is open: override a method to create a store that misbehaves in exactly one way.
 open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend, BatchBackend, BulkBackend,
     WatchableBackend, TransactionalBackend, @unchecked Sendable
 {
-    // Unchecked because it is open: its own state is constant and guards itself, and subclasses have to see to theirs.
+    // Unchecked because it is open: its own state is constant and synchronized, and subclasses must synchronize theirs.
     private let contents: InMemoryContents
 
     /// The component's id is `in-memory`.
@@ -16,24 +16,24 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         ComponentInfo(id: "in-memory", summary: "keeps values in memory, with every ability, for tests")
     }
 
-    /// In memory, neither durable nor shared, with no limit.
+    /// In memory, neither durable nor shared, without a limit.
     open var properties: StoreProperties { StoreProperties(latency: .memory, isDurable: false, isShared: false) }
 
     /// Creates an empty store.
     public init() { contents = InMemoryContents() }
 
-    /// Creates an empty store; there are no options.
+    /// Creates an empty store; it has no options.
     public required init(options: ComponentOptions, host: HostServices) throws { contents = InMemoryContents() }
 
-    /// Creates a store of contents that others have too.
+    /// Creates a store that shares its contents with others.
     package init(sharing contents: InMemoryContents) { self.contents = contents }
 
-    // What each method does is said where the protocols declare it.
+    // The protocols document what each method does.
 
     /// Uses the address as it is.
     open func resolve(_ address: StorageAddress) throws -> StorageAddress { address }
 
-    /// Hands over the value.
+    /// Passes the value.
     open func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
         guard let data = contents.entry(key)?.data else { return false }
         deliver(data.bytes)
@@ -55,7 +55,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         return try contents.change([(key, nil)])[0]
     }
 
-    /// Hands out the names of a place.
+    /// Passes the names of a namespace.
     open func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
@@ -65,7 +65,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         for name in names.prefix(limit ?? names.count) where !body(name) { return }
     }
 
-    /// Hands out the places that hold a value.
+    /// Passes the namespaces that hold a value.
     open func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         for place in Set(contents.keys.map(\.place)) where !body(place) { return }
     }
@@ -73,7 +73,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
     /// The attributes of a value.
     open func attributes(of key: StorageAddress) throws -> ValueAttributes? { contents.entry(key)?.attributes }
 
-    /// Hands out the value in pieces of 64 KiB.
+    /// Passes the value in pieces of 64 KiB.
     open func read(_ key: StorageAddress, _ body: (RawSpan) -> Bool) throws -> Bool {
         guard let data = contents.entry(key)?.data else { return false }
         for start in stride(from: 0, to: data.count, by: 65_536) {
@@ -82,7 +82,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         return true
     }
 
-    /// Stores a value that comes in pieces.
+    /// Stores a value that arrives in pieces.
     open func write(
         _ key: StorageAddress, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
@@ -101,7 +101,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
             changes.map { change in (change.key, change.value.map { .init($0, change.attributes) }) })
     }
 
-    /// Hands out the values of a place with the numbers of their last changes.
+    /// Passes the values of a namespace with the numbers of their last changes.
     open func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
     ) throws {
@@ -115,10 +115,10 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         }
     }
 
-    /// Applies changes as one step, if each finds what it expects.
+    /// Applies changes as one step, if all expectations hold.
     open func apply(_ changes: BulkChanges) throws -> [Int] { try make(InMemoryChange.all(of: changes)) }
 
-    /// The same of changes with bytes of their own.
+    /// Applies changes with their own bytes as one step, if all expectations hold.
     package final func make(_ changes: [InMemoryChange]) throws -> [Int] {
         for change in changes { try refuse(change.value?.count ?? 0, change.key) }
         return contents.change(
@@ -127,7 +127,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
             })
     }
 
-    /// Tells of changes, on the thread that makes them.
+    /// Reports changes, on the thread that makes them.
     open func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> Int { contents.watch(place, prefix, changed) }
@@ -138,7 +138,7 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
     /// Begins a transaction.
     open func begin() throws -> InMemoryTransaction { InMemoryTransaction() }
 
-    /// The value as the transaction has it.
+    /// The value as the transaction sees it.
     open func get(
         _ key: StorageAddress, in transaction: InMemoryTransaction, _ deliver: (RawSpan) -> Void
     ) throws -> Bool {
@@ -164,13 +164,13 @@ open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend
         return had
     }
 
-    /// Makes the changes as one step.
+    /// Applies the changes as one step.
     open func commit(_ transaction: InMemoryTransaction) throws {
         let state = transaction.state.withLock { $0 }
         _ = try contents.change(state.changes.map { ($0.key, $0.value) }, ifUnchanged: state.seen)
     }
 
-    /// Forgets the changes.
+    /// Discards the changes.
     open func rollback(_ transaction: InMemoryTransaction) {}
 
     private func value(of key: StorageAddress, in transaction: InMemoryTransaction) -> InMemoryContents.Entry? {

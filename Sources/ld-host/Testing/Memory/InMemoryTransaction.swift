@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A transaction of an ``InMemoryStore``: what it has seen, and what it will change.
+/// A transaction of an ``InMemoryStore``: the versions that it has seen, and its changes.
 public final class InMemoryTransaction: Sendable {
     struct State {
         var seen: [StorageAddress: UInt64] = [:]

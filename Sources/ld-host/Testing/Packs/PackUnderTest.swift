@@ -4,16 +4,16 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// The pack of one check: opened for it, and closed when the check is over.
+/// The pack of one check: opened for it, and closed after it.
 final class PackUnderTest: Sendable {
-    /// What came of a call of a migration.
+    /// The result of calling a migration.
     struct Run: Sendable {
         let status: Int32
         let reports: [StorageError]
         let written: [Data]
         let transaction: RecordedTransaction.State
 
-        /// The result, if one was written and is one.
+        /// The result, if the migration wrote a valid one.
         var result: MigrationResult? {
             guard status == LD_OK, written.count == 1, let data = written.first else { return nil }
             return try? MigrationResult(boundary: data)
@@ -21,7 +21,7 @@ final class PackUnderTest: Sendable {
 
         var succeeded: Bool { result?.success == true }
 
-        /// Whether another run did the same.
+        /// Whether another run had the same effects.
         func isAlike(_ other: Run) -> Bool {
             status == other.status && reports == other.reports && written == other.written
                 && transaction.staged == other.transaction.staged
@@ -31,7 +31,7 @@ final class PackUnderTest: Sendable {
     let subject: ConformanceSubject
     let pack: LoadedPack
     private let folder: String
-    /// A pack may keep a transaction, wrong as that is.
+    /// Kept because a faulty pack may keep a transaction.
     private let transactions = Mutex<[RecordedTransaction]>([])
 
     init(_ subject: ConformanceSubject, folder: String) throws(StorageError) {
@@ -40,23 +40,23 @@ final class PackUnderTest: Sendable {
         pack = try subject.openPack(in: folder)
     }
 
-    /// Opens another one with the same options; whoever asks for it ends it.
+    /// Opens another one with the same options; the caller must end it.
     func another() throws(StorageError) -> PackUnderTest { try PackUnderTest(subject, folder: folder) }
 
     func end() { pack.close() }
 
-    /// The indices of the migrations of one key each.
+    /// The indices of the migrations of a single key.
     var migrations: [Int] { pack.list.indices.filter { pack.list[$0].bulk == nil } }
 
     /// The indices of the bulk migrations that convert.
     var converting: [Int] { pack.list.indices.filter { pack.list[$0].bulk?.converts == true } }
 
-    /// A migration's name for messages.
+    /// A migration's name in messages.
     func name(_ index: Int) -> String {
         pack.list.indices.contains(index) ? "'\(pack.list[index].id)'" : "the migration at \(index)"
     }
 
-    /// Values for a migration's sources, or what it removes, as far as their types are told.
+    /// Values for a migration's sources, or for what it removes, as far as their types are declared.
     func values(for index: Int) -> [String: Data] {
         let description = pack.list[index]
         let keys =
@@ -64,14 +64,14 @@ final class PackUnderTest: Sendable {
         return Dictionary(keys.map { ($0.address, PackValue.sample(of: $0.descriptor)) }, uniquingKeysWith: { $1 })
     }
 
-    /// Asks whether there is something to do.
+    /// Evaluates a migration's condition.
     func condition(_ index: Int, _ conduct: RecordedTransaction.Conduct) throws -> Run {
         try run(conduct) { table, transaction, context, _, error in
             table.should_migrate?(table.`self`, index, transaction, context, error)
         }
     }
 
-    /// Does it.
+    /// Runs a migration.
     func migrate(_ index: Int, _ conduct: RecordedTransaction.Conduct) throws -> Run {
         try run(conduct) { table, transaction, context, sink, error in
             table.migrate?(table.`self`, index, transaction, context, sink, error)
@@ -110,12 +110,12 @@ final class PackUnderTest: Sendable {
             transaction: transaction.record)
     }
 
-    /// Calls that came to a transaction that was over.
+    /// The number of calls to transactions that had ended.
     var callsAfterTheEnd: Int {
         transactions.withLock { $0.reduce(0) { $0 + $1.record.callsAfterTheEnd } }
     }
 
-    /// The same for every call, so that what differs is the pack's doing.
+    /// The same for every call, so that only the pack can cause differences.
     private static let context = MigrationContext(
         appVersion: "2.0.0", dataVersion: "1.0.0",
         deviceInfo: DeviceInfo(platform: .linux, role: .all, systemVersion: "6.1", model: "x86_64"),

@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Values for the sources of migrations whose code the kit does not know.
+/// Sample values for the sources of migrations whose code the kit does not know.
 enum PackValue {
-    /// Letters of no language, so that a message in words cannot hold them by chance.
+    /// Letters of no language, so that a message cannot contain them by chance.
     static let text = "xqzvkjwq7391hbnmtrpl5520gfdsqkxz"
 
-    /// A value of a key, as its serializer writes it: of the key's type if it is a simple one, an empty dictionary if
-    /// it is another.
+    /// A value of a key in its serializer's format: of the key's type if that is a simple one, otherwise an empty
+    /// dictionary.
     static func sample(of key: StorageKeyDescriptor) -> Data {
-        // Each of its own, so that one that comes to the wrong place is seen.
+        // Each value is different, so that a misplaced one is noticed.
         let text = "\(text) \(key.name)"
         return switch key.serializer {
         case .text, .data, .custom: Data(text.utf8)

@@ -5,22 +5,22 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// The host's part of a migration: values in memory, what a pack does with them, and where it breaks the rules. One
-/// that a pack keeps must stay alive.
+/// The host's side of a migration: values in memory, a record of the pack's calls and of the rules that it breaks. It
+/// must outlive the pack, which may keep it.
 final class RecordedTransaction: Sendable {
     /// How a transaction behaves.
     struct Conduct: Sendable {
         var values: [String: Data] = [:]
-        /// The call that fails with `noSpace`, counted from 0.
+        /// The index of the call that fails with `noSpace`, from 0.
         var failingCall: Int?
-        /// Whether the host has given the migration up.
+        /// Whether the host has cancelled the migration.
         var isCancelled = false
-        /// Told of each call by its number, from 0, before it is done; may wait for others.
+        /// Called with the index of each call, from 0, before it is executed; may wait for others.
         var meeting: (@Sendable (Int) -> Void)?
     }
 
     struct State: Sendable {
-        /// Every value that is set, and `nil` for every one that is removed.
+        /// The values that were set, and `nil` for those that were removed.
         var staged: [String: Data?] = [:]
         var calls = 0
         var callsFromOtherThreads = 0
@@ -39,10 +39,10 @@ final class RecordedTransaction: Sendable {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// What was done so far.
+    /// The calls so far.
     var record: State { state.withLock { $0 } }
 
-    /// Lends the table for the time of `body`.
+    /// Lends the table for the duration of `body`.
     func lend<Value>(_ body: (UnsafePointer<ld_migration_transaction>) -> Value) -> Value {
         var table = ld_migration_transaction(
             size: UInt32(MemoryLayout<ld_migration_transaction>.size), reserved: 0,
@@ -56,7 +56,7 @@ final class RecordedTransaction: Sendable {
         context.map { Unmanaged<RecordedTransaction>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Counts a call, and says what it is about.
+    /// Counts a call and returns the address that it concerns.
     fileprivate func address(_ key: UnsafePointer<ld_migration_key>?) throws -> String {
         let call = try state.withLock { state in
             guard !state.isOver else {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What a cipher is used with besides the text: key, nonce, and the data that is only authenticated.
+/// The inputs of a cipher besides the text: key, nonce, and additional authenticated data.
 struct CipherUse: Sendable {
     var key: Data
     var nonce: Data
@@ -13,7 +13,7 @@ struct CipherUse: Sendable {
         self.data = data
     }
 
-    /// Ones of the right sizes that all follow from a seed.
+    /// Inputs of the right sizes, derived from a seed.
     init(_ cipher: AuthenticatedCipher, seed: UInt64, dataSize: Int = 40) {
         key = Pattern.data(seed, cipher.keySize)
         nonce = Pattern.data(seed &+ 1, cipher.nonceSize)
@@ -21,21 +21,21 @@ struct CipherUse: Sendable {
     }
 }
 
-/// What sealing makes.
+/// The output of sealing.
 struct Sealed: Equatable, Sendable {
     var ciphertext: Data
     var tag: Data
 }
 
 extension Data {
-    /// The bytes with one bit changed, counted from the first byte's lowest.
+    /// The bytes with one bit flipped, counted from the lowest bit of the first byte.
     func flipping(bit: Int) -> Data {
         var copy = self
         copy[copy.startIndex + bit / 8] ^= 1 << (bit % 8)
         return copy
     }
 
-    /// Some bits of the bytes: the first, the last, and `count` between them.
+    /// Bit indices of the bytes: the first, the last, and `count` between them.
     func sampledBits(_ count: Int = 12) -> [Int] {
         guard !isEmpty else { return [] }
         let last = self.count * 8 - 1

@@ -22,7 +22,7 @@ extension ConformanceRequirement {
         KeyDerivationFunction.allCases.contains(where: provider.offers) ? nil : "the provider declares no derivation"
     }
 
-    /// A derivation whose work is a parameter.
+    /// A derivation with a work parameter.
     static let slowDerivations = provider { provider in
         KeyDerivationFunction.allCases.contains { $0.isSlow && provider.offers($0) }
             ? nil : "the provider declares no derivation for passphrases"
@@ -41,7 +41,7 @@ extension ConformanceRequirement {
         $0.incremental == nil ? "the provider does not offer ciphers in pieces" : nil
     }
 
-    /// The process may be copied by fork(2): nobody else works in it.
+    /// The process may be copied by fork(2), because no other code runs in it.
     static let ownProcess = ConformanceRequirement { subject, _ in
         subject.peer == nil ? "fork needs a process of the kit's own: run ld-host plugins test FILE" : nil
     }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What a key is derived from, and how.
+/// The inputs of a key derivation.
 struct Derivation: Sendable {
     let function: KeyDerivationFunction
     var secret: Data
@@ -11,7 +11,7 @@ struct Derivation: Sendable {
     var memory: UInt64 = 0
     var lanes: UInt32 = 0
 
-    /// Cheap parameters that every provider with the function takes.
+    /// Cheap parameters that every provider with the function accepts.
     init(_ function: KeyDerivationFunction, seed: UInt64 = 1) {
         self.function = function
         secret = Pattern.data(seed, 24)
@@ -26,7 +26,7 @@ struct Derivation: Sendable {
         }
     }
 
-    /// As another one with something changed.
+    /// A copy with changes.
     func with(_ change: (inout Derivation) -> Void) -> Derivation {
         var copy = self
         change(&copy)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The provider of one check: opened for it, and closed when the check is over.
+/// The provider of one check: opened for it, and closed after it.
 final class ProviderUnderTest: Sendable {
     let subject: ConformanceSubject
     let crypto: LoadedCrypto
@@ -15,7 +15,7 @@ final class ProviderUnderTest: Sendable {
         crypto = try subject.openProvider(in: folder)
     }
 
-    /// Opens another one with the same options; whoever asks for it closes it.
+    /// Opens another one with the same options; the caller must close it.
     func another() throws(StorageError) -> ProviderUnderTest { try ProviderUnderTest(subject, folder: folder) }
 
     func end() { crypto.close() }
@@ -35,7 +35,7 @@ final class ProviderUnderTest: Sendable {
     var agrees: Bool { crypto.algorithms[KeyAgreement.x25519.rawValue] != nil }
 }
 
-/// What a check does with the provider when success is expected; each throws what went wrong instead.
+/// The calls of a check that expects success; each throws if the provider fails.
 extension ProviderUnderTest {
     func seal(_ text: Data, _ cipher: AuthenticatedCipher, _ use: CipherUse) throws -> Sealed {
         let (ciphertext, tag) = (GuardedOutput(text.count), GuardedOutput(cipher.tagSize))
@@ -81,14 +81,14 @@ extension ProviderUnderTest {
 }
 
 extension Observation {
-    /// Ends a check with a failure, which says what was called, unless the call succeeded.
+    /// Ends the check with a failure that names the call, unless the call succeeded.
     func succeeded(_ call: String) throws {
         guard status != LD_OK else { return }
         let why = reports.first.map { ": \($0.message) (code \($0.code.name))" } ?? ", and said nothing"
         throw ConformanceFailure("\(call) returned \(status)\(why)")
     }
 
-    /// Ends a check with a failure unless the call failed with a code; `nil` for any code.
+    /// Ends the check with a failure unless the call failed with a code; `nil` for any code.
     func refused(_ code: StorageError.Code?, _ call: @autoclosure () -> String) throws {
         try expect(status == LD_FAILED, "\(call()) returned \(status); expected \(LD_FAILED)")
         guard let code else { return }

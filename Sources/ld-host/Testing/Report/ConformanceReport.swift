@@ -1,8 +1,8 @@
-/// What came of all checks of one component, in the order of the checks.
+/// The results of all checks of one component, in the order of the checks.
 public struct ConformanceReport: Codable, Hashable, Sendable {
     /// The component's id.
     public let component: String
-    /// Where it came from: a plugin's file, or a type's name.
+    /// Its origin: a plugin file, or a type's name.
     public let source: String
     /// One result for each check.
     public let results: [ConformanceResult]
@@ -13,22 +13,22 @@ public struct ConformanceReport: Codable, Hashable, Sendable {
         self.results = results
     }
 
-    /// The promises that are not kept; empty for a component that conforms.
+    /// The broken promises; empty for a component that conforms.
     public var failures: [ConformanceResult] { results(.failed) }
 
-    /// The results of one outcome.
+    /// The results with one outcome.
     public func results(_ outcome: ConformanceResult.Outcome) -> [ConformanceResult] {
         results.filter { $0.outcome == outcome }
     }
 }
 
 extension ConformanceReport: CustomStringConvertible {
-    /// The report for people: a heading, one line a check, and the numbers.
+    /// The report for people: a heading, one line per check, and the totals.
     public var description: String {
         ([heading] + results.map(\.description) + [numbers]).joined(separator: "\n")
     }
 
-    /// The report in short: a heading, one line for the checks of each ability, every failure, and the numbers.
+    /// The report in short: a heading, one line per ability, every failure, and the totals.
     public var summary: String {
         var (abilities, groups) = ([String](), [String: [ConformanceResult]]())
         for result in results {
@@ -48,7 +48,7 @@ extension ConformanceReport: CustomStringConvertible {
         ConformanceResult.Outcome.allCases.map { "\(results($0).count) \($0.rawValue)" }.joined(separator: ", ")
     }
 
-    /// One line for the checks of an ability; if they were skipped for one reason, with that.
+    /// The line for the checks of an ability; with the reason if all were skipped for the same one.
     private static func line(_ ability: String, _ results: [ConformanceResult]) -> String {
         let counts = ConformanceResult.Outcome.allCases.compactMap { outcome in
             let count = results.count { $0.outcome == outcome }

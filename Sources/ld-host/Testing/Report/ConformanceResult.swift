@@ -1,12 +1,12 @@
-/// What came of one check.
+/// The result of one check.
 public struct ConformanceResult: Codable, Hashable, Sendable {
     /// How a check can end.
     public enum Outcome: String, Codable, CaseIterable, Hashable, Sendable {
         /// The component keeps the promise.
         case passed
-        /// It does not; the reason says what was expected and what was found.
+        /// The component breaks the promise; the reason says what was expected and what was found.
         case failed
-        /// The check does not apply, or cannot be made here; the reason says why.
+        /// The check does not apply, or cannot run here; the reason says why.
         case skipped
     }
 
@@ -28,12 +28,12 @@ public struct ConformanceResult: Codable, Hashable, Sendable {
 }
 
 extension ConformanceResult {
-    /// The part of the component that the check is of: its id but for the last word.
+    /// The part of the component that the check belongs to: its id without the last word.
     var ability: String { id.lastIndex(of: ".").map { String(id[..<$0]) } ?? id }
 }
 
 extension ConformanceResult.Outcome {
-    /// How a line of a report begins.
+    /// The first word of a report's line.
     var word: String {
         switch self {
         case .passed: "ok  "

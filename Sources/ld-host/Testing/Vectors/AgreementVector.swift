@@ -2,8 +2,7 @@ internal import FoundationEssentials
 
 /// The examples of RFC 7748 for X25519.
 enum AgreementVector {
-    /// Section 5.2: private key, public key, shared secret. The second public key has the bit set that is to be
-    /// ignored.
+    /// Section 5.2: private key, public key, shared secret. The second public key has the bit set that must be ignored.
     static let products = [
         (
             Data(hex: "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
@@ -17,8 +16,8 @@ enum AgreementVector {
         ),
     ]
 
-    /// Section 5.2: the base point, and what it is after 1,000 rounds in which the last result is the private key and
-    /// the one before it the public key.
+    /// Section 5.2: the base point, and the result of 1,000 rounds in which the last result is the private key and the
+    /// one before it the public key.
     static let basePoint = Data([9] + [UInt8](repeating: 0, count: 31))
     static let rounds = (count: 1000, Data(hex: "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"))
 
@@ -35,7 +34,7 @@ enum AgreementVector {
     ]
     static let secret = Data(hex: "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
 
-    /// Public keys of small order, with which every private key makes a secret of zeros: 0, 1, the two points of order
+    /// Public keys of small order, which give a secret of zeros with every private key: 0, 1, the two points of order
     /// 8, and p - 1, p and p + 1, each with the ignored bit clear and set.
     static let smallOrder: [Data] = [
         "0000000000000000000000000000000000000000000000000000000000000000",

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A published example of a cipher: what it must make of what.
+/// A published example of a cipher: inputs and outputs.
 struct CipherVector: Sendable {
-    /// Where it is published.
+    /// The publication.
     let source: String
     let use: CipherUse
     let plaintext: Data

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension Data {
-    /// The bytes of hexadecimal digits, two a byte; blanks between them do not count.
+    /// The bytes of pairs of hexadecimal digits; spaces between them are ignored.
     init(hex: String) {
         let digits = hex.compactMap(\.hexDigitValue)
         self.init(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
@@ -10,7 +10,7 @@ extension Data {
     /// The bytes as hexadecimal digits.
     var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-    /// So many bytes that ascend by one.
+    /// This many bytes, ascending by one.
     init(ascendingFrom first: UInt8, _ count: Int) {
         self.init((0..<count).map { first &+ UInt8(truncatingIfNeeded: $0) })
     }

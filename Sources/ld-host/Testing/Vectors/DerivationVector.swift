@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A published example of a derivation: what it must make of what.
+/// A published example of a derivation: inputs and output.
 struct DerivationVector: Sendable {
-    /// Where it is published.
+    /// The publication.
     let source: String
     let derivation: Derivation
     let key: Data
@@ -108,8 +108,8 @@ struct DerivationVector: Sendable {
                 """),
     ]
 
-    /// RFC 9106's own example has a key and data of the function's, which the ABI has no place for; these are computed
-    /// with two implementations of it that share no code.
+    /// RFC 9106's own example has a secret key and associated data, which the ABI does not support; these outputs come
+    /// from two implementations that share no code.
     private static let argon2id = [
         DerivationVector(
             "Argon2id, 1 pass over 64 KiB", .argon2id, secret: Data("password".utf8),

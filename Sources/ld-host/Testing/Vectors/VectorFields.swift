@@ -2,13 +2,13 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// The members of one object of a vector file, by what they must be.
+/// The members of one object in a vector file, read by type.
 struct VectorFields: Sendable {
     private let members: [String: JSONValue]
-    /// Where the object stands, for messages: `'FILE': testGroups[0].tests[2] (tcId 3)`.
+    /// The object's position, for messages: `'FILE': testGroups[0].tests[2] (tcId 3)`.
     let place: String
 
-    /// - Throws: `deserializationFailed` if the value is no object.
+    /// - Throws: `deserializationFailed` if the value is not an object.
     init(_ value: JSONValue, place: String) throws(StorageError) {
         guard case .object(let members) = value else {
             throw Self.fault(place, "is \(value.kind); expected an object")
@@ -17,7 +17,7 @@ struct VectorFields: Sendable {
         self.place = place
     }
 
-    /// The same members at a place that is told more closely.
+    /// The same members with a more precise position.
     init(_ fields: VectorFields, place: String) {
         members = fields.members
         self.place = place

@@ -2,15 +2,15 @@ package import FoundationEssentials
 package import LocalDataAPI
 internal import LocalDataHost
 
-/// A file of test vectors in the JSON form of the Wycheproof project, of its first schemas as of the v1 ones.
+/// A file of test vectors in the JSON format of the Wycheproof project, with its first or its v1 schemas.
 package struct VectorFile: Sendable {
-    /// What a vector's computation is to come to.
+    /// The expected result of a vector.
     enum Expectation: String, Sendable {
-        /// The result stands in the vector.
+        /// The computation gives the vector's result.
         case valid
-        /// It has to be refused.
+        /// The computation must be refused.
         case invalid
-        /// It may be refused; otherwise the result stands in the vector.
+        /// The computation may be refused; otherwise it gives the vector's result.
         case acceptable
     }
 
@@ -30,13 +30,13 @@ package struct VectorFile: Sendable {
 
     /// The file's name, for messages.
     package let name: String
-    /// What all of its groups are about, e.g. `AES-GCM`.
+    /// The subject of all its groups, e.g. `AES-GCM`.
     let algorithm: String
     let groups: [Group]
 
     /// Reads a file's content.
     ///
-    /// - Throws: `deserializationFailed` naming the file, the place in it, and what was expected.
+    /// - Throws: `deserializationFailed` with the file, the position in it, and what was expected.
     package init(_ content: Data, name: String) throws(StorageError) {
         self.name = name
         let root = try VectorFields(try Self.value(of: content, name), place: "'\(name)'")

@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What came of one vector.
+/// The outcome of one vector.
 enum VectorOutcome: Sendable, Equatable {
     case passed
     case failed(String)
-    /// It was not computed, for a reason that it shares with others.
+    /// It was not computed, for a reason shared with other vectors.
     case skipped(String)
 
-    /// Judges a computation that has one result: `valid` has to come to it, `invalid` must be refused or come to
-    /// something else, `acceptable` may be refused.
+    /// Judges a computation with one result: `valid` must give it, `invalid` must be refused or give something else,
+    /// `acceptable` may be refused.
     static func judging(
         _ expectation: VectorFile.Expectation, against result: Data, named name: String,
         _ compute: () throws(StorageError) -> Data

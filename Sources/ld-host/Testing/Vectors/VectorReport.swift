@@ -1,6 +1,6 @@
-/// What came of the vectors of one file.
+/// The outcomes of the vectors of one file.
 package struct VectorReport: Encodable, Sendable {
-    /// A vector that did not come out as it says.
+    /// A vector with an unexpected result.
     package struct Failure: Encodable, Sendable {
         package let tcId: Int
         package let comment: String

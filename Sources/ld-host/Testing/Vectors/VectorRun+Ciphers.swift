@@ -18,7 +18,7 @@ extension VectorRun {
             ("tags", "tagSize", call.tag.count, cipher.tagSize),
         ]
         for (what, name, count, expected) in sizes {
-            // A vector may be of other sizes than its group; then the provider has to refuse it.
+            // A vector's sizes may differ from its group's; then the provider has to refuse it.
             let bits = try group.fields.optionalCount(name) ?? 8 * count
             if bits != 8 * expected { return .skipped("\(algorithm) with \(what) of \(bits) bits") }
         }
@@ -58,7 +58,7 @@ extension VectorRun {
             return seal(mayRefuse: expectation == .acceptable)
         }
 
-        /// The outcome of a vector for nonces of another size than the cipher's: such a call is refused, both ways.
+        /// The outcome of a vector whose nonce does not have the cipher's size: sealing and opening must be refused.
         func refusal() -> VectorOutcome {
             var opened = Data()
             do throws(StorageError) {

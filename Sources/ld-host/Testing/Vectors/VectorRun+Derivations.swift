@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension VectorRun {
-    /// Bytes of output and iterations beyond which a vector is none that a test waits for.
+    /// Vectors with more output bytes or iterations than this take too long for a test.
     private static let largestOutput = 1 << 24
     private static let mostIterations = 10_000_000
 

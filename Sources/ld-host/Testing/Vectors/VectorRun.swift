@@ -2,10 +2,10 @@ internal import FoundationEssentials
 package import LocalDataHost
 package import LocalDataAPI
 
-/// Runs vectors through a provider, by its C functions.
+/// Runs vectors through a provider's C functions.
 ///
-/// What the provider does not declare is skipped: algorithms, and sizes of keys and tags. A nonce of another size is
-/// not: a provider refuses it, whatever the vector says of the cipher in general.
+/// Algorithms and sizes of keys and tags that the provider does not declare are skipped. Nonces of other sizes are not:
+/// a provider must refuse them, whatever the vector says of the cipher in general.
 package struct VectorRun: Sendable {
     let crypto: LoadedCrypto
 
@@ -13,7 +13,7 @@ package struct VectorRun: Sendable {
 
     /// Runs every vector of a file.
     ///
-    /// - Throws: `deserializationFailed` if a vector lacks what its kind has, naming its place.
+    /// - Throws: `deserializationFailed` with the position if a vector lacks a member of its type.
     package func run(_ file: VectorFile) throws(StorageError) -> VectorReport {
         var report = VectorReport(file: file.name)
         for group in file.groups {

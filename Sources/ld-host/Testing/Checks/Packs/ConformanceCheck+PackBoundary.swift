@@ -60,8 +60,7 @@ extension ConformanceCheck {
                 let arrivals = Mutex<[Int: Int]>([:])
                 try withThreads(indices) { index in
                     var conduct = RecordedTransaction.Conduct(values: together.values(for: index))
-                    // All that are not done meet at each call, so that what each does falls between two steps of the
-                    // others.
+                    // All unfinished runs meet at each call, so that the steps of one fall between those of the others.
                     conduct.meeting = { call in
                         arrivals.withLock { $0[call, default: 0] += 1 }
                         for _ in 0..<100_000 {

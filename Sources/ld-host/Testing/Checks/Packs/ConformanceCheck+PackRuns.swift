@@ -72,7 +72,7 @@ extension ConformanceCheck {
         ) { pack in
             try pack.forEachRun { index, values in
                 let plain = try pack.migrate(index, .init(values: values))
-                // What a failure of a read means is the migration's to decide; a write that failed is not done.
+                // The migration decides what a failed read means; a failed write must fail the run.
                 for call in 0..<min(plain.transaction.calls, 200) {
                     let run = try pack.migrate(index, .init(values: values, failingCall: call))
                     try expect(
@@ -83,7 +83,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(pack: "run.cancelled", "a run that the host has cancelled does not succeed", if: .migrations) {
             pack in
-            // A call that does not run may be cancelled all the same.
+            // Cancelling a call that is not running must be possible.
             pack.pack.table.cancel?(pack.pack.table.`self`, 0)
             pack.pack.table.cancel?(pack.pack.table.`self`, .max)
             try pack.forEachRun { index, values in
@@ -97,7 +97,7 @@ extension ConformanceCheck {
 }
 
 extension PackUnderTest {
-    /// Hands over each migration of one key, once without any value and once with one for each source.
+    /// Passes each migration of a single key, once without values and once with one for each source.
     func forEachRun(_ body: (Int, [String: Data]) throws -> Void) throws {
         for index in migrations {
             for values in [[:], values(for: index)] { try body(index, values) }

@@ -7,7 +7,7 @@ extension ConformanceCheck {
         ConformanceCheck(
             crypto: "agree.both", "both sides get the same secret, and each pair a different one", if: .agreement
         ) { provider in
-            // The last two begin alike, for a provider that keeps what it computed by a part of the key.
+            // The last two have a common prefix, for a provider that caches results by a part of the key.
             let privateKeys =
                 try (0..<3).map { Pattern.data($0, 32) } + (0..<2).map { _ in try provider.random(32) }
                 + [Data(repeating: 7, count: 32), Data(repeating: 7, count: 31) + Data([8])]

@@ -62,7 +62,7 @@ extension ConformanceCheck {
                 let use = CipherUse(cipher, seed: 9)
                 let text = Pattern.data(9, 99)
                 let first = try provider.seal(text, cipher, use)
-                // What a thread did before must not show in what it does next.
+                // Earlier work of a thread must not affect its next result.
                 _ = try provider.seal(Pattern.data(2, 500), cipher, CipherUse(cipher, seed: 2, dataSize: 0))
                 try expect(try provider.seal(text, cipher, use) == first, "\(cipher): sealed twice, and not alike")
                 try Worker {

@@ -34,7 +34,7 @@ extension ConformanceCheck {
                 others += [
                     ("secret", plain.with { $0.secret = Data() }), ("secret", plain.with { $0.secret.append(1) }),
                 ]
-                // Longer than any block or buffer, so that what is cut off shows.
+                // Longer than any block or buffer, so that truncation shows.
                 let long = plain.with { $0.secret = Pattern.data(24, 1000) }
                 others += [("long secret", long), ("long secret", long.with { $0.secret[999] ^= 1 })]
                 switch function {
@@ -58,7 +58,7 @@ extension ConformanceCheck {
                     others += [
                         ("passes", plain.with { $0.iterations += 1 }), ("memory", plain.with { $0.memory *= 2 }),
                     ]
-                    // Parallelism changes the result: a provider without it refuses more than one lane.
+                    // Parallelism changes the result; a provider without it refuses more than one lane.
                     let lanes = plain.with { $0.lanes = 2 }
                     if (try? provider.derive(lanes)) != nil { others.append(("lanes", lanes)) }
                 }
@@ -88,7 +88,7 @@ extension ConformanceCheck {
                     try expect(
                         size < 16 || Data(key.suffix(16)) != Data(repeating: 0xa5, count: 16),
                         "\(function): of \(size) bytes, the last ones were not written")
-                    // Argon2id begins with the length, the others go on from block to block.
+                    // Argon2id hashes the length first; the others continue from block to block.
                     try expect(
                         function == .argon2id || key == longest.prefix(size),
                         "\(function): \(size) bytes are not the first ones of \(longest.count)")

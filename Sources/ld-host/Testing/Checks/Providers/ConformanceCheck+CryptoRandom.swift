@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let cryptoRandom: [ConformanceCheck] = [
         ConformanceCheck(crypto: "random.fills", "every requested byte is random") { provider in
             for size in [1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 100, 255, 256, 257, 511, 513, 1000, 4096, 4097, 65_537] {
-                // A byte that is zero all of ten times over zeros was not drawn, but for one case in 2^80.
+                // A byte that stays zero in ten draws was not drawn, except with a probability of 2^-80.
                 var isDrawn = [UInt8](repeating: 0, count: size)
                 for _ in 0..<10 {
                     let bytes = [UInt8](try provider.random(size))
@@ -41,7 +41,7 @@ extension ConformanceCheck {
             for bit in 0..<8 {
                 let mask = UInt64(0x0101_0101_0101_0101) << UInt64(bit)
                 let set = words.reduce(0) { $0 + ($1 & mask).nonzeroBitCount }
-                // Eight standard deviations, each half of the square root of the count.
+                // Eight standard deviations; one is half the square root of the count.
                 try expect(
                     abs(set - count / 2) < 8 * 512, "bit \(bit) is set in \(set) of \(count) random bytes")
             }

@@ -147,7 +147,7 @@ extension ConformanceCheck {
 }
 
 extension ProviderUnderTest {
-    /// Ends a check with a failure unless it does not open.
+    /// Ends the check with a failure if the provider opens it.
     func refuses(
         _ sealed: Sealed, _ cipher: AuthenticatedCipher, _ use: CipherUse, _ what: @autoclosure () -> String
     ) throws {

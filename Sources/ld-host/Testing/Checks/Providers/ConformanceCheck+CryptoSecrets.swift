@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let cryptoSecrets: [ConformanceCheck] = [
         ConformanceCheck(crypto: "secrets.texts", "no key and no plaintext appears in an error or a log") { provider in
-            // Letters of no language, so that a message in words cannot hold them by chance.
+            // Letters of no language, so that a message cannot contain them by chance.
             let key = Data("xqzvkjwq7391hbnmtrpl5520gfdsqkxz".utf8)
             let text = Data("wvzqkxjh8842 ptlmbnrg0193 dfscqzvx5567 kjhgwqpz".utf8)
             var said: [String] = []
@@ -48,7 +48,7 @@ extension ConformanceCheck {
 }
 
 extension Data {
-    /// Eight bytes at a time of a text, as text, as hexadecimal digits and as Base64, all in lower case.
+    /// Every eight bytes of a text, as text, hexadecimal and Base64, in lower case.
     fileprivate var samples: [String] {
         (0...Swift.max(0, count - 8)).flatMap { start in
             let piece = Data(dropFirst(start).prefix(8))

@@ -129,7 +129,7 @@ extension ConformanceCheck {
 }
 
 extension ProviderUnderTest {
-    /// Ends a check with a failure unless pieces give what one call gives, in both directions.
+    /// Ends the check with a failure unless pieces give the same result as one call, in both directions.
     fileprivate func expectPieces(_ pieces: [Data], _ cipher: AuthenticatedCipher, _ use: CipherUse) throws {
         let text = pieces.reduce(into: Data()) { $0.append($1) }
         let expected = try seal(text, cipher, use)

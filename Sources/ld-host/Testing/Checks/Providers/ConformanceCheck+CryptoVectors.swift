@@ -59,7 +59,7 @@ extension ConformanceCheck {
     }
 }
 
-/// Ends a check with a failure, which shows published bytes only, unless the bytes are those of an example.
+/// Ends the check with a failure, which shows only published bytes, unless the bytes match the example.
 private func expect(_ found: Data, is expected: Data, _ source: String) throws {
     guard found != expected else { return }
     let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset

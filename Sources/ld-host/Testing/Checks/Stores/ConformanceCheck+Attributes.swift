@@ -31,14 +31,14 @@ extension ConformanceCheck {
         },
         ConformanceCheck("attributes.measured", "size and time come from the store", if: .attributes) { store in
             let before = now()
-            // What the caller says of them is ignored.
+            // The store must ignore the caller's size and time.
             try store.set(
                 "value", to: Data("12345".utf8), attributes: ValueAttributes(owner: "x", size: 999, modified: 999))
             let after = now()
             let found = try attributes(of: "value", in: store)
             try expect(found.size == 5, "the size of a value of 5 bytes is \(found.size.map { "\($0)" } ?? "missing")")
             guard let modified = found.modified else { return }
-            // File systems and servers have clocks of their own.
+            // File systems and servers have their own clocks.
             let slack: Int64 = store.properties.latency == .network ? 3_600_000_000_000 : 2_000_000_000
             try expect(
                 modified >= before - slack && modified <= after + slack,
@@ -61,7 +61,7 @@ extension ConformanceCheck {
         return found
     }
 
-    /// Compares what a caller can give.
+    /// Compares the attributes that a caller can set.
     static func expectAttributes(of name: String, are given: ValueAttributes, in store: StoreUnderTest) throws {
         let found = try attributes(of: name, in: store)
         for (field, given, found) in [

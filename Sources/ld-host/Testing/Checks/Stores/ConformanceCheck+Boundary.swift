@@ -83,7 +83,7 @@ extension ConformanceCheck {
             store in
             let open = try store.store
             try store.set("value", to: "value")
-            // An older host's structs end before the directory; what follows them in memory is none.
+            // An older host's structs end before the directory; the memory after them is not a directory.
             let handle = try open.resolve("value", inShort: store.place, followedBy: "/nonexistent/of an older host")
             defer { open.release(handle) }
             let found = try open.get(handle)

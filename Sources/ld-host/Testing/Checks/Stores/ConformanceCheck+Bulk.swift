@@ -83,8 +83,8 @@ extension ConformanceCheck {
             var found: [BoundaryValue] = []
             try store.store.forEachValue(in: store.place) { value in
                 found.append(BoundaryValue(value))
-                // The reading waits in the middle of it, so that the changes are certain to fall into its time. A store
-                // may let them wait.
+                // The read pauses halfway, so that the changes are certain to happen during it. A store may make them
+                // wait.
                 if found.count == 7 {
                     _ = try? store.elsewhere {
                         try store.applyAll(

@@ -44,7 +44,7 @@ extension ConformanceCheck {
                 return StorageAddress(places[index % 2], name: String(name.prefix(StorageAddress.longestName)))
             }
             let open = try store.store
-            // A handle of each would take longer than all the rest.
+            // A handle for each would take longer than all the rest.
             defer { _ = try? open.apply(many: addresses.map { BoundaryChange(address: $0, value: nil) }) }
             func value(_ index: Int, _ round: Int) -> Data? {
                 if round == 2, index.isMultiple(of: 6) { return nil }

@@ -99,7 +99,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Every way to write a value that the store offers; what is written is the same.
+    /// Every way in which the store can write a value; they all write the same value.
     private static func writes(of name: String, in store: StoreUnderTest) -> [(String, () throws -> Void)] {
         let same = Data("same".utf8)
         return [
@@ -137,9 +137,9 @@ extension ConformanceCheck {
         ]
     }
 
-    /// Makes a number one more, as often as it takes.
+    /// Increments a number, retrying until it succeeds.
     private static func countUp(_ name: String, in store: StoreUnderTest, attempts: Int) throws {
-        // Each attempt that fails is one of another thread that does not.
+        // Each failed attempt means that another thread's attempt succeeded.
         for _ in 0...attempts {
             guard let now = try store.values(prefix: name).first, let text = now.value,
                 let count = Int(String(decoding: text, as: UTF8.self))

@@ -89,7 +89,7 @@ extension ConformanceCheck {
             _ = try open.remove(store.handle(StorageAddress(emptied, name: "n")))
             var found: [String] = []
             try open.forEachPlace { place in
-                // A store may hold places that are not this check's.
+                // A store may hold namespaces that do not belong to this check.
                 if place.scope.hasPrefix(store.place.scope) { found.append("\(place)") }
                 return true
             }
@@ -107,7 +107,7 @@ extension ConformanceCheck {
             var isStuck = false
             try store.store.forEachName(in: store.place) { name in
                 found.append(name)
-                // The listing waits in the middle of it, so that the changes are certain to fall into its time.
+                // The listing pauses halfway, so that the changes are certain to happen during it.
                 if found.count == 7 {
                     isStuck =
                         !((try? store.elsewhere {

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension ConformanceCheck {
-    /// Values of several folders change together, unless the store says that it keeps folders apart.
+    /// Values of several folders change together, unless the store declares that it keeps folders apart.
     static let folders: [ConformanceCheck] = [
         ConformanceCheck("folders.batch", "a batch may have changes in several folders", if: .batch, .foldersTogether) {
             store in
@@ -32,7 +32,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Has values set in two folders and in a place of the store's own choice.
+    /// Sets values in two folders and in a namespace without a folder.
     private static func expectTogether(
         _ store: StoreUnderTest, _ set: ([StorageAddress]) throws -> Void
     ) throws {

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension ConformanceCheck {
-    /// The checks that fail if no component opens at all.
+    /// The checks that fail if the component does not open at all.
     static let openings: Set<String> = [opening, "crypto.\(cryptoOpening)", "pack.\(packOpening)"]
 
     private static let opening = "lifecycle.open"

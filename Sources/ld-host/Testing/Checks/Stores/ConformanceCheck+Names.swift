@@ -29,7 +29,7 @@ extension ConformanceCheck {
         ConformanceCheck("place.scopes", "the same name in two scopes has two values") { store in
             let scopes = ["", "a", "A", "a/b", "a%2Fb", "a.b", "..", " ", "\u{e9}", "e\u{301}"]
             var addresses = scopes.map { StorageAddress(store.place($0), name: "name") }
-            // Where the scope ends and the name begins counts too.
+            // The border between scope and name counts too.
             addresses += [
                 StorageAddress(store.place("x"), name: "y/z"), StorageAddress(store.place("x/y"), name: "z"),
                 StorageAddress(store.place("x\u{1f}y"), name: "z"), StorageAddress(store.place("x"), name: "y\u{1f}z"),
@@ -42,7 +42,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Stores a value under each address, reads them all, removes every second, and reads them all again.
+    /// Stores a value under each address, reads them all, removes every second one, and reads them all again.
     private static func keepApart(_ addresses: [StorageAddress], in store: StoreUnderTest) throws {
         func value(_ index: Int) -> Data { Pattern.data(UInt64(index), 64) }
         let open = try store.store

@@ -69,7 +69,7 @@ extension ConformanceCheck {
     ]
 }
 
-/// Another process at work beside the check.
+/// Another process that runs beside the check.
 private struct Peer {
     private let done = Flag()
     private let worker: Worker

@@ -64,7 +64,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Lets another thread change a value that a transaction has read, or changed, and then commits.
+    /// Lets another thread change a value that a transaction has read or changed, and then commits.
     static func conflict(
         readsOnly: Bool, in store: StoreUnderTest, _ change: @escaping @Sendable (String, Data) throws -> Void
     ) throws {
@@ -76,7 +76,7 @@ extension ConformanceCheck {
         if !readsOnly { try transaction.set(store.handle(name), to: mine) }
         try transaction.set(store.handle(own), to: mine)
         let isRefused = Flag()
-        // A store may also let the other one wait, or refuse it; then the transaction is the one to succeed.
+        // A store may also make the other thread wait, or refuse its change; then the transaction must succeed.
         let isDone = try store.elsewhere {
             do { try change(name, other) } catch StorageError.busy { isRefused.raise() }
         }

@@ -47,7 +47,7 @@ extension ConformanceCheck {
             guard let largest = store.properties.largestValue else { return }
             let old = Data("old".utf8)
             try store.set("value", to: old)
-            // Not through the host's own refusal: a store is also called by others.
+            // Bypasses the host's own refusal: callers other than the host exist.
             let observed = try Pattern.data(1, Int(largest) + 1).withUnsafeBytes {
                 try store.store.observeSet(store.handle("value"), to: $0)
             }
@@ -62,7 +62,7 @@ extension ConformanceCheck {
             let value = Pattern.data(3, 4099)
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: value.count, alignment: 16)
             defer {
-                // Not before the value has been replaced, if a store really kept the pointer.
+                // Replaces the value before freeing the buffer, in case the store kept the pointer.
                 try? store.set("lent", to: "other")
                 buffer.deallocate()
             }

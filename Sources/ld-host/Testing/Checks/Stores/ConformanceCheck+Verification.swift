@@ -60,7 +60,7 @@ extension ConformanceCheck {
 }
 
 extension StoreUnderTest {
-    /// The files below the check's folder that hold some bytes.
+    /// The files below the check's folder that contain some bytes.
     fileprivate func files(holding bytes: Data) throws -> [String] {
         let manager = FileManager.default
         return try manager.subpathsOfDirectory(atPath: folder).filter { path in

@@ -57,7 +57,7 @@ extension ConformanceCheck {
             let other = StorageAddress(store.place("-other"), name: "in/other-place")
             try store.store.set(store.handle(other), to: Data("1".utf8), attributes: nil)
             try store.remove("out")
-            // What is told comes in some time; when this one is, the ones before it would have been.
+            // Reports arrive with a delay; once this one has arrived, the earlier ones would have too.
             try store.set("in/last", to: "1")
             try expect(watch.hears("in/last", within: store.patience), "the set of a watched name was not told")
             let wrong = watch.told.filter { !$0.isEmpty && $0 != "in/last" }
