@@ -20,16 +20,16 @@ import Testing
     @Test(
         "a file of another form is refused, with its name and what is wrong",
         arguments: [
-            ("", "is empty"), (" \n", "is empty"), ("5", "is no JSON object"), ("[]", "is no JSON object"),
-            ("{", "is no valid JSON"), ("{}", "lacks 'algorithm'"),
+            ("", "is empty"), (" \n", "is empty"), ("5", "is not a JSON object"), ("[]", "is not a JSON object"),
+            ("{", "is not valid JSON"), ("{}", "lacks 'algorithm'"),
             ("{\"algorithm\": 5}", "has 'algorithm' as an integer; expected a string"),
             ("{\"algorithm\": \"A\"}", "lacks 'testGroups'"),
             ("{\"algorithm\": \"A\", \"testGroups\": {}}", "has 'testGroups' as an object; expected an array"),
             ("{\"algorithm\": \"A\", \"testGroups\": [7]}", "testGroups[0] is an integer; expected an object"),
             ("{\"algorithm\": \"A\", \"testGroups\": [{}]}", "testGroups[0] lacks 'tests'"),
             ("{\"algorithm\": \"A\", \"testGroups\": [{\"tests\": []}]}", "testGroups[0] lacks 'type'"),
-            (String(repeating: "[", count: 100_000), "is no JSON object"),
-            ("{\"algorithm\": \(String(repeating: "[", count: 100_000))", "is no valid JSON"),
+            (String(repeating: "[", count: 100_000), "is not a JSON object"),
+            ("{\"algorithm\": \(String(repeating: "[", count: 100_000))", "is not valid JSON"),
         ])
     func form(_ text: String, _ expected: String) throws {
         let message = try message { _ = try VectorFile(Data(text.utf8), name: "a.json") }

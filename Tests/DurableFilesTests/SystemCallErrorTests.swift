@@ -22,7 +22,7 @@ struct SystemCallErrorTests {
     func outcomes() {
         let cause = SystemCallError(EIO, "synchronize", path: "/a")
         let before = DurableChangeError(.replace, path: "/a/b", outcome: .unchanged, cause: cause)
-        #expect(before.description.hasPrefix("cannot replace '/a/b', what was there before stands: cannot synchronize"))
+        #expect(before.description.hasPrefix("cannot replace '/a/b', the old state is kept: cannot synchronize"))
         let after = DurableChangeError(.remove, path: "/a/b", outcome: .durabilityUnknown, cause: cause)
         #expect(after.description.hasPrefix("'/a/b' is removed, but that may not survive a power loss: cannot"))
     }

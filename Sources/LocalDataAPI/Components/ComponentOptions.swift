@@ -15,7 +15,7 @@ public struct ComponentOptions: Sendable {
             values = decoded.compactMapValues { $0 }
         } catch {
             throw StorageError(
-                .invalidOptions, "the options are not a JSON object of plain values: \(CodingFailure(error))")
+                .invalidOptions, "the options are not a flat JSON object: \(CodingFailure(error))")
         }
     }
 

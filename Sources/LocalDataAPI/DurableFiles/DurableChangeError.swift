@@ -35,7 +35,7 @@ extension DurableChangeError: CustomStringConvertible {
     /// The failure and the outcome, as a sentence.
     package var description: String {
         switch outcome {
-        case .unchanged: "cannot \(change) '\(path)', what was there before stands: \(cause)"
+        case .unchanged: "cannot \(change) '\(path)', the old state is kept: \(cause)"
         case .durabilityUnknown: "'\(path)' is \(change)d, but that may not survive a power loss: \(cause)"
         }
     }

@@ -7,7 +7,7 @@ private func ability<Function>(
 ) throws -> Function {
     guard let context,
         let function = Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue().abilities[keyPath: path]
-    else { throw StorageError(.unsupported, "the store lacks an ability that it was asked for") }
+    else { throw StorageError(.unsupported, "the store lacks the requested ability") }
     return function
 }
 
@@ -237,7 +237,7 @@ func readMany(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        guard let take else { throw StorageError(.unsupported, "read was called without a function that takes") }
+        guard let take else { throw StorageError(.unsupported, "read was called without a callback") }
         var stopped = false
         try ability(context, \.bulk).read(
             StorageNamespace(place), utf8(prefix), after.count == 0 ? nil : utf8(after), Int(clamping: largest)
@@ -260,7 +260,7 @@ func applyMany(
         for index in conflicts { conflict?(teller, index) }
         guard conflicts.isEmpty else {
             throw StorageError(
-                .busy, "\(conflicts.count) of \(changes.count) values are not as the changes expect them",
+                .busy, "\(conflicts.count) of \(changes.count) values do not match their expectations",
                 hint: "read them again")
         }
         return LD_OK

@@ -99,7 +99,7 @@ extension ld_attributes {
         func check(_ text: ld_bytes) throws(StorageError) {
             guard text.count != 0, text.checked == nil || text.count > Self.longestText else { return }
             throw StorageError(
-                .corrupt, "an attribute at the plugin boundary is not usable: \(text.flaw(atMost: Self.longestText))")
+                .corrupt, "an attribute at the plugin boundary is unusable: \(text.flaw(atMost: Self.longestText))")
         }
         try check(content_type)
         try check(serializer)
@@ -108,7 +108,7 @@ extension ld_attributes {
         try check(owner)
         guard value_size <= UInt64(Int64.max) else {
             throw StorageError(
-                .corrupt, "an attribute at the plugin boundary is not usable: a size of \(value_size) bytes")
+                .corrupt, "an attribute at the plugin boundary is unusable: a size of \(value_size) bytes")
         }
     }
 

@@ -22,7 +22,7 @@ extension ld_bytes {
     @inline(__always)
     package func bytes() throws(StorageError) -> UnsafeRawBufferPointer {
         guard let checked else {
-            throw StorageError(.corrupt, "bytes at the plugin boundary are not usable: \(flaw())")
+            throw StorageError(.corrupt, "bytes at the plugin boundary are unusable: \(flaw())")
         }
         return checked
     }
@@ -60,7 +60,7 @@ extension ld_bytes {
     /// The text for messages only: invalid UTF-8 is replaced, text is cut at 64 KiB, and inaccessible bytes are
     /// described.
     package var lenientText: String {
-        guard let checked else { return "(a text that is not usable: \(flaw()))" }
+        guard let checked else { return "(an unusable text: \(flaw()))" }
         return String(decoding: checked.prefix(64 << 10), as: UTF8.self)
     }
 }

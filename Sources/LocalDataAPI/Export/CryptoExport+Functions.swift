@@ -9,7 +9,7 @@ private func withProvider(
     _ body: (AnyCryptoExport) throws -> Void
 ) -> Int32 {
     reporting(error) {
-        guard let context else { throw StorageError(.unsupported, "a crypto provider was called without its self") }
+        guard let context else { throw StorageError(.unsupported, "a crypto provider was called without 'self'") }
         try Unmanaged<AnyCryptoExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
         return LD_OK
     }
@@ -36,7 +36,7 @@ extension AnyCryptoExport {
     }
 
     fileprivate func notOffered(_ id: Int32) -> StorageError {
-        StorageError(.unsupported, "the provider does not offer the algorithm of number \(id)")
+        StorageError(.unsupported, "the provider does not offer algorithm number \(id)")
     }
 }
 

@@ -55,7 +55,7 @@ extension MigrationContext {
             history: migrationHistory.mapValues(\.timeIntervalSince1970), preferences: userPreferences)
         do { return try JSONCoding.encode(form) } catch {
             throw StorageError(
-                .serializationFailed, "the context of a migration has no form as JSON: \(CodingFailure(error))")
+                .serializationFailed, "a migration's context cannot be encoded as JSON: \(CodingFailure(error))")
         }
     }
 }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 // The C functions of an exported pack's table. They are at file scope, so that no isolation is inferred for them.
 
 private func pack(_ context: UnsafeMutableRawPointer?) throws -> MigrationExport {
-    guard let context else { throw StorageError(.unsupported, "a migration pack was called without its self") }
+    guard let context else { throw StorageError(.unsupported, "a migration pack was called without 'self'") }
     return Unmanaged<MigrationExport>.fromOpaque(context).takeUnretainedValue()
 }
 

@@ -45,7 +45,7 @@ extension AnyStorageKey {
         if !serializer.isEmpty {
             guard let named = SerializerFormat(rawValue: serializer) else {
                 throw StorageError(
-                    .unsupported, "'\(address)': there is no serializer '\(serializer)'",
+                    .unsupported, "'\(address)': unknown serializer '\(serializer)'",
                     hint: "use one of \(SerializerFormat.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             format = named
@@ -54,7 +54,7 @@ extension AnyStorageKey {
         if key.security.count > 0 {
             do { security = try JSONCoding.decode(SecurityPolicy.self, from: Data(key.security.bytes())) } catch {
                 throw StorageError(
-                    .unsupported, "'\(address)': the security is no policy: \(CodingFailure(error))",
+                    .unsupported, "'\(address)': the security is not a policy: \(CodingFailure(error))",
                     hint: "see ld_migration_key in the header")
             }
         }
@@ -71,7 +71,7 @@ extension AnyStorageKey {
         do { policy = try JSONCoding.encode(descriptor.security) } catch {
             throw StorageError(
                 .unsupported,
-                "'\(descriptor.domain)/\(descriptor.name)': its security cannot be said at the plugin boundary")
+                "'\(descriptor.domain)/\(descriptor.name)': its security policy cannot cross the plugin boundary")
         }
         return "\(descriptor.domain)/\(descriptor.name)".withBytes { address in
             descriptor.serializer.rawValue.withBytes { serializer in

@@ -33,11 +33,11 @@ extension MigrationResult {
         let form: ResultForm
         do { form = try JSONCoding.decode(ResultForm.self, from: json) } catch {
             throw StorageError(
-                .deserializationFailed, "a migration's result is not as expected: \(CodingFailure(error))",
+                .deserializationFailed, "a migration's result is malformed: \(CodingFailure(error))",
                 hint: "see migrate of ld_migration_pack in the header")
         }
         guard form.migratedCount ?? 0 >= 0 else {
-            throw StorageError(.deserializationFailed, "a migration's result has a count below 0")
+            throw StorageError(.deserializationFailed, "a migration's result has a negative count")
         }
         self.init(
             success: form.success, migratedCount: form.migratedCount ?? 0,
@@ -63,7 +63,7 @@ extension MigrationResult {
             }, metadata: metadata)
         do { return try JSONCoding.encode(form) } catch {
             throw StorageError(
-                .serializationFailed, "a migration's result has no form as JSON: \(CodingFailure(error))")
+                .serializationFailed, "a migration's result cannot be encoded as JSON: \(CodingFailure(error))")
         }
     }
 

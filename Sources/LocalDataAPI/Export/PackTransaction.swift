@@ -107,14 +107,14 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
         if status == LD_OK || status == LD_ABSENT { return (status == LD_OK, data) }
         throw report.error
             ?? StorageError(
-                .unknown, "the host answered a migration with the status \(status), and did not say why")
+                .unknown, "the host returned status \(status) to a migration without reporting an error")
     }
 
     private static func over(_ key: AnyStorageKey) -> StorageError {
         StorageError(
             .unsupported,
-            "'\(key.descriptor.domain)/\(key.descriptor.name)' was used by a migration that is over",
-            hint: "let migrate(using:context:) return when all its work is done")
+            "'\(key.descriptor.domain)/\(key.descriptor.name)' was used by a migration that has ended",
+            hint: "return from migrate(using:context:) only after all its work is done")
     }
 }
 

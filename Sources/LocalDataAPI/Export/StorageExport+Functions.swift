@@ -8,7 +8,7 @@ internal import CLocalData
 private func withStore<Result>(
     _ context: UnsafeMutableRawPointer?, _ body: (AnyStorageExport) throws -> Result
 ) throws -> Result {
-    guard let context else { throw StorageError(.unsupported, "a store was called without its self") }
+    guard let context else { throw StorageError(.unsupported, "a store was called without 'self'") }
     return try Unmanaged<AnyStorageExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
 }
 

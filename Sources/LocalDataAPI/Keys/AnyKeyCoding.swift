@@ -49,7 +49,7 @@ struct AnyKeyCoding: Sendable {
     ) throws(StorageError) -> Value {
         guard let value = decoded as? Value else {
             throw StorageError(
-                .unsupported, "its values are of another type, expected \(Value.self)",
+                .unsupported, "its values have another type; expected \(Value.self)",
                 hint: "use a migration that transforms them")
         }
         return value
@@ -67,7 +67,7 @@ struct AnyKeyCoding: Sendable {
 
     private static func unknown(_ format: SerializerFormat) -> StorageError {
         StorageError(
-            .unsupported, "its bytes have the format '\(format)' and no type, so nobody can tell what is in them",
+            .unsupported, "its bytes have the format '\(format)' and no type, so they cannot be decoded",
             hint: "declare the key with its type and serializer")
     }
 }

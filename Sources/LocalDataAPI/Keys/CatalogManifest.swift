@@ -25,14 +25,14 @@ public struct CatalogManifest: StorageKeyCatalog {
         let document: Document
         do { document = try JSONCoding.decode(Document.self, from: json) } catch {
             throw StorageError(
-                .invalidConfiguration, "catalog '\(source)' is no manifest: \(CodingFailure(error))",
-                hint: "write it anew with CatalogManifest(catalog).json()")
+                .invalidConfiguration, "catalog '\(source)' is not a manifest: \(CodingFailure(error))",
+                hint: "write it again with CatalogManifest(catalog).json()")
         }
         guard document.format == Self.format else {
             throw StorageError(
                 .invalidConfiguration,
                 "catalog '\(source)' has format \(document.format); this version reads format \(Self.format)",
-                hint: "write it anew with this version's LocalDataAPI")
+                hint: "write it again with this version's LocalDataAPI")
         }
         name = document.name
         var keys: [AnyStorageKey] = []

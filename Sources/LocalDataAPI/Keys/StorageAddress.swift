@@ -45,7 +45,7 @@ extension StorageAddress {
         guard name.utf8.count <= Self.longestName else {
             throw StorageError(
                 .invalidAddress,
-                "the name in '\(place)' has \(name.utf8.count) bytes; at most \(Self.longestName) are possible",
+                "the name in '\(place)' has \(name.utf8.count) bytes; expected at most \(Self.longestName)",
                 hint: "use a shorter name")
         }
         guard !name.utf8.contains(0) else {
@@ -73,7 +73,7 @@ extension StorageNamespace {
         }
         guard letters, (1...64).contains(domain.utf8.count) else {
             throw StorageError(
-                .invalidAddress, "the domain '\(domain)' is not usable",
+                .invalidAddress, "the domain '\(domain)' is invalid",
                 hint: "a domain has 1 to 64 letters, digits, '.', '_' or '-'")
         }
         guard scope.utf8.count <= StorageAddress.longestName, !scope.utf8.contains(0) else {

@@ -23,7 +23,7 @@ extension StorageDomain {
         guard let scope, !scope.isEmpty else { return .documents }
         guard let directory = FileDirectory(scope: scope) else {
             throw StorageError(
-                .invalidAddress, "'\(scope)' is no folder of '\(domain)'",
+                .invalidAddress, "'\(scope)' is not a folder of '\(domain)'",
                 hint: "use documents, caches, or an absolute path with each / written %2F")
         }
         return directory
@@ -49,7 +49,7 @@ extension StorageKeyDescriptor {
     package init(name: String, domain: StorageDomain) {
         self.init(
             name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",
-            description: "described by no catalog")
+            description: "in no catalog")
     }
 }
 

@@ -38,7 +38,7 @@ extension AggregatingMigration {
         let value: Value
         do { value = try await aggregate(MigrationSources(found)) } catch {
             throw MigrationError(
-                .aggregationFailed, "the sources could not be made one value: \(error)",
+                .aggregationFailed, "the sources could not be combined: \(error)",
                 underlying: error as? StorageError)
         }
         for source in found { try await router.remove(source.key) }

@@ -80,7 +80,7 @@ public struct AnyBulkMigration: Sendable {
         guard source.domain != destination.domain || !destination.prefix.utf8.starts(with: source.prefix.utf8) else {
             throw MigrationError(
                 .validationFailed,
-                "the migration '\(id)' is to move '\(source)' to '\(destination)', which is a part of it")
+                "the migration '\(id)' moves '\(source)' to '\(destination)', which is a part of it")
         }
     }
 }

@@ -47,20 +47,20 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
             throw MigrationError(
                 .conditionalMigrationFailed,
                 "the version of the app that wrote the data for '\(destinationKey.domain)/\(destinationKey.name)' is "
-                    + "not known; say which it is: ld-host config set migrations.dataVersion VERSION")
+                    + "unknown; set it: ld-host config set migrations.dataVersion VERSION")
         }
         guard let version = SemanticVersion(text), let minimum = SemanticVersion(minAppVersion) else {
             throw MigrationError(
                 .conditionalMigrationFailed,
                 "the data for '\(destinationKey.domain)/\(destinationKey.name)' was written by version '\(text)', which "
-                    + "is no semantic version such as 2.0.0")
+                    + "is not a semantic version such as 2.0.0")
         }
         guard version < minimum else { return false }
         guard let text = context.appVersion else { return true }
         guard let running = SemanticVersion(text) else {
             throw MigrationError(
                 .conditionalMigrationFailed,
-                "the version of the running app, '\(text)', is no semantic version such as 2.0.0; say which it is: "
+                "the version of the running app, '\(text)', is not a semantic version such as 2.0.0; set it: "
                     + "ld-host config set app.version VERSION")
         }
         return minimum <= running
@@ -81,7 +81,8 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
     public func validate() throws(MigrationError) {
         guard SemanticVersion(minAppVersion) != nil else {
             throw MigrationError(
-                .validationFailed, "'\(minAppVersion)' in the migration '\(id)' is no semantic version such as 2.0.0")
+                .validationFailed, "'\(minAppVersion)' in the migration '\(id)' is not a semantic version such as 2.0.0"
+            )
         }
         let other = fallbackMigration.destinationDescriptor
         guard other.domain == destinationKey.domain, other.name.utf8.elementsEqual(destinationKey.name.utf8) else {

@@ -42,7 +42,7 @@ extension MigrationDescription {
         }
         let forms: [Form]
         do { forms = try JSONCoding.decode([Form].self, from: json) } catch {
-            throw refused("is not as expected: \(CodingFailure(error))")
+            throw refused("is malformed: \(CodingFailure(error))")
         }
         guard forms.count <= mostMigrations else {
             throw refused("has \(forms.count) migrations; expected at most \(mostMigrations)")
@@ -53,7 +53,7 @@ extension MigrationDescription {
             func refused(_ what: String) -> StorageError { Self.refused("has at [\(index)] \(what)") }
             guard isUsable(form.id) else {
                 throw refused(
-                    "an id that is not usable; expected 1 to \(longestID) bytes without control characters")
+                    "an invalid id; expected 1 to \(longestID) bytes without control characters")
             }
             guard known.insert(form.id).inserted else { throw refused("the id '\(form.id)' for the second time") }
             guard form.revision ?? 1 >= 1 else {
@@ -61,15 +61,15 @@ extension MigrationDescription {
             }
             if let unusable = (form.dependencies ?? []).first(where: { !isUsable($0) || $0 == form.id }) {
                 throw refused(
-                    "the migration '\(form.id)' with the dependency '\(unusable)', which is itself or no id")
+                    "the migration '\(form.id)' with the dependency '\(unusable)', which is its own or an invalid id")
             }
             guard form.fingerprint.map({ isUsable($0, longestFingerprint) }) ?? true else {
                 throw refused(
-                    "the migration '\(form.id)' with a fingerprint that is not usable; expected 1 to "
+                    "the migration '\(form.id)' with an invalid fingerprint; expected 1 to "
                         + "\(longestFingerprint) bytes without control characters")
             }
             do throws(StorageError) { list.append(try form.description()) } catch {
-                throw refused("the migration '\(form.id)', of which \(error.message)")
+                throw refused("the migration '\(form.id)': \(error.message)")
             }
         }
         return list
@@ -82,7 +82,7 @@ extension MigrationDescription {
         let forms = migrations.map { Form($0) } + bulk.map { Form($0) }
         do { return try JSONCoding.encode(forms) } catch {
             throw StorageError(
-                .serializationFailed, "the list of the migrations has no form as JSON: \(CodingFailure(error))")
+                .serializationFailed, "the list of migrations cannot be encoded as JSON: \(CodingFailure(error))")
         }
     }
 
@@ -167,7 +167,7 @@ private struct Form: Codable {
     func description() throws(StorageError) -> MigrationDescription {
         guard (destination == nil) != (bulk == nil) else {
             throw StorageError(
-                .invalidAddress, "it is not clear where it brings data; expected either 'destination' or 'bulk'")
+                .invalidAddress, "its target is not clear; expected either 'destination' or 'bulk'")
         }
         var keys: [AnyStorageKey] = []
         for source in sources ?? [] { keys.append(try source.key()) }

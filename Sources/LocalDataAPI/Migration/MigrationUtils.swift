@@ -42,7 +42,7 @@ public enum MigrationUtils {
         let (from, to) = ("'\(source.domain)/\(source.name)'", "'\(destination.domain)/\(destination.name)'")
         if !allowingOtherTypes {
             guard source.domain != destination.domain || !source.name.utf8.elementsEqual(destination.name.utf8) else {
-                throw MigrationError(.incompatibleTypes, "\(from) is to be migrated to itself")
+                throw MigrationError(.incompatibleTypes, "\(from) cannot be migrated to itself")
             }
             // A key without a type has no type name.
             let isSame = source.valueType == destination.valueType
@@ -56,7 +56,7 @@ public enum MigrationUtils {
         guard !source.isProtected || destination.isProtected else {
             throw MigrationError(
                 .validationFailed,
-                "\(from) is protected (\(source.security)), and \(to) would keep its data plain; give it a security policy"
+                "\(from) is protected (\(source.security)), but \(to) would store its data plain; give it a security policy"
             )
         }
     }

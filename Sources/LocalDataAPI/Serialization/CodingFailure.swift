@@ -15,7 +15,7 @@ struct CodingFailure: CustomStringConvertible {
                 "no member '\(key.stringValue)' at \(Self.path(context.codingPath))"
             case DecodingError.dataCorrupted(let context): "not well formed at \(Self.path(context.codingPath))"
             case EncodingError.invalidValue(let value, let context):
-                "a \(type(of: value)) at \(Self.path(context.codingPath)) has no form in it"
+                "a \(type(of: value)) at \(Self.path(context.codingPath)) cannot be encoded"
             case let fault as PropertyListFault: "it \(fault.message)"
             case is TextFault: "they are not UTF-8"
             default: "\(type(of: error))"

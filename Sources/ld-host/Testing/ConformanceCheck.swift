@@ -89,9 +89,9 @@ package struct ConformanceCheck: Sendable {
         guard unknown.isEmpty else {
             let named = kinds.map(\.description).sorted().joined(separator: " and ")
             throw StorageError(
-                .invalidOptions, "there is no check '\(unknown.joined(separator: "', '"))' for \(named) components",
+                .invalidOptions, "unknown check '\(unknown.joined(separator: "', '"))' for \(named) components",
                 hint: EditDistance.nearest(to: unknown[0], in: all.map(\.id), within: 3).map { "did you mean '\($0)'?" }
-                    ?? "with --verbose instead of --only the report names them all")
+                    ?? "list them all with --verbose instead of --only")
         }
         return all.filter { only.contains($0.id) }
     }

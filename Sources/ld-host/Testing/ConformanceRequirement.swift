@@ -11,7 +11,7 @@ struct ConformanceRequirement: Sendable {
 
     private static func store(_ unmet: @escaping @Sendable (LoadedStore) -> String?) -> ConformanceRequirement {
         ConformanceRequirement { _, component in
-            guard case .store(let store) = component else { return "it is no store" }
+            guard case .store(let store) = component else { return "it is not a store" }
             return unmet(store)
         }
     }
@@ -24,7 +24,7 @@ struct ConformanceRequirement: Sendable {
     static let attributes = ability(LD_STORE_ATTRIBUTES, "attributes")
     static let streaming = ability(LD_STORE_STREAMING, "streaming")
     static let batch = ability(LD_STORE_BATCH, "batches")
-    static let bulk = ability(LD_STORE_BULK, "many values at once")
+    static let bulk = ability(LD_STORE_BULK, "bulk changes")
     static let watch = ability(LD_STORE_WATCH, "watching")
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
@@ -41,7 +41,7 @@ struct ConformanceRequirement: Sendable {
     }
 
     static let foldersTogether = store {
-        $0.properties.keepsFoldersApart ? "the store declares that it keeps each folder by itself" : nil
+        $0.properties.keepsFoldersApart ? "the store declares that it keeps folders apart" : nil
     }
 
     /// The store may read its values from files, so it need not hold them in memory.
@@ -53,13 +53,13 @@ struct ConformanceRequirement: Sendable {
     static let limit = store { store in
         guard let largest = store.properties.largestValue else { return "the store declares no largest value" }
         let most: UInt64 = 64 << 20
-        return largest <= most ? nil : "the store's largest value, \(largest) bytes, is more than this check makes"
+        return largest <= most ? nil : "the store's largest value, \(largest) bytes, is more than this check creates"
     }
 
     static func room(for size: UInt64) -> ConformanceRequirement {
         store { store in
             guard let largest = store.properties.largestValue, largest < size else { return nil }
-            return "the store takes at most \(largest) bytes; the check needs \(size)"
+            return "the store accepts at most \(largest) bytes; the check needs \(size)"
         }
     }
 

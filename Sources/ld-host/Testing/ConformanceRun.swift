@@ -63,7 +63,8 @@ package struct ConformanceRun {
             try check.attempt(subject, folder(for: check.id))
             return ConformanceResult(check, .passed)
         } catch let error as StorageError {
-            return ConformanceResult(check, .failed, "an error was reported (code \(error.code.name)): \(error)")
+            return ConformanceResult(
+                check, .failed, "the component reported an error (code \(error.code.name)): \(error)")
         } catch {
             return ConformanceResult(check, .failed, "\(error)")
         }

@@ -13,8 +13,8 @@ package struct ScratchFolder: Sendable {
         var template = Array("\(base)/localdata-conformance.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StorageError(
-                .fileError, "no folder can be made in '\(base)': \(String(cString: strerror(errno)))",
-                hint: "set TMPDIR to a folder that can be written")
+                .fileError, "no folder can be created in '\(base)': \(String(cString: strerror(errno)))",
+                hint: "set TMPDIR to a writable folder")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

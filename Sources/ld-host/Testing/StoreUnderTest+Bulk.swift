@@ -18,7 +18,7 @@ extension StoreUnderTest {
     /// The mark of a stored value.
     func mark(of name: String) throws -> UInt64 {
         guard let value = try values(prefix: name).first(where: { $0.name == name }) else {
-            throw ConformanceFailure("'\(name)' is stored, and is not among the values that are read")
+            throw ConformanceFailure("'\(name)' is stored but missing in a bulk read")
         }
         return value.mark
     }
@@ -42,7 +42,7 @@ extension StoreUnderTest {
     func applyAll(_ changes: [BoundaryChange]) throws {
         let conflicts = try apply(changes)
         guard !conflicts.isEmpty else { return }
-        throw ConformanceFailure("the changes \(conflicts) of \(changes.count) are said to expect what is not so")
+        throw ConformanceFailure("the changes \(conflicts) of \(changes.count) are reported as conflicts")
     }
 }
 

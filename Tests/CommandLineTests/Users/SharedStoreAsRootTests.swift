@@ -79,7 +79,7 @@ struct SharedStoreAsRootTests {
         "a journal names nothing that no value has for a path", arguments: ["../second/private/keep", ".tmp/x", "a/b"])
     func strangeNames(path: String) throws {
         try commit(ForgedJournal(places: [(true, "userDefaults")], changes: [(0, false, path)]))
-        try expectRefusal("it changes '\(path)', which no value has for a path")
+        try expectRefusal("it changes '\(path)', which is not the path of a value")
     }
 
     @Test("a journal that is a pipe keeps nobody waiting")

@@ -47,7 +47,8 @@ struct CatalogManifestTests {
     @Test(
         "that is not well formed is refused, with its file and what is wrong",
         arguments: [
-            ("", "is no manifest"), ("[]", "is no manifest"), ("{\"format\":1,\"name\":\"A\"}", "no member 'keys'"),
+            ("", "is not a manifest"), ("[]", "is not a manifest"),
+            ("{\"format\":1,\"name\":\"A\"}", "no member 'keys'"),
             ("{\"format\":2,\"name\":\"A\",\"keys\":[]}", "has format 2; this version reads format 1"),
             (entry("nothing"), "key 'nothing': 'nothing' has no name"),
             (entry("userDefaults:%zz/x"), "key 'userDefaults:%zz/x'"),

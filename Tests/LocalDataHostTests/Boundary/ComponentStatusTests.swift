@@ -18,7 +18,7 @@ import Testing
     func silentFailure() throws {
         try withStore("FIXTURE_GET_SILENT_FAILURE") { store, handle in
             let error = try #require(throws: StorageError.self) { try store.get(handle) }
-            #expect(error.code == .unknown && error.message.contains("without saying why"))
+            #expect(error.code == .unknown && error.message.contains("without reporting an error"))
         }
     }
 

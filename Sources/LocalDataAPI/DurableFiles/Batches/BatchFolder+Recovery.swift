@@ -154,7 +154,7 @@ extension BatchFolder {
     private func strange(_ path: [UInt8]) -> SystemCallError {
         SystemCallError(
             EPERM, "complete the batch in", path: journalPath.description,
-            detail: "it changes '\(String(decoding: path, as: UTF8.self))', which no value has for a path")
+            detail: "it changes '\(String(decoding: path, as: UTF8.self))', which is not the path of a value")
     }
 
     /// Whether a path may belong to a value: nothing on it is hidden, and its folders are marked.

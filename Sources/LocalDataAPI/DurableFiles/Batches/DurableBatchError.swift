@@ -37,8 +37,8 @@ extension DurableBatchError: CustomStringConvertible {
         switch outcome {
         case .unchanged: "cannot apply a batch, nothing has changed: \(cause)"
         case .durabilityUnknown: "the batch is applied, but that may not survive a power loss: \(cause)"
-        case .incomplete: "the batch in '\(journal)' is committed, but not wholly in place yet: \(cause)"
-        case .blocked: "the batch in '\(journal)' was interrupted, and cannot be completed: \(cause)"
+        case .incomplete: "the batch in '\(journal)' is committed, but not completely in place yet: \(cause)"
+        case .blocked: "the batch in '\(journal)' was interrupted and cannot be completed: \(cause)"
         }
     }
 }

@@ -7,10 +7,10 @@ package struct PropertyListFault: Error {
     package static let deepest = 512
 
     static let damaged = PropertyListFault(message: "is a damaged property list")
-    static let circular = PropertyListFault(message: "has a list or a dictionary that is inside of itself")
-    static let repeated = PropertyListFault(message: "has values that stand in more places than it has bytes")
+    static let circular = PropertyListFault(message: "has a list or dictionary that contains itself")
+    static let repeated = PropertyListFault(message: "refers to its values more often than it has bytes")
 
     static func tooDeep(_ deepest: Int) -> PropertyListFault {
-        PropertyListFault(message: "has more than \(deepest) lists and dictionaries in each other")
+        PropertyListFault(message: "nests more than \(deepest) lists and dictionaries")
     }
 }

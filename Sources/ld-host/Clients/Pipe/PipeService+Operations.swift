@@ -56,7 +56,7 @@ extension PipeService {
         // It becomes the beginning of an address, which ends there.
         guard !domain.utf8.contains(where: { ":/".utf8.contains($0) }) else {
             throw StorageError(
-                .invalidAddress, "the domain '\(domain)' is not usable", hint: "give its scope as 'scope'")
+                .invalidAddress, "the domain '\(domain)' is invalid", hint: "give its scope as 'scope'")
         }
         return try StorageDomain(name: domain, scope: request.scope)
     }

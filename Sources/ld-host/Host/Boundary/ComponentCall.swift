@@ -132,7 +132,7 @@ extension CallSite {
                 code: answers == .computed ? .unknown : .cancelled)
         case ..<LD_OK:
             guard let report = reports.first else {
-                throw violation("it failed (\(status)) without saying why", code: .unknown)
+                throw violation("it failed (\(status)) without reporting an error", code: .unknown)
             }
             guard reports.count > 1 else { throw report }
             throw StorageError(

@@ -85,7 +85,7 @@ final class PackCall: Sendable {
     ) throws -> (call: PackCall, key: AnyStorageKey) {
         guard let call = find(context) else {
             throw StorageError(
-                .unsupported, "a transaction was used by a migration that is over",
+                .unsupported, "a transaction was used after its migration had ended",
                 hint: "use it until the call that got it returns")
         }
         guard let key, key.pointee.size >= UInt32(MemoryLayout<ld_migration_key>.size) else {
@@ -103,7 +103,7 @@ final class PackCall: Sendable {
                     hint: "use it on that thread alone")
             }
             guard !state.isCancelled else {
-                throw StorageError(.cancelled, "the migration was given up: it took too long, or nobody waits for it")
+                throw StorageError(.cancelled, "the migration was cancelled: it took too long, or nobody waits for it")
             }
             let bytes = try KeyBytes(key)
             if let key = state.keys[bytes] { return key }

@@ -10,7 +10,7 @@ extension LoadedStore {
     /// - Throws: What the component reports, except `busy` due to conflicts.
     func apply(many changes: [BoundaryChange]) throws -> [Int] {
         guard let bulk = abilities.bulk else {
-            throw StorageError(.unsupported, "the store does not change many values at once")
+            throw StorageError(.unsupported, "the store has no bulk changes")
         }
         let conflicts = Conflicts()
         let observed = withExtendedLifetime(conflicts) {
@@ -25,8 +25,8 @@ extension LoadedStore {
         if conflicts.indices.isEmpty || observed.reports.first?.code != .busy { try observed.succeeded() }
         try expect(
             conflicts.indices.isEmpty == (observed.status == LD_OK),
-            "the store applied changes, called \(conflicts.indices.count) of them conflicts and returned "
-                + "\(observed.status); expected a failure if there are any")
+            "the store applied changes, reported \(conflicts.indices.count) conflicts and returned "
+                + "\(observed.status); expected a failure if there are conflicts")
         return conflicts.indices
     }
 
@@ -36,7 +36,7 @@ extension LoadedStore {
     /// - Throws: What the component reports.
     func countValues(in place: StorageNamespace, wanting wanted: Int) throws -> Int {
         guard let bulk = abilities.bulk else {
-            throw StorageError(.unsupported, "the store does not read many values at once")
+            throw StorageError(.unsupported, "the store has no bulk reads")
         }
         let counter = ValueCounter(wanted)
         let observed = withExtendedLifetime(counter) {

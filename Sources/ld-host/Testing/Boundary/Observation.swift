@@ -37,7 +37,8 @@ struct Observation {
     func succeeded() throws -> Int32 {
         if let failure { throw failure }
         guard status < LD_OK else { return status }
-        throw reports.first ?? StorageError(.unknown, "the component failed (\(status)) without saying why")
+        throw reports.first
+            ?? StorageError(.unknown, "the component failed with status \(status), without reporting an error")
     }
 }
 

@@ -125,13 +125,13 @@ extension ProviderUnderTest {
                 table.seal(
                     table.`self`, cipher.id, lent[0], lent[1], nothing, nothing, nowhere, tag.pointer, $1)
             }
-        }.succeeded("\(cipher): seal of nothing at the address \(address)")
+        }.succeeded("\(cipher): seal of empty inputs at the address \(address)")
         try LentBytes.lend(use.key, use.nonce, tag.data) { lent in
             Observation {
                 table.open(
                     table.`self`, cipher.id, lent[0], lent[1], nothing, nothing, lent[2], nowhere, $1)
             }
-        }.succeeded("\(cipher): open of nothing at the address \(address)")
+        }.succeeded("\(cipher): open of empty inputs at the address \(address)")
         return tag.data
     }
 
@@ -151,7 +151,7 @@ extension ProviderUnderTest {
             return Observation {
                 table.derive(table.`self`, derivation.function.rawValue, &parameters, key.pointer, 32, $1)
             }
-        }.succeeded("\(derivation.function) with a salt of no bytes at the address \(address)")
+        }.succeeded("\(derivation.function) with an empty salt at the address \(address)")
         return key.data
     }
 }

@@ -22,7 +22,7 @@ struct PeerProgram: Sendable {
                 "another process with the same options \(end.outcome): \(end.errorText.suffix(400))")
         }
         guard let answers = try? JSONDecoder().decode([String].self, from: Data(end.output)) else {
-            throw ConformanceFailure("another process with the same options gave no answer")
+            throw ConformanceFailure("another process with the same options did not answer")
         }
         return answers
     }

@@ -31,7 +31,7 @@ package struct PluginConformance: Sendable {
         while !rest.isEmpty {
             let left = end - SuspendingClock.now
             guard left > .zero else {
-                results += rest.map { ConformanceResult($0, .skipped, "the time of \(deadline) was up") }
+                results += rest.map { ConformanceResult($0, .skipped, "the time limit of \(deadline) was reached") }
                 break
             }
             let order = ConformanceOrder(
@@ -63,7 +63,7 @@ package struct PluginConformance: Sendable {
         let said = completion.errorText.split(separator: "\n").last.map { ": \($0.prefix(400))" } ?? ""
         let what =
             switch completion.outcome {
-            case .timedOut: "it did not end before the time of \(deadline) was up"
+            case .timedOut: "it did not end before the time limit of \(deadline)"
             case .signalled(let signal, let name): "it crashed the process with signal \(signal) (\(name))"
             case .exited(let code): "it ended the process with exit status \(code)"
             }

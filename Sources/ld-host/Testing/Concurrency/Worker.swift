@@ -20,7 +20,7 @@ final class Worker: Sendable {
         let status = thread.withLock { pthread_create(&$0, nil, runWorker, context.toOpaque()) }
         guard status == 0 else {
             context.release()
-            throw ConformanceFailure("no thread could be made (\(String(cString: strerror(status))))")
+            throw ConformanceFailure("no thread could be created (\(String(cString: strerror(status))))")
         }
     }
 

@@ -61,7 +61,7 @@ package final class InMemoryContents: Sendable {
     ) throws -> [Bool] {
         let had = try state.withLock { state in
             for (key, version) in versions where state.versions[key, default: 0] != version {
-                throw StorageError(.busy, "'\(key)' was changed by another while the transaction was under way")
+                throw StorageError(.busy, "'\(key)' was changed while the transaction was open")
             }
             return changes.map { key, entry in
                 state.versions[key, default: 0] += 1

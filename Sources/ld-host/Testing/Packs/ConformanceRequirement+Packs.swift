@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceRequirement {
     private static func pack(_ unmet: @escaping @Sendable (LoadedPack) -> String?) -> ConformanceRequirement {
         ConformanceRequirement { _, component in
-            guard case .pack(let pack) = component else { return "it is no migration pack" }
+            guard case .pack(let pack) = component else { return "it is not a migration pack" }
             return unmet(pack)
         }
     }

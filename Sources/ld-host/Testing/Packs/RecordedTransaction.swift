@@ -61,7 +61,7 @@ final class RecordedTransaction: Sendable {
         let call = try state.withLock { state in
             guard !state.isOver else {
                 state.callsAfterTheEnd += 1
-                throw StorageError(.unsupported, "a transaction was used by a migration that is over")
+                throw StorageError(.unsupported, "a transaction was used after its migration had ended")
             }
             guard pthread_equal(thread, pthread_self()) != 0 else {
                 state.callsFromOtherThreads += 1
@@ -71,7 +71,7 @@ final class RecordedTransaction: Sendable {
             return state.calls
         }
         conduct.meeting?(call)
-        if conduct.isCancelled { throw StorageError(.cancelled, "the migration was given up") }
+        if conduct.isCancelled { throw StorageError(.cancelled, "the migration was cancelled") }
         if call == conduct.failingCall { throw StorageError(.noSpace, "the device is full") }
         guard let key else { throw StorageError(.unsupported, "a transaction was called without a key") }
         return try AnyStorageKey(key.pointee).address

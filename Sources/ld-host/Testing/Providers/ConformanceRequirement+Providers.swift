@@ -5,7 +5,7 @@ internal import LocalDataHost
 extension ConformanceRequirement {
     private static func provider(_ unmet: @escaping @Sendable (LoadedCrypto) -> String?) -> ConformanceRequirement {
         ConformanceRequirement { _, component in
-            guard case .provider(let provider) = component else { return "it is no crypto provider" }
+            guard case .provider(let provider) = component else { return "it is not a crypto provider" }
             return unmet(provider)
         }
     }

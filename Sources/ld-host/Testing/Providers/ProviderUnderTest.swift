@@ -84,7 +84,7 @@ extension Observation {
     /// Ends the check with a failure that names the call, unless the call succeeded.
     func succeeded(_ call: String) throws {
         guard status != LD_OK else { return }
-        let why = reports.first.map { ": \($0.message) (code \($0.code.name))" } ?? ", and said nothing"
+        let why = reports.first.map { ": \($0.message) (code \($0.code.name))" } ?? ", without reporting an error"
         throw ConformanceFailure("\(call) returned \(status)\(why)")
     }
 

@@ -53,11 +53,11 @@ package struct VectorFile: Sendable {
         guard let first = content.first(where: { !spaces.contains($0) }) else {
             throw VectorFields.fault("'\(name)'", "is empty")
         }
-        guard first == UInt8(ascii: "{") else { throw VectorFields.fault("'\(name)'", "is no JSON object") }
+        guard first == UInt8(ascii: "{") else { throw VectorFields.fault("'\(name)'", "is not a JSON object") }
         do {
             return try JSONDecoder().decode(JSONValue.self, from: content)
         } catch {
-            throw VectorFields.fault("'\(name)'", "is no valid JSON: \(reason(error))")
+            throw VectorFields.fault("'\(name)'", "is not valid JSON: \(reason(error))")
         }
     }
 

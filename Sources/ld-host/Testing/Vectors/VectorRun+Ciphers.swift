@@ -49,12 +49,12 @@ extension VectorRun {
             } catch {
                 if expectation == .valid { return .failed("does not open: \(error.message)") }
                 if error.code == .cannotOpen, opened.contains(where: { $0 != 0 }) {
-                    return .failed("what was refused left other bytes than zeros in the output")
+                    return .failed("a refused call left bytes other than zeros in the output")
                 }
                 return expectation == .invalid ? .passed : seal(mayRefuse: true)
             }
             if expectation == .invalid { return .failed("opens, though the vector is invalid") }
-            guard opened == message else { return .failed("opens to another message") }
+            guard opened == message else { return .failed("opens to a different message") }
             return seal(mayRefuse: expectation == .acceptable)
         }
 
@@ -75,8 +75,8 @@ extension VectorRun {
         private func seal(mayRefuse: Bool) -> VectorOutcome {
             do throws(StorageError) {
                 let sealed = try crypto.seal(message, with: cipher, key: key, nonce: nonce, authenticating: data)
-                guard sealed.ciphertext == ciphertext else { return .failed("seals to another ciphertext") }
-                return sealed.tag == tag ? .passed : .failed("seals with another tag")
+                guard sealed.ciphertext == ciphertext else { return .failed("seals to a different ciphertext") }
+                return sealed.tag == tag ? .passed : .failed("seals with a different tag")
             } catch {
                 return mayRefuse ? .passed : .failed("does not seal: \(error.message)")
             }

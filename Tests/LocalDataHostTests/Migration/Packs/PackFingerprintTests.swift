@@ -123,7 +123,7 @@ import Testing
             let list = #"[{"id":"a","fingerprint":"\#(text)","destination":{"address":"own/a"}}]"#
             let error = try #require(throws: StorageError.self) { try MigrationDescription.list(Data(list.utf8)) }
             #expect(error.code == .pluginRefused)
-            #expect(error.message.contains("the migration 'a' with a fingerprint that is not usable"), "\(error)")
+            #expect(error.message.contains("the migration 'a' with an invalid fingerprint"), "\(error)")
         }
         let long = String(repeating: "é", count: 128)
         let list = #"[{"id":"a","fingerprint":"\#(long)","destination":{"address":"own/a"}}]"#

@@ -38,8 +38,8 @@ import Testing
         Refusal(list: "{}", "its list of migrations is not as expected: expected Array<Any> at the top"),
         Refusal(list: "[", "its list of migrations is not as expected: not well formed at the top"),
         Refusal(list: #"[{"destination":\#(key)}]"#, "no member 'id' at [0]"),
-        Refusal(list: #"[{"id":"","destination":\#(key)}]"#, "has at [0] an id that is not usable"),
-        Refusal(list: #"[{"id":"a\\nb","destination":\#(key)}]"#, "has at [0] an id that is not usable"),
+        Refusal(list: #"[{"id":"","destination":\#(key)}]"#, "has at [0] an invalid id"),
+        Refusal(list: #"[{"id":"a\\nb","destination":\#(key)}]"#, "has at [0] an invalid id"),
         Refusal(
             list: #"[{"id":"a","destination":\#(key)},{"id":"a","destination":\#(key)}]"#,
             "has at [1] the id 'a' for the second time"),
@@ -54,12 +54,12 @@ import Testing
             "not well formed at [0].destination.security"),
         Refusal(list: #"[{"id":"a","destination":\#(key),"conflictPolicy":"both"}]"#, "at [0].conflictPolicy"),
         Refusal(list: #"[{"id":"a","destination":\#(key),"effect":"none"}]"#, "at [0].effect"),
-        Refusal(list: #"[{"id":"a"}]"#, "the migration 'a', of which it is not clear where it brings data"),
+        Refusal(list: #"[{"id":"a"}]"#, "the migration 'a': its target is not clear"),
         Refusal(
-            list: #"[{"id":"a","destination":{"address":"own"}}]"#, "the migration 'a', of which 'own' has no name"),
+            list: #"[{"id":"a","destination":{"address":"own"}}]"#, "the migration 'a': 'own' has no name"),
         Refusal(
             list: #"[{"id":"a","destination":\#(key),"dependencies":["a"]}]"#,
-            "the migration 'a' with the dependency 'a', which is itself or no id"),
+            "the migration 'a' with the dependency 'a', which is its own or an invalid id"),
         Refusal(
             list: #"[{"id":"a","destination":\#(key),"dependencies":["b"]},"#
                 + #"{"id":"b","destination":\#(key),"dependencies":["a"]}]"#,

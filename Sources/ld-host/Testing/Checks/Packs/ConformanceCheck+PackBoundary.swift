@@ -44,7 +44,8 @@ extension ConformanceCheck {
                 for _ in 0..<2 { _ = try pack.migrate(index, .init(values: values)) }
             }
             try expect(
-                pack.callsAfterTheEnd == 0, "transactions were used \(pack.callsAfterTheEnd) times when they were over")
+                pack.callsAfterTheEnd == 0,
+                "transactions were used \(pack.callsAfterTheEnd) times after their calls had returned")
         },
         ConformanceCheck(
             pack: "threads.at-once", "migrations that run at the same time do what each does alone", if: .migrations
@@ -75,7 +76,7 @@ extension ConformanceCheck {
                 for (index, run) in zip(indices, expected) {
                     try expect(
                         found.withLock { $0[index] }?.isAlike(run) == true,
-                        "\(pack.name(index)) did something else while other migrations ran")
+                        "\(pack.name(index)) behaved differently while other migrations ran")
                 }
             }
         },
@@ -88,7 +89,7 @@ extension ConformanceCheck {
                     let (first, second) = (pack.convert(index, value), pack.convert(index, value))
                     try expect(
                         first.status == second.status && first.pieces == second.pieces,
-                        "\(pack.name(index)) made two things of the same \(value.count) bytes")
+                        "\(pack.name(index)) converted the same \(value.count) bytes to two results")
                     try expect(
                         first.status == LD_OK && first.pieces.count == 1
                             || first.status == LD_FAILED && first.reports.count == 1,

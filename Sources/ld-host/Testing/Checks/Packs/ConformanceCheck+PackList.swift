@@ -19,8 +19,8 @@ extension ConformanceCheck {
             defer { other.end() }
             try expect(
                 Data(pack.pack.table.migrations.bytes()) == Data(other.pack.table.migrations.bytes()),
-                "opened twice it lists \(pack.pack.list.map(\.id)) and \(other.pack.list.map(\.id)), or says other things "
-                    + "of them")
+                "opened twice it lists \(pack.pack.list.map(\.id)) and \(other.pack.list.map(\.id)), or describes "
+                    + "them differently")
         },
         ConformanceCheck(pack: "list.summaries", "a migration's summary is one line") { pack in
             for description in pack.pack.list {

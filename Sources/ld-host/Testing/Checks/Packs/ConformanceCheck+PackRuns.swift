@@ -37,7 +37,7 @@ extension ConformanceCheck {
                 let isThere = (run.transaction.staged[address] ?? values[address]) != nil
                 try expect(
                     isThere == (description.effect == .brings),
-                    "\(pack.name(index)) reports success, and '\(address)' \(isThere ? "is still there" : "is not there")"
+                    "\(pack.name(index)) reports success, but '\(address)' \(isThere ? "still has a value" : "has no value")"
                 )
             }
         },
@@ -49,7 +49,7 @@ extension ConformanceCheck {
                 let runs = try (0..<3).map { _ in try pack.migrate(index, .init(values: values)) }
                 try expect(
                     runs.allSatisfy { $0.isAlike(runs[0]) },
-                    "three runs of \(pack.name(index)) over the same values are not alike (status \(runs.map(\.status)))"
+                    "three runs of \(pack.name(index)) over the same values differ (status \(runs.map(\.status)))"
                 )
             }
         },
@@ -60,7 +60,7 @@ extension ConformanceCheck {
                 case LD_OK:
                     try expect(
                         run.result != nil,
-                        "\(pack.name(index)) wrote \(run.written.count) results, or none that is as the header has it")
+                        "\(pack.name(index)) wrote \(run.written.count) results, or a malformed one")
                 case LD_FAILED:
                     try expect(run.written.isEmpty, "\(pack.name(index)) failed, and wrote a result")
                 default: throw ConformanceFailure("migrate of \(pack.name(index)) returned \(run.status)")

@@ -18,8 +18,8 @@ extension ConformanceCheck {
                     let secret = try provider.agree(privateKeys[one], publicKeys[other])
                     try expect(
                         try provider.agree(privateKeys[other], publicKeys[one]) == secret,
-                        "the two sides come to different secrets")
-                    try expect(secrets.insert(secret).inserted, "two pairs of keys come to one secret")
+                        "the two sides get different secrets")
+                    try expect(secrets.insert(secret).inserted, "two pairs of keys get the same secret")
                 }
             }
         },

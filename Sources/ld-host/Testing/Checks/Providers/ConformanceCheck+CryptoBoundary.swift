@@ -104,7 +104,7 @@ extension ConformanceCheck {
             let known = LD_CRYPTO_INCREMENTAL
             try expect(
                 provider.crypto.ability(known) == provider.crypto.ability(known),
-                "the ability \(known) has another table the second time")
+                "the ability \(known) has a different table the second time")
             for id in ["localdata.crypto.unknown/1", "localdata.crypto.incremental/999", "", "x"] {
                 try expect(
                     provider.crypto.ability(id) == nil, "the provider claims the ability '\(id)', which does not exist")
@@ -117,7 +117,8 @@ extension ConformanceCheck {
                     use.data = Data()
                     let expected = try provider.seal(Data(), cipher, use)
                     let found = try provider.sealNothing(cipher, use, at: address)
-                    try expect(found == expected.tag, "\(cipher): nothing at the address \(address) gives another tag")
+                    try expect(
+                        found == expected.tag, "\(cipher): empty inputs at the address \(address) give a different tag")
                 }
                 if provider.crypto.offers(.hkdfSHA256) {
                     let derivation = Derivation(.hkdfSHA256).with {
@@ -127,7 +128,7 @@ extension ConformanceCheck {
                     let key = try provider.deriveFromNothing(derivation, at: address)
                     try expect(
                         try provider.derive(derivation) == key,
-                        "HKDF-SHA256: a salt of no bytes at the address \(address) gives another key")
+                        "HKDF-SHA256: an empty salt at the address \(address) gives a different key")
                 }
             }
             try provider.drawNothing()

@@ -22,7 +22,7 @@ extension ConformanceCheck {
                         size < 16 || sealed.ciphertext != text, "\(cipher): \(size) bytes were not encrypted at all")
                     try expect(
                         try provider.open(sealed, cipher, use) == text,
-                        "\(cipher): \(size) bytes with \(use.data.count) of data came back changed")
+                        "\(cipher): \(size) bytes with \(use.data.count) of data were changed by a round trip")
                 }
             }
         },
@@ -49,7 +49,7 @@ extension ConformanceCheck {
                     let sealed = try provider.seal(text, cipher, other)
                     try expect(
                         seen.allSatisfy { $0.ciphertext != sealed.ciphertext && $0.tag != sealed.tag },
-                        "\(cipher): two keys or nonces that differ in one bit give one ciphertext or tag")
+                        "\(cipher): two keys or nonces that differ in one bit give the same ciphertext or tag")
                     seen.append(sealed)
                 }
             }
@@ -64,10 +64,11 @@ extension ConformanceCheck {
                 let first = try provider.seal(text, cipher, use)
                 // Earlier work of a thread must not affect its next result.
                 _ = try provider.seal(Pattern.data(2, 500), cipher, CipherUse(cipher, seed: 2, dataSize: 0))
-                try expect(try provider.seal(text, cipher, use) == first, "\(cipher): sealed twice, and not alike")
+                try expect(
+                    try provider.seal(text, cipher, use) == first, "\(cipher): sealing twice gives different results")
                 try Worker {
                     let again = try provider.seal(text, cipher, use)
-                    try expect(again == first, "\(cipher): sealed on two threads, and not alike")
+                    try expect(again == first, "\(cipher): sealing on two threads gives different results")
                 }.join()
             }
         },
@@ -82,7 +83,7 @@ extension ConformanceCheck {
                 for round in 0..<20 {
                     try expect(
                         try provider.derive(derivation) == key,
-                        "HKDF-SHA256 gave another key while other threads derived theirs")
+                        "HKDF-SHA256 gave a different key while other threads derived theirs")
                     for cipher in provider.ciphers {
                         let text = Pattern.data(seed, 300 + round * 50)
                         let use = CipherUse(cipher, seed: seed &+ UInt64(round * 1000))
@@ -90,7 +91,7 @@ extension ConformanceCheck {
                         let again = try provider.seal(text, cipher, use)
                         try expect(
                             try again == sealed && provider.open(sealed, cipher, use) == text,
-                            "\(cipher): one thread's text came back changed while others worked")
+                            "\(cipher): one thread's text was changed by a round trip while others worked")
                     }
                 }
             }

@@ -11,10 +11,10 @@ extension ConformanceCheck {
                 let derivation = Derivation(function, seed: 21)
                 let first = try provider.derive(derivation, 48)
                 _ = try provider.derive(Derivation(function, seed: 22), 64)
-                try expect(try provider.derive(derivation, 48) == first, "\(function): the second key is another one")
+                try expect(try provider.derive(derivation, 48) == first, "\(function): the second key differs")
                 try Worker {
                     let again = try provider.derive(derivation, 48)
-                    try expect(again == first, "\(function): another thread's key is another one")
+                    try expect(again == first, "\(function): another thread's key differs")
                 }.join()
             }
         },
@@ -65,7 +65,7 @@ extension ConformanceCheck {
                 var seen: Set<Data> = []
                 for (change, other) in others {
                     let isNew = seen.insert(try provider.derive(other)).inserted
-                    try expect(isNew, "\(function): with another \(change), the same key")
+                    try expect(isNew, "\(function): a change of the \(change) does not change the key")
                 }
             }
         },
@@ -87,11 +87,11 @@ extension ConformanceCheck {
                     let key = try provider.derive(derivation, size)
                     try expect(
                         size < 16 || Data(key.suffix(16)) != Data(repeating: 0xa5, count: 16),
-                        "\(function): of \(size) bytes, the last ones were not written")
+                        "\(function): of \(size) bytes, the last were not written")
                     // Argon2id hashes the length first; the others continue from block to block.
                     try expect(
                         function == .argon2id || key == longest.prefix(size),
-                        "\(function): \(size) bytes are not the first ones of \(longest.count)")
+                        "\(function): \(size) bytes are not the first of \(longest.count)")
                 }
                 try provider.crypto.observeDerive(derivation, count: 0, into: GuardedOutput(1))
                     .refused(.unsupported, "\(function) of no bytes")

@@ -27,12 +27,13 @@ extension ConformanceCheck {
                 third.end()
                 try expect(
                     try provider.open(sealed, cipher, use) == Pattern.data(1, 100),
-                    "\(cipher): what one sealed another does not open")
+                    "\(cipher): one provider does not open what another sealed")
             }
         },
         ConformanceCheck(crypto: "declares.needed", "a provider declares HKDF-SHA256 and a cipher") { provider in
             try expect(
-                provider.crypto.offers(.hkdfSHA256), "it does not declare HKDF-SHA256, by which the host makes subkeys")
+                provider.crypto.offers(.hkdfSHA256),
+                "it does not declare HKDF-SHA256, which the host derives subkeys with")
             try expect(!provider.ciphers.isEmpty, "it declares no cipher that this host knows")
         },
         ConformanceCheck(crypto: "declares.sizes", "sizes and limits are those of the standards") { provider in
@@ -58,11 +59,11 @@ extension ConformanceCheck {
             let declared = provider.incrementalCiphers
             try expect(
                 declared.isEmpty || provider.crypto.incremental != nil,
-                "\(declared) are declared for pieces, and the ability \(LD_CRYPTO_INCREMENTAL) is not there or has no "
+                "\(declared) are declared for pieces, and the ability \(LD_CRYPTO_INCREMENTAL) is missing or has no "
                     + "functions")
             try expect(
                 !declared.isEmpty || provider.crypto.ability(LD_CRYPTO_INCREMENTAL) == nil,
-                "the ability \(LD_CRYPTO_INCREMENTAL) is there, and no cipher is declared for it")
+                "the ability \(LD_CRYPTO_INCREMENTAL) exists, but no cipher is declared for it")
         },
     ]
 }

@@ -31,7 +31,7 @@ extension ConformanceCheck {
             defer { other.end() }
             let bytes = try other.random(16)
             try expect(
-                drawn.withLock { $0.insert(bytes).inserted }, "a provider that was opened anew drew the same 16 bytes")
+                drawn.withLock { $0.insert(bytes).inserted }, "a provider that was opened again drew the same 16 bytes")
         },
         ConformanceCheck(crypto: "random.even", "in a million bytes, each bit is set about half of the time") {
             provider in
@@ -53,9 +53,9 @@ extension ConformanceCheck {
             for size in [24, 32, 64] {
                 let copy = try provider.crypto.drawInCopy(size)
                 let own = try provider.random(size)
-                try expect(own != copy, "a process and its copy by fork drew the same \(size) bytes")
+                try expect(own != copy, "a process and its fork drew the same \(size) bytes")
                 try expect(
-                    try provider.crypto.drawInCopy(size) != copy, "two copies by fork drew the same \(size) bytes")
+                    try provider.crypto.drawInCopy(size) != copy, "two forks drew the same \(size) bytes")
             }
         },
     ]

@@ -50,7 +50,7 @@ extension ConformanceCheck {
                 }
                 try expect(
                     try provider.open(sealed, cipher, use) == Pattern.data(4, 1000),
-                    "\(cipher): what was sealed does not open after forgeries of it were refused")
+                    "\(cipher): a sealed text does not open after forgeries of it were refused")
             }
         },
         ConformanceCheck(crypto: "cipher.zeros", "after a wrong tag, the output has only zeros", if: .ciphers) {
@@ -65,7 +65,8 @@ extension ConformanceCheck {
                     ] {
                         let output = GuardedOutput(size)
                         _ = provider.crypto.observeOpen(cipher.id, forged, use, plaintext: output)
-                        try expect(output.isZero, "\(cipher): a wrong tag over \(size) bytes left more than zeros")
+                        try expect(
+                            output.isZero, "\(cipher): a wrong tag over \(size) bytes left bytes other than zeros")
                     }
                 }
             }
@@ -85,7 +86,8 @@ extension ConformanceCheck {
                         told.formUnion(observed.reports.map { "\($0.code.rawValue) \($0)" })
                     }
                 }
-                try expect(told.count <= 1, "\(cipher): a wrong tag is told in \(told.count) ways: \(told.sorted())")
+                try expect(
+                    told.count <= 1, "\(cipher): a wrong tag has \(told.count) different error texts: \(told.sorted())")
             }
         },
         ConformanceCheck(
@@ -136,10 +138,12 @@ extension ConformanceCheck {
                 for refusal in refusals {
                     try refusal()
                     try expect(
-                        try provider.seal(text, cipher, use) == sealed, "\(cipher): after a refusal it seals otherwise")
+                        try provider.seal(text, cipher, use) == sealed,
+                        "\(cipher): after a refusal it seals differently")
                     try refusal()
                     try expect(
-                        try provider.open(sealed, cipher, use) == text, "\(cipher): after a refusal it opens otherwise")
+                        try provider.open(sealed, cipher, use) == text,
+                        "\(cipher): after a refusal it opens differently")
                 }
             }
         },

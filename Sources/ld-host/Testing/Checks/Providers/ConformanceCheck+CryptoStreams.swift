@@ -116,11 +116,11 @@ extension ConformanceCheck {
                     if index % 2 == 0 {
                         try expect(
                             outputs[index] == sealed[index].ciphertext && stream.seal() == sealed[index].tag,
-                            "\(cipher): a stream that sealed beside others made something else")
+                            "\(cipher): a stream that sealed beside others gave a different result")
                     } else {
                         let what = "\(cipher): a stream that opened beside others"
                         try stream.open(tag: sealed[index].tag).succeeded(what)
-                        try expect(outputs[index] == text, "\(what) gave another text")
+                        try expect(outputs[index] == text, "\(what) gave a different text")
                     }
                 }
             }
@@ -136,8 +136,8 @@ extension ProviderUnderTest {
         let sizes = pieces.count > 4 ? "\(pieces.count) pieces" : "pieces of \(pieces.map(\.count)) bytes"
         let sealing = try BoundaryStream(crypto, cipher, seals: true, use)
         let ciphertext = try pieces.reduce(into: Data()) { $0.append(try sealing.update($1)) }
-        try expect(ciphertext == expected.ciphertext, "\(cipher): \(sizes) were sealed to another ciphertext")
-        try expect(try sealing.seal() == expected.tag, "\(cipher): \(sizes) were sealed with another tag")
+        try expect(ciphertext == expected.ciphertext, "\(cipher): \(sizes) were sealed to a different ciphertext")
+        try expect(try sealing.seal() == expected.tag, "\(cipher): \(sizes) were sealed with a different tag")
         let opening = try BoundaryStream(crypto, cipher, seals: false, use)
         var (opened, rest) = (Data(), expected.ciphertext)
         for piece in pieces {
@@ -145,6 +145,6 @@ extension ProviderUnderTest {
             rest = rest.dropFirst(piece.count)
         }
         try opening.open(tag: expected.tag).succeeded("\(cipher): opening \(sizes)")
-        try expect(opened == text, "\(cipher): \(sizes) were opened to another text")
+        try expect(opened == text, "\(cipher): \(sizes) were opened to a different text")
     }
 }

@@ -63,7 +63,7 @@ extension ConformanceCheck {
             ]
             var isRefused = false
             do { try store.store.apply(changes) } catch { isRefused = true }
-            try expect(isRefused, "a batch with a value above the limit of \(largest) bytes was taken")
+            try expect(isRefused, "a batch with a value above the limit of \(largest) bytes was accepted")
             for (name, text) in [("old", "old"), ("kept", "kept"), ("first", nil), ("large", nil), ("last", nil)] {
                 try store.expect(name, holds: text.map { Data($0.utf8) }, "after a batch failed")
             }

@@ -54,7 +54,8 @@ extension ConformanceCheck {
             store in
             let open = try store.store
             for id in open.abilityIDs {
-                try expect(open.ability(id) == open.ability(id), "the ability \(id) has another table the second time")
+                try expect(
+                    open.ability(id) == open.ability(id), "the ability \(id) has a different table the second time")
             }
             for id in ["localdata.store.unknown/1", "localdata.store.enumeration/999", "", "x"] {
                 try expect(open.ability(id) == nil, "the store claims the ability '\(id)', which does not exist")
@@ -89,7 +90,7 @@ extension ConformanceCheck {
             let found = try open.get(handle)
             try expect(
                 found == Data("value".utf8),
-                "a place whose size ends before its directory: expected 5 bytes, found \(found.shown)")
+                "a namespace whose size ends before its directory: expected 5 bytes, found \(found.shown)")
         },
         ConformanceCheck("boundary.no-lock", "no lock that others need is held while a value is delivered") { store in
             try store.set("value", to: "value")
@@ -102,7 +103,7 @@ extension ConformanceCheck {
                     _ = try open.get(handle)
                     _ = try open.remove(other)
                 }
-                try expect(isDone, "while get hands over a value, another thread cannot set it")
+                try expect(isDone, "while get delivers a value, another thread cannot set it")
                 return true
             }.succeeded()
         },

@@ -22,10 +22,10 @@ extension ConformanceCheck {
             let other = store.place("-other")
             try store.set("mine", to: "1")
             try store.store.set(store.handle(StorageAddress(other, name: "other")), to: Data("2".utf8), attributes: nil)
-            try expect(store.values().map(\.name), are: ["mine"], "the values of one of two places")
-            try expect(store.values(in: other).map(\.name), are: ["other"], "the values of the other of two places")
+            try expect(store.values().map(\.name), are: ["mine"], "the values of one of two namespaces")
+            try expect(store.values(in: other).map(\.name), are: ["other"], "the values of the other of two namespaces")
             let unknown = store.place("-unknown")
-            try expect(store.values(in: unknown).map(\.name), are: [], "the values of an unknown place")
+            try expect(store.values(in: unknown).map(\.name), are: [], "the values of an unknown namespace")
         },
         ConformanceCheck("bulk.prefix", "only values whose names start with the prefix, by bytes, are read", if: .bulk)
         {
@@ -75,7 +75,7 @@ extension ConformanceCheck {
         ConformanceCheck("bulk.stop", "a bulk read ends when the caller stops it", if: .bulk) { store in
             for index in 1...5 { try store.set("name\(index)", to: "value") }
             let count = try store.store.countValues(in: store.place, wanting: 2)
-            try expect(count == 2, "the caller had enough after 2 values, and was given \(count)")
+            try expect(count == 2, "the caller stopped after 2 values, and got \(count)")
         },
         ConformanceCheck("bulk.moment", "all values of a bulk read are from one moment", if: .bulk) { store in
             let names = (10..<30).map { "name\($0)" }
@@ -123,7 +123,7 @@ extension ConformanceCheck {
                     let expected = try attributes(of: value.name, in: store)
                     try expect(
                         value.attributes == expected,
-                        "the attributes of '\(value.name)' among many: expected \(expected), "
+                        "the attributes of '\(value.name)' in a bulk read: expected \(expected), "
                             + "found \(value.attributes.map { "\($0)" } ?? "none")")
                 }
             }
@@ -133,7 +133,7 @@ extension ConformanceCheck {
     private static func expectValue(_ value: BoundaryValue, is expected: Data?, _ when: String = "") throws {
         try expect(
             value.value == expected,
-            "'\(value.name)' among many\(when): expected \(expected.shown), found \(value.value.shown)")
+            "'\(value.name)' in a bulk read\(when): expected \(expected.shown), found \(value.value.shown)")
     }
 
     private static func sorted(_ names: [String]) -> [String] {

@@ -17,12 +17,12 @@ extension ConformanceCheck {
                 store.change("new", "4", in: other),
             ])
             for (name, text) in [("new", "1"), ("replaced", "2"), ("removed", nil), ("never", nil), ("empty", "")] {
-                try store.expect(name, holds: text.map { Data($0.utf8) }, "after many changes")
+                try store.expect(name, holds: text.map { Data($0.utf8) }, "after a bulk change")
             }
             for (name, text) in [("new", "4"), ("removed", "3"), ("never", nil)] {
                 try store.expect(
                     StorageAddress(other, name: name), holds: text.map { Data($0.utf8) },
-                    "after many changes, in another place")
+                    "after a bulk change, in another namespace")
             }
         },
         ConformanceCheck("bulk.latest", "of two changes of the same name in bulk, the later one wins", if: .bulk) {
@@ -31,9 +31,9 @@ extension ConformanceCheck {
                 store.change("set", "1"), store.change("set", "2"), store.change("removed", "1"),
                 store.change("removed", nil), store.change("again", nil), store.change("again", "3"),
             ])
-            try store.expect("set", holds: Data("2".utf8), "set twice among many changes")
-            try store.expect("removed", holds: nil, "set and then removed among many changes")
-            try store.expect("again", holds: Data("3".utf8), "removed and then set among many changes")
+            try store.expect("set", holds: Data("2".utf8), "set twice in a bulk change")
+            try store.expect("removed", holds: nil, "set and then removed in a bulk change")
+            try store.expect("again", holds: Data("3".utf8), "removed and then set in a bulk change")
         },
         ConformanceCheck(
             "bulk.many", "a bulk change may have very many changes, the longest names and several namespaces", if: .bulk
@@ -53,7 +53,7 @@ extension ConformanceCheck {
             for round in 1...2 {
                 let conflicts = try open.apply(
                     many: addresses.enumerated().map { BoundaryChange(address: $1, value: value($0, round)) })
-                try expect(conflicts, are: [], "the indices of changes that expect nothing and are called conflicts")
+                try expect(conflicts, are: [], "the conflicts of changes without expectations")
                 var found: [StorageAddress: Data] = [:]
                 for place in places {
                     for item in try store.values(in: place) {
@@ -84,16 +84,16 @@ extension ConformanceCheck {
                     store.change("last", "new"),
                 ])
             } catch is StorageError { isRefused = true }
-            try expect(isRefused, "among many changes a value above the limit of \(largest) bytes was taken")
+            try expect(isRefused, "a bulk change with a value above the limit of \(largest) bytes was accepted")
             for (name, text) in [("old", "old"), ("kept", "kept"), ("first", nil), ("large", nil), ("last", nil)] {
-                try store.expect(name, holds: text.map { Data($0.utf8) }, "after many changes failed")
+                try store.expect(name, holds: text.map { Data($0.utf8) }, "after a bulk change failed")
             }
         },
         ConformanceCheck("bulk.told", "a watch reports bulk changes", if: .bulk, .watch) { store in
             try store.set("removed", to: "old")
             let watch = try store.watch()
             try store.applyAll([store.change("one", "1"), store.change("removed", nil), store.change("two", "2")])
-            try expectTold(watch, ["one", "removed", "two"], by: "many changes at once", store)
+            try expectTold(watch, ["one", "removed", "two"], by: "a bulk change", store)
         },
     ]
 }

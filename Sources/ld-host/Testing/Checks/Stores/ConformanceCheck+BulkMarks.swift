@@ -12,9 +12,9 @@ extension ConformanceCheck {
                 try write()
                 let mark = try store.mark(of: "value")
                 try expect(mark != 0, "the mark of a value is 0 after \(way)")
-                try expect(!marks.contains(mark), "the mark of a value after \(way) is one that it had before")
+                try expect(!marks.contains(mark), "after \(way), a value has a mark that it had before")
                 try store.set("another", to: "of \(way)")
-                try expect(store.mark(of: "value") == mark, "the mark of a value changed though nobody wrote it")
+                try expect(store.mark(of: "value") == mark, "the mark of a value changed without a write")
                 marks.append(mark)
             }
         },
@@ -25,9 +25,9 @@ extension ConformanceCheck {
                     store.change("set", "\(round)", mark: store.mark(of: "set")),
                     store.change("new\(round)", "new", mark: 0), store.change("never", nil, mark: 0),
                 ])
-                try store.expect("set", holds: Data("\(round)".utf8), "set among many changes that expected its mark")
+                try store.expect("set", holds: Data("\(round)".utf8), "set in a bulk change that expected its mark")
                 try store.expect(
-                    "new\(round)", holds: Data("new".utf8), "set among many changes that expected no value")
+                    "new\(round)", holds: Data("new".utf8), "set in a bulk change that expected no value")
             }
             try store.applyAll([store.change("removed", nil, mark: store.mark(of: "removed"))])
             try store.expect("removed", holds: nil, "removed by a change that expected its mark")
@@ -38,10 +38,10 @@ extension ConformanceCheck {
                 store.change("old", nil, mark: store.mark(of: "old")), store.change("old", "new", mark: 0),
                 store.change("new", "1", mark: 0), store.change("new", nil), store.change("new", "2", mark: 0),
             ])
-            try store.expect("old", holds: Data("new".utf8), "removed and then set among many changes")
-            try store.expect("new", holds: Data("2".utf8), "set, removed and set among many changes")
+            try store.expect("old", holds: Data("new".utf8), "removed and then set in a bulk change")
+            try store.expect("new", holds: Data("2".utf8), "set, removed and set in a bulk change")
             let conflicts = try store.apply([store.change("twice", "1", mark: 0), store.change("twice", "2", mark: 0)])
-            try expect(conflicts, are: [1], "the indices of changes that expect what the one before them took away")
+            try expect(conflicts, are: [1], "the indices of changes whose expectations fail because of the one before")
         },
         ConformanceCheck("bulk.conflicts", "exactly the changes whose expectations failed are reported", if: .bulk) {
             store in
@@ -56,7 +56,7 @@ extension ConformanceCheck {
                 store.change("stale-2", nil, mark: other), store.change("gone", "new", mark: gone),
                 store.change("free", "new"), store.change("never", nil, mark: kept),
             ])
-            try expect(conflicts, are: [1, 2, 4, 5, 7], "the indices of changes that expect what is not so")
+            try expect(conflicts, are: [1, 2, 4, 5, 7], "the indices of changes whose expectations fail")
         },
         ConformanceCheck("bulk.unchanged", "if the expectation of one change fails, no change is made", if: .bulk) {
             store in
@@ -68,7 +68,7 @@ extension ConformanceCheck {
                 store.change("marked", "new", mark: marked), store.change("there", "new", mark: 0),
                 store.change("last", "new"),
             ])
-            try expect(conflicts, are: [4], "the indices of changes that expect what is not so")
+            try expect(conflicts, are: [4], "the indices of changes whose expectations fail")
             let after = try store.values().map { "\($0.name) \($0.value.shown) \($0.mark)" }
             try expect(after, are: before, "the values and marks after changes that were not made")
         },
@@ -93,7 +93,7 @@ extension ConformanceCheck {
                         BoundaryChange(address: StorageAddress(store.place, name: name), value: value),
                     ])
                     try expect(
-                        conflicts, are: [], "the indices of changes that expect nothing and are called conflicts")
+                        conflicts, are: [], "the conflicts of changes without expectations")
                 }
             }
         },
@@ -110,7 +110,7 @@ extension ConformanceCheck {
                     try store.remove(name)
                     try store.set(name, to: same)
                 }
-            ), ("one of many changes", { try store.applyAll([store.change(name, "same")]) }),
+            ), ("a bulk change", { try store.applyAll([store.change(name, "same")]) }),
             (
                 "a batch",
                 {
@@ -143,9 +143,9 @@ extension ConformanceCheck {
         for _ in 0...attempts {
             guard let now = try store.values(prefix: name).first, let text = now.value,
                 let count = Int(String(decoding: text, as: UTF8.self))
-            else { throw ConformanceFailure("'\(name)' is no number while several threads count it up") }
+            else { throw ConformanceFailure("'\(name)' is not a number while several threads increment it") }
             if try store.apply([store.change(name, "\(count + 1)", mark: now.mark)]).isEmpty { return }
         }
-        throw ConformanceFailure("a change found what it expects in none of \(attempts + 1) attempts")
+        throw ConformanceFailure("a change's expectation failed in \(attempts + 1) attempts")
     }
 }

@@ -15,7 +15,7 @@ extension ConformanceCheck {
         ConformanceCheck("enumeration.changes", "a stored name is listed, and a removed one is not", if: .enumeration) {
             store in
             _ = try store.get("never")
-            try expect(store.names(), are: [], "the names of an empty place, one of which was looked for")
+            try expect(store.names(), are: [], "the names of an empty namespace after a look-up")
             try store.set("one", to: "1")
             try store.set("two", to: "2")
             try store.remove("one")
@@ -28,9 +28,9 @@ extension ConformanceCheck {
             let other = store.place("-other")
             try store.set("mine", to: "1")
             try store.store.set(store.handle(StorageAddress(other, name: "other")), to: Data("2".utf8), attributes: nil)
-            try expect(store.names(), are: ["mine"], "the names of one of two places")
-            try expect(store.names(in: other), are: ["other"], "the names of the other of two places")
-            try expect(store.names(in: store.place("-unknown")), are: [], "the names of an unknown place")
+            try expect(store.names(), are: ["mine"], "the names of one of two namespaces")
+            try expect(store.names(in: other), are: ["other"], "the names of the other of two namespaces")
+            try expect(store.names(in: store.place("-unknown")), are: [], "the names of an unknown namespace")
         },
         ConformanceCheck(
             "enumeration.prefix", "only names that start with the prefix, by bytes, are listed", if: .enumeration
@@ -75,7 +75,7 @@ extension ConformanceCheck {
             }
             try found.succeeded()
             try expect(
-                found.pieces.count == 2, "the caller had enough after 2 names, and was given \(found.pieces.count)")
+                found.pieces.count == 2, "the caller stopped after 2 names, and got  \(found.pieces.count)")
         },
         ConformanceCheck(
             "enumeration.places", "every namespace that has a value is listed once, and no other", if: .enumeration
@@ -93,7 +93,7 @@ extension ConformanceCheck {
                 if place.scope.hasPrefix(store.place.scope) { found.append("\(place)") }
                 return true
             }
-            try expect(sorted(found), are: sorted(places.map { "\($0)" }), "the places")
+            try expect(sorted(found), are: sorted(places.map { "\($0)" }), "the namespaces")
         },
         ConformanceCheck(
             "enumeration.concurrent", "a name that stays is listed once while others come and go",
@@ -118,10 +118,10 @@ extension ConformanceCheck {
                 return !isStuck
             }
             try expect(!isStuck, "while names are listed, another thread cannot set or remove a value")
-            try expect(same(found, sorted(found)), "the names are out of order or given twice: \(found)")
+            try expect(same(found, sorted(found)), "the names are out of order or listed twice: \(found)")
             for name in steady {
                 let count = found.count { $0 == name }
-                try expect(count == 1, "'\(name)', there all the while, was given \(count) times")
+                try expect(count == 1, "'\(name)', stored all the time, was listed \(count) times")
             }
         },
     ]

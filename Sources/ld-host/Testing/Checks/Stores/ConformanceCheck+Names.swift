@@ -65,7 +65,7 @@ extension ConformanceCheck {
             try expect(
                 open.remove(store.handle(addresses[index])), "\(addresses[index].debugText) cannot be removed")
         }
-        try look("after every second was removed") { $0 % 2 == 1 }
+        try look("after every second one was removed") { $0 % 2 == 1 }
     }
 
     private static let strangeNames = [

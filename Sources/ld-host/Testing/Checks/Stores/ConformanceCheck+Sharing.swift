@@ -61,10 +61,12 @@ extension ConformanceCheck {
         ) { store in
             let watch = try store.watch()
             _ = try store.peer([.set(name: "value", seed: 1, size: 100)])
-            try expect(watch.hears("value", within: store.patience), "the set by another process was not told")
+            try expect(
+                watch.hears("value", within: store.patience), "the watch did not report a set by another process")
             watch.forget()
             _ = try store.peer([.remove(name: "value")])
-            try expect(watch.hears("value", within: store.patience), "the remove by another process was not told")
+            try expect(
+                watch.hears("value", within: store.patience), "the watch did not report a remove by another process")
         },
     ]
 }

@@ -32,14 +32,14 @@ extension ConformanceCheck {
                 let found = observed.pieces.reduce(into: Data()) { $0.append($1) }
                 try expect(
                     found == value,
-                    "a value of \(size) bytes came in \(observed.pieces.count) pieces that make up another")
+                    "a value of \(size) bytes came in \(observed.pieces.count) pieces that do not make up the value")
             }
         },
         ConformanceCheck("streaming.absent", "reading distinguishes an empty value from an absent one", if: .streaming)
         { store in
             let absent = try store.store.observeRead(store.handle("never"))
-            try expect(try absent.succeeded() == LD_ABSENT, "reading what is not there returned \(absent.status)")
-            try expect(absent.pieces.isEmpty, "reading what is not there gave \(absent.pieces.count) pieces")
+            try expect(try absent.succeeded() == LD_ABSENT, "reading an absent value returned \(absent.status)")
+            try expect(absent.pieces.isEmpty, "reading an absent value gave \(absent.pieces.count) pieces")
             _ = try store.store.write(store.handle("empty"), pieces: [])
             let empty = try store.store.observeRead(store.handle("empty"))
             try expect(try empty.succeeded() == LD_OK, "reading an empty value returned \(empty.status)")
@@ -76,7 +76,7 @@ extension ConformanceCheck {
             let observed = try store.store.observeRead(store.handle("value")) { _ in false }
             try expect(
                 observed.pieces.count == 1,
-                "the caller had enough after 1 piece, and was given \(observed.pieces.count)")
+                "the caller stopped after 1 piece, and got  \(observed.pieces.count)")
             try expect(
                 observed.status == LD_STOPPED && observed.reports.isEmpty,
                 "a read that the caller stopped returned \(observed.status) with \(observed.reports.count) reports; "
@@ -124,8 +124,8 @@ extension ConformanceCheck {
             }
             try observed.succeeded()
             let found = observed.pieces.reduce(into: Data()) { $0.append($1) }
-            try expect(found == old || found == new, "the pieces are of two values")
-            try store.expect("value", holds: new, "that replaced one while it was read")
+            try expect(found == old || found == new, "the pieces belong to two values")
+            try store.expect("value", holds: new, "after it replaced one that was being read")
         },
     ]
 }

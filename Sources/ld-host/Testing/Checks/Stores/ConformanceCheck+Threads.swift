@@ -22,7 +22,7 @@ extension ConformanceCheck {
                     try store.set(name, to: value)
                     try store.expect(name, holds: value, "just set by the only thread that uses the name")
                     if round % 3 == 2 {
-                        try expect(store.remove(name), "'\(name)': remove says that there was no value")
+                        try expect(store.remove(name), "'\(name)': remove reports that there was no value")
                         try store.expect(name, holds: nil, "just removed by the only thread that uses the name")
                     }
                 }
@@ -59,7 +59,7 @@ extension ConformanceCheck {
                 while !isDone.isRaised {
                     let observed = open.observeGet(handle)
                     try observed.succeeded()
-                    try expect(observed.status == 0, "a reader saw no value while one was replaced by another")
+                    try expect(observed.status == 0, "a reader saw no value while it was replaced")
                 }
             }
         },

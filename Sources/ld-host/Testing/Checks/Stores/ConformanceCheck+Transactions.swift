@@ -12,7 +12,7 @@ extension ConformanceCheck {
             try transaction.set(store.handle("new"), to: Data("new".utf8))
             try transaction.set(store.handle("old"), to: Data("changed".utf8))
             let was = try transaction.remove(store.handle("removed"))
-            try expect(was, "remove in a transaction says that there was no value")
+            try expect(was, "remove in a transaction reports that there was no value")
             for (name, text) in [("new", "new"), ("old", "changed"), ("removed", nil)] {
                 let found = try transaction.get(store.handle(name))
                 try expect(
@@ -29,10 +29,10 @@ extension ConformanceCheck {
             try transaction.set(store.handle("new"), to: Data("new".utf8))
             try transaction.set(store.handle("old"), to: Data("changed".utf8))
             let isDone = try store.elsewhere {
-                try store.expect("new", holds: nil, "set in a transaction under way")
-                try store.expect("old", holds: Data("old".utf8), "changed in a transaction under way")
+                try store.expect("new", holds: nil, "set in an uncommitted transaction")
+                try store.expect("old", holds: Data("old".utf8), "changed in an uncommitted transaction")
             }
-            try expect(isDone, "while a transaction is under way, another thread cannot read")
+            try expect(isDone, "while a transaction is open, another thread cannot read")
         },
         ConformanceCheck("transaction.commit", "a commit makes every change take effect", if: .transactions) { store in
             try store.set("removed", to: "old")
@@ -84,7 +84,9 @@ extension ConformanceCheck {
         do {
             try transaction.commit()
             try expect(
-                !hasWon, "a transaction that \(readsOnly ? "read" : "changed") a value committed over a change of it")
+                !hasWon,
+                "a transaction that \(readsOnly ? "read" : "changed") a value committed although another thread had changed it"
+            )
             try store.expect(own, holds: mine, "set in a committed transaction")
         } catch StorageError.busy {
             try expect(hasWon, "a commit was refused although no other change succeeded")

@@ -7,10 +7,10 @@ extension ConformanceCheck {
         ConformanceCheck("value.empty", "an empty value is stored, and is not absent") { store in
             try store.set("empty", to: Data())
             try store.expect("empty", holds: Data())
-            try expect(store.store.exists(store.handle("empty")), "exists says that an empty value is not there")
+            try expect(store.store.exists(store.handle("empty")), "exists returns false for an empty value")
             try store.set("emptied", to: "something")
             try store.set("emptied", to: Data())
-            try store.expect("emptied", holds: Data(), "that replaced another value")
+            try store.expect("emptied", holds: Data(), "after it replaced another value")
         },
         ConformanceCheck("value.bytes", "every byte is returned unchanged") { store in
             let ascending = Data((0...255).map { UInt8($0) })
@@ -51,7 +51,7 @@ extension ConformanceCheck {
             let observed = try Pattern.data(1, Int(largest) + 1).withUnsafeBytes {
                 try store.store.observeSet(store.handle("value"), to: $0)
             }
-            try expect(observed.status < 0, "a value of \(largest + 1) bytes was taken; the limit is \(largest)")
+            try expect(observed.status < 0, "a value of \(largest + 1) bytes was accepted; the limit is \(largest)")
             let code = observed.reports.first?.code.rawValue ?? 0
             try expect(
                 code == StorageError.Code.valueTooLarge.rawValue,
@@ -69,7 +69,7 @@ extension ConformanceCheck {
             buffer.copyBytes(from: value)
             try store.store.observeSet(store.handle("lent"), to: UnsafeRawBufferPointer(buffer)).succeeded()
             buffer.initializeMemory(as: UInt8.self, repeating: 0xee)
-            try store.expect("lent", holds: value, "after the caller's buffer was used again")
+            try store.expect("lent", holds: value, "after the caller reused its buffer")
         },
         ConformanceCheck("value.secret", "no value appears in an error or a log") { store in
             let marks = ["9b1dc3a7-secret-mark", "OWIxZGMzYTctc2VjcmV0LW1hcms"]
@@ -87,7 +87,7 @@ extension ConformanceCheck {
             try store.remove("secret")
             let texts = store.subject.log.messages + reports.flatMap { [$0.message, $0.hint] }
             for text in texts where marks.contains(where: { text.contains($0) }) {
-                throw ConformanceFailure("a log message or an error holds the value that was stored")
+                throw ConformanceFailure("a log message or an error contains the stored value")
             }
         },
     ]

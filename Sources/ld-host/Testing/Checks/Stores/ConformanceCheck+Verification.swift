@@ -42,7 +42,7 @@ extension ConformanceCheck {
             }
             try store.store.wipe(store.place)
             let files = try store.files(holding: Data(secret.utf8))
-            try expect(files.isEmpty, "after a wipe, what was removed is in \(files.joined(separator: ", "))")
+            try expect(files.isEmpty, "after a wipe, parts of removed values are in \(files.joined(separator: ", "))")
         },
         ConformanceCheck("wipe.harmless", "a wipe leaves every value as it is", if: .wiping) { store in
             try store.set("small", to: Pattern.data(1, 100))

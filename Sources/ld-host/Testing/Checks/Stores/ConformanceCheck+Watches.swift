@@ -12,7 +12,8 @@ extension ConformanceCheck {
             ] as [(String, () throws -> Void)] {
                 watch.forget()
                 try change()
-                try expect(watch.hears("value", within: store.patience), "the \(what) of a value was not told")
+                try expect(
+                    watch.hears("value", within: store.patience), "the watch did not report the \(what) of a value")
             }
         },
         ConformanceCheck("watch.bulk", "a watch reports changes by batch, in pieces and by transaction", if: .watch) {
@@ -44,12 +45,14 @@ extension ConformanceCheck {
             for name in names {
                 watch.forget()
                 try store.set(name, to: "2")
-                try expect(watch.hears(name, within: store.patience), "the set of '\(name.prefix(20))' was not told")
+                try expect(
+                    watch.hears(name, within: store.patience),
+                    "the watch did not report the set of '\(name.prefix(20))'")
             }
             let wrong = watch.told.filter { told in
                 !told.isEmpty && !names.contains { $0.utf8.elementsEqual(told.utf8) }
             }
-            try expect(wrong, are: [], "names that were told and are not stored")
+            try expect(wrong, are: [], "reported names that are not stored")
         },
         ConformanceCheck("watch.prefix", "a watch does not report other names and namespaces", if: .watch) { store in
             let watch = try store.watch(prefix: "in/")
@@ -59,20 +62,22 @@ extension ConformanceCheck {
             try store.remove("out")
             // Reports arrive with a delay; once this one has arrived, the earlier ones would have too.
             try store.set("in/last", to: "1")
-            try expect(watch.hears("in/last", within: store.patience), "the set of a watched name was not told")
+            try expect(
+                watch.hears("in/last", within: store.patience), "the watch did not report the set of a watched name")
             let wrong = watch.told.filter { !$0.isEmpty && $0 != "in/last" }
-            try expect(wrong, are: [], "names that were told and are not watched")
+            try expect(wrong, are: [], "reported names that are not watched")
         },
         ConformanceCheck("watch.end", "nothing is reported after a watch has ended", if: .watch) { store in
             let ended = try store.watch()
             let other = try store.watch()
             try store.set("before", to: "1")
-            try expect(ended.hears("before", within: store.patience), "the set of a watched name was not told")
+            try expect(
+                ended.hears("before", within: store.patience), "the watch did not report the set of a watched name")
             ended.end()
             ended.forget()
             try store.set("after", to: "1")
             try expect(other.hears("after", within: store.patience), "ending one watch ended another")
-            try expect(ended.told, are: [], "names that were told after the end")
+            try expect(ended.told, are: [], "names reported after the end")
         },
     ]
 
@@ -80,7 +85,9 @@ extension ConformanceCheck {
         _ watch: BoundaryWatch, _ names: [String], by what: String, _ store: StoreUnderTest
     ) throws {
         for name in names {
-            try expect(watch.hears(name, within: store.patience), "the change of '\(name)' by \(what) was not told")
+            try expect(
+                watch.hears(name, within: store.patience), "the watch did not report the change of '\(name)' by \(what)"
+            )
         }
         watch.forget()
     }
