@@ -1,40 +1,40 @@
 internal import LocalDataAPI
 
-/// What an audit tells of one key.
+/// The audit's report on one key.
 public struct AuditEntry: Encodable, Sendable {
-    /// What becomes of a key's policy here.
+    /// How this configuration applies a key's policy.
     public enum Enforcement: String, Encodable, Sendable {
-        /// The key asks for no protection.
+        /// The key needs no protection.
         case none
         /// The policy is applied to every value.
         case enforced
-        /// The configuration lets values be stored although the policy cannot be applied.
+        /// The configuration accepts values although the policy cannot be applied.
         case advisory
-        /// Values are neither read nor written, because the policy cannot be applied.
+        /// Values can be neither read nor written, because the policy cannot be applied.
         case refused
     }
 
     /// `domain[:scope]/name`.
     public let address: String
-    /// The catalog that lists the key; `nil` for one that is stored and in no catalog.
+    /// The catalog that lists the key; `nil` for a stored key without a catalog.
     public let catalog: String?
-    /// What the key is.
+    /// The key's description.
     public let description: String
-    /// Who answers for it.
+    /// The key's owner.
     public let owner: String
     /// The value's type, if it is known.
     public let type: String
     /// The format of its bytes.
     public let serializer: String
-    /// How it is to be protected.
+    /// The key's policy.
     public let policy: String
-    /// What becomes of that here.
+    /// How the policy is applied here.
     public let enforcement: Enforcement
-    /// Why the policy is refused, or why nothing is known of the value.
+    /// Why the policy is refused, or why the value could not be examined.
     public let reason: String?
     /// When it is synchronized.
     public let sync: String
-    /// On which devices it may be used.
+    /// The devices that may use the key.
     public let availability: String
     /// The store that serves it.
     public let store: String?
@@ -44,12 +44,12 @@ public struct AuditEntry: Encodable, Sendable {
     public let plugin: String?
     /// Where the store was chosen.
     public let why: String?
-    /// Whether a value is stored; `nil` if it cannot be told.
+    /// Whether a value is stored; `nil` if unknown.
     public let isStored: Bool?
-    /// The value's size in bytes, if the store tells it.
+    /// The value's size in bytes, if the store reports it.
     public let size: UInt64?
-    /// When it was written, in nanoseconds since 1970 UTC, if the store tells it.
+    /// When the value was written, in nanoseconds since 1970 UTC, if the store reports it.
     public let modified: Int64?
-    /// The version of the app that wrote it, if the store tells it.
+    /// The version of the app that wrote the value, if the store reports it.
     public let appVersion: String?
 }

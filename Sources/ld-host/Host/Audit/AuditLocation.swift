@@ -1,4 +1,4 @@
-/// What an audit says of the keys of one scope of a domain together.
+/// The audit's summary of the keys in one scope of a domain.
 public struct AuditLocation: Encodable, Sendable {
     /// `domain[:scope]`.
     public let location: String
@@ -8,18 +8,17 @@ public struct AuditLocation: Encodable, Sendable {
     public private(set) var plugin: String?
     /// Where the store was chosen.
     public private(set) var why: String?
-    /// How many keys there are, also those never written.
+    /// The number of keys, including those never written.
     public private(set) var keys = 0
-    /// How many of them are stored.
+    /// The number of stored keys.
     public private(set) var stored = 0
-    /// How many are in no catalog.
+    /// The number of keys in no catalog.
     public private(set) var uncataloged = 0
-    /// How many bytes are stored, as far as the store tells.
+    /// The number of stored bytes, as far as the store reports it.
     public private(set) var size: UInt64 = 0
-    /// How many keys are protected how: `plain`, or what becomes of a policy.
+    /// The number of keys by protection: `plain`, or how the policy is applied.
     public private(set) var protection: [String: Int] = [:]
-    /// Why a policy is refused or only advisory, or why nothing is known of a value: of the first key of which that is
-    /// so.
+    /// Why a policy is refused or only advisory, or why a value could not be examined: for the first such key.
     public private(set) var reason: String?
 
     init(_ location: String) { self.location = location }

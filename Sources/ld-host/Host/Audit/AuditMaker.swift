@@ -1,15 +1,15 @@
 internal import LocalDataAPI
 
-/// Asks the stores what an audit wants to know.
+/// Collects an audit's facts from the stores.
 struct AuditMaker {
-    /// The keys of one place, or of one domain that has none here.
+    /// The keys of one namespace, or of one domain that has none here.
     private struct Site {
         let label: String
-        /// Whose stored names are asked for, and what they start with.
+        /// The domain whose stored names are listed, and their prefix.
         var listed: (domain: StorageDomain, prefix: String)?
         /// The keys of catalogs.
         var keys: [(key: AnyStorageKey, address: StorageAddress)] = []
-        /// Those that have no place.
+        /// Keys without a namespace.
         var unplaced: [AuditEntry] = []
         let place: StorageNamespace?
     }
@@ -17,7 +17,7 @@ struct AuditMaker {
     let access: StoreAccess
     let selection: StorageSelection
     private var failures: [StorageError] = []
-    /// Stores that did not answer in time, with the error: each is waited for once.
+    /// Stores that did not answer in time, with the error: each is waited for only once.
     private var silent: [String: StorageError] = [:]
 
     private var snapshot: RouterSnapshot { access.snapshot }
@@ -49,7 +49,7 @@ struct AuditMaker {
             origin: origin, entries: entries, locations: locations, routes: routes, failures: failures.map(\.message))
     }
 
-    /// What is to be looked at, in order of the locations.
+    /// The sites to examine, ordered by location.
     private mutating func sites() async throws -> [Site] {
         var sites: [StorageNamespace: Site] = [:]
         for (domain, prefix) in try await scopes() {
@@ -75,7 +75,7 @@ struct AuditMaker {
     private func isSelected(
         _ key: AnyStorageKey, _ address: StorageAddress, _ sites: [StorageNamespace: Site]
     ) -> Bool {
-        // A domain that names its scope and one that leaves it to the configuration may be one place.
+        // A domain with an explicit scope and one with a configured scope may be the same namespace.
         guard case .scope(_, let prefix) = selection else {
             return selection.contains(key.descriptor.domain, key.descriptor.name)
         }
@@ -96,7 +96,7 @@ struct AuditMaker {
         }
     }
 
-    /// Hands out the keys of a site, those of catalogs among those that are stored, by their names' bytes.
+    /// Passes the keys of a site, from catalogs and from the store, ordered by their names' bytes.
     private mutating func visit(_ site: Site, _ body: (AuditEntry) -> Void) async {
         for entry in site.unplaced { body(entry) }
         var keys = site.keys.sorted {
@@ -126,7 +126,7 @@ struct AuditMaker {
         for (key, address) in keys { body(await entry(for: key, at: address)) }
     }
 
-    /// Notes what keeps a part of the report from being made, once.
+    /// Records what keeps a part of the report from being made, once.
     private mutating func note(_ error: StorageError, of store: String?) {
         if let store, error.code == .timedOut, silent.updateValue(error, forKey: store) != nil { return }
         if !failures.contains(where: { $0.message == error.message }) { failures.append(error) }
@@ -166,7 +166,7 @@ struct AuditMaker {
             isJudged = true
             (isStored, attributes) = try await look(at: address, in: store)
         } catch {
-            // What is wrong with a policy stands with its key.
+            // Policy errors are reported with their key.
             if let open, isJudged || error.code == .timedOut { note(error, of: open.name) }
             reason = reason ?? error.message
         }
@@ -183,7 +183,7 @@ struct AuditMaker {
             appVersion: attributes?.appVersion)
     }
 
-    /// What becomes of a policy, in the report's words.
+    /// How a policy is applied, in the report's words.
     private static func enforcement(of protection: Protection) -> (AuditEntry.Enforcement, String?) {
         switch protection.outcome {
         case .refused(let error): (.refused, error.message)

@@ -2,7 +2,7 @@ internal import LocalDataAPI
 
 /// An audit as text.
 package enum AuditText {
-    /// A catalog's keys, without looking at a store.
+    /// A catalog's keys, without accessing a store.
     static func catalog(_ name: String, _ keys: [StorageKeyDescriptor]) -> String {
         let lines = keys.sorted { "\($0.domain)/\($0.name)" < "\($1.domain)/\($1.name)" }.map { key in
             """
@@ -15,14 +15,14 @@ package enum AuditText {
         return "catalog \(safe(name)): \(keys.count) keys\n\n" + lines.joined(separator: "\n\n") + "\n"
     }
 
-    /// When and of what the report was made.
+    /// When and from what the report was made.
     static func origin(_ origin: StorageAuditReport.Origin) -> String {
         let files = origin.configuration.isEmpty ? ["built-in defaults"] : origin.configuration
         return "audit of \(safe(origin.host)), \(origin.time), by ld-host \(origin.version); "
             + "configuration: \(files.map(safe).joined(separator: ", "))\n"
     }
 
-    /// A line for each location, and what is to be seen to there.
+    /// A line per location, with anything that needs attention.
     static func locations(_ report: StorageAuditReport) -> String {
         report.locations.map { location in
             var parts = [safe(location.location) + ": " + summary(location)]
@@ -31,7 +31,7 @@ package enum AuditText {
         }.joined()
     }
 
-    /// How many keys there are, and how they are protected: `7,910 keys, plain, in no catalog, 812,345 bytes`.
+    /// The number of keys and their protection: `7,910 keys, plain, in no catalog, 812,345 bytes`.
     package static func summary(_ location: AuditLocation) -> String {
         var parts = [location.keys.counted("key", isGrouped: true)]
         let kinds = location.protection.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -45,7 +45,7 @@ package enum AuditText {
         return parts.joined(separator: ", ")
     }
 
-    /// The way of each domain to its plugin.
+    /// The route of each domain to its plugin.
     static func routes(_ report: StorageAuditReport) -> String {
         report.routes.map { route in
             let plugin = route.plugin.map { "of \(safe($0))" } ?? "cannot be opened: \(safe(route.problem ?? ""))"
@@ -55,7 +55,7 @@ package enum AuditText {
         }.joined(separator: "\n") + "\n"
     }
 
-    /// What the report lacks.
+    /// The parts that the report lacks.
     static func failures(_ report: StorageAuditReport) -> String {
         report.failures.map { "incomplete: \(safe($0))\n" }.joined()
     }
@@ -65,7 +65,7 @@ package enum AuditText {
         report.entries.map(text).joined(separator: "\n\n") + "\n"
     }
 
-    /// The keys, grouped by catalog; those in none come last.
+    /// The keys, grouped by catalog; those without a catalog come last.
     static func grouped(_ report: StorageAuditReport) -> String {
         let groups = Dictionary(grouping: report.entries) { $0.catalog ?? "" }
         let names = groups.keys.sorted { ($0.isEmpty ? 1 : 0, $0) < ($1.isEmpty ? 1 : 0, $1) }
@@ -76,7 +76,7 @@ package enum AuditText {
         }.joined(separator: "\n")
     }
 
-    /// All that is known of a key.
+    /// The facts about a key.
     package static func text(_ entry: AuditEntry) -> String {
         var lines = [safe(entry.address)]
         if !entry.description.isEmpty { lines.append("  \(safe(entry.description))") }
@@ -91,10 +91,10 @@ package enum AuditText {
         return lines.joined(separator: "\n")
     }
 
-    /// What stands in the place of a report that could not be made.
+    /// The text that replaces a report that could not be made.
     static func failure(_ error: any Error) -> String { "the audit cannot be made: \(safe("\(error)"))\n" }
 
-    /// Whether and what is stored, in words.
+    /// Whether a value is stored, and its size, in words.
     static func state(of entry: AuditEntry) -> String {
         guard let isStored = entry.isStored else { return "not known whether stored" }
         guard isStored else { return "not stored" }
@@ -103,6 +103,6 @@ package enum AuditText {
         return "stored, \(size), \(time)"
     }
 
-    /// Text without control characters, which a name may have.
+    /// Text without control characters, which a name may contain.
     package static func safe(_ text: String) -> String { PathText.shown(text) }
 }

@@ -1,10 +1,10 @@
 internal import Glibc
 public import LocalDataAPI
 
-/// What is stored, where, by which plugin, how protected, and who answers for it: every key of the registered catalogs,
-/// also those never written, and every stored value that no catalog lists. Values are never read.
+/// What is stored, where, by which plugin, how it is protected, and who owns it: every key of the registered catalogs,
+/// including those never written, and every stored value that no catalog lists. Values are never read.
 public struct StorageAuditReport: Encodable, Sendable {
-    /// A domain's way to its store and plugin.
+    /// A domain's route to its store and plugin.
     public struct Route: Encodable, Sendable {
         /// The domain.
         public let domain: String
@@ -16,15 +16,15 @@ public struct StorageAuditReport: Encodable, Sendable {
         public let plugin: String?
         /// Where the store was chosen.
         public let why: String
-        /// What becomes of the store's values, e.g. `durable`; `nil` if the store cannot be opened.
+        /// How long the store keeps values, e.g. `durable`; `nil` if the store cannot be opened.
         public let durability: String?
-        /// How the store seals its values, against whom that protects and against whom not; `nil` for not at all.
+        /// How the store seals its values, and which attackers that protects against; `nil` if it does not.
         public let sealing: String?
-        /// Why the store cannot be opened, if so.
+        /// Why the store cannot be opened, if it cannot.
         public let problem: String?
     }
 
-    /// When and of what a report was made.
+    /// When and from what a report was made.
     public struct Origin: Encodable, Sendable {
         /// The time in UTC: `2026-01-31T12:00:00Z`.
         public let time: String
@@ -32,33 +32,33 @@ public struct StorageAuditReport: Encodable, Sendable {
         public let host: String
         /// The version of the host that made it.
         public let version: String
-        /// The files and flags that were the configuration, besides the built-in defaults; the later ones win.
+        /// The files and flags of the configuration, besides the built-in defaults; later ones override earlier ones.
         public let configuration: [String]
     }
 
-    /// When and of what it was made.
+    /// When and from what it was made.
     public let origin: Origin
-    /// The keys, in order of their locations, and of their names' bytes.
+    /// The keys, ordered by location and by their names' bytes.
     public let entries: [AuditEntry]
-    /// The keys of each scope of a domain together, in order. They count those as well that are not in ``entries``.
+    /// A summary per scope of a domain, in order. It also counts keys that are not in ``entries``.
     public let locations: [AuditLocation]
     /// Every domain's route, in order of the domains.
     public let routes: [Route]
-    /// What could not be listed or looked at, and why: the report lacks what these stores hold. Empty if it is
+    /// What could not be listed or examined, and why: the report lacks the contents of these stores. Empty if it is
     /// complete.
     public let failures: [String]
 
-    /// The same without the keys, which were handed out.
+    /// The report without its keys, which were passed on separately.
     package var withoutEntries: StorageAuditReport {
         StorageAuditReport(origin: origin, entries: [], locations: locations, routes: routes, failures: failures)
     }
 
-    /// The keys of one catalog as text, without looking at any store.
+    /// The keys of one catalog as text, without accessing any store.
     public static func renderText(_ catalog: some StorageKeyCatalog) -> String {
         AuditText.catalog(catalog.name, catalog.allKeys.map(\.descriptor))
     }
 
-    /// The report as text: where it is from, the routes, the failures, then a line for each location.
+    /// The report as text: its origin, the routes, the failures, then a line per location.
     public func text() -> String {
         AuditText.origin(origin) + "\n" + AuditText.routes(self) + AuditText.failures(self) + "\n"
             + AuditText.locations(self)

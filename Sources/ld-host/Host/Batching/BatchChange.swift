@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// One change of a batch, with its store and what seals its value.
+/// One change of a batch, with its store and the layers that seal its value.
 struct BatchChange: Sendable {
-    /// What changes; two that are equal are the same value.
+    /// Identifies the value; equal targets are the same value.
     struct Target: Hashable {
         let store: ObjectIdentifier
         let address: StorageAddress
@@ -23,7 +23,7 @@ struct BatchChange: Sendable {
 
     var target: Target { resolved.target }
 
-    /// What the store is to do, once the value is sealed.
+    /// The change for the store, with the sealed value.
     func change(_ keys: BatchSeals.Keys) throws(StorageError) -> StorageChange<StoreHandle> {
         StorageChange(
             key: resolved.handle, value: try data.map { (data) throws(StorageError) in try seal(data, keys) },
@@ -41,7 +41,7 @@ struct BatchChange: Sendable {
 }
 
 extension ResolvedKey {
-    /// What a change of this value changes.
+    /// The target of this change.
     var target: BatchChange.Target {
         BatchChange.Target(
             store: ObjectIdentifier(open), address: address, directory: address.place.directory)

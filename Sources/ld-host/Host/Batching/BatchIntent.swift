@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The journal's entry of a batch: which values it changes, and whether it is decided. It says no value.
+/// The journal's entry of a batch: which values it changes, and whether it is decided. It contains no value.
 struct BatchIntent: Codable {
     static let kind = "batch"
 
@@ -32,7 +32,7 @@ struct BatchIntent: Codable {
         let changes: [Change]
     }
 
-    /// Whether it takes effect. Until then nothing has changed, and what was put beside the values is removed.
+    /// Whether the batch takes effect. Until then nothing has changed, and the staged values are removed.
     var isDecided: Bool
     let stores: [Store]
 
@@ -45,7 +45,7 @@ struct BatchIntent: Codable {
         }
     }
 
-    /// - Throws: `corrupt` if the entry is no such.
+    /// - Throws: `corrupt` if the payload is not such an entry.
     init(_ payload: Data, of id: IntentID) throws(StorageError) {
         do { self = try JSONDecoder().decode(Self.self, from: payload) } catch {
             throw StorageError(.corrupt, "the journal's entry \(id) of a batch cannot be understood")
@@ -58,15 +58,15 @@ struct BatchIntent: Codable {
         }
     }
 
-    /// Its text for people.
+    /// A description for people.
     var subject: String {
         let count = stores.reduce(0) { $0 + $1.changes.count }
         let names = stores.map { "'\($0.name)'" }.joined(separator: ", ")
         return "a batch of \(count) changes in \(names)"
     }
 
-    /// - Throws: `busy` if a batch was decided and is not in place: what looks at values one by one would take its old
-    ///   values for the last ones.
+    /// - Throws: `busy` if a batch was decided but is not in place: code that reads values one by one would see its old
+    ///   values as current.
     static func requireNone(_ snapshot: RouterSnapshot) throws(StorageError) {
         let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
         for pending in try journal.pending(kind: kind) where pending.state == .interrupted {

@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 
-/// Completes batches that were decided and interrupted, and clears those that were not decided. Everything may wait.
+/// Completes interrupted batches that were decided, and discards those that were not. Every call may wait.
 struct BatchRecovery {
     let snapshot: RouterSnapshot
 
-    /// All that were interrupted; another process may be quicker, which is as good. What keeps one from being completed
-    /// is logged, and keeps nothing else: its store may be one that nobody else needs.
+    /// Recovers all interrupted batches; another process may do so first. If one cannot be completed, that is logged
+    /// and does not affect the others: its store may be one that nobody else needs.
     func recoverAll() {
         do throws(StorageError) {
             let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
@@ -17,8 +17,9 @@ struct BatchRecovery {
         }
     }
 
-    /// The same, and has each open store complete what was committed in it alone, by an owner that has died since the
-    /// store was opened: a store does that before it begins a transaction. Reading alone would see a part of it.
+    /// Recovers all interrupted batches, and makes each open store complete its own committed batches whose owner has
+    /// died since the store was opened. A store does that before it begins a transaction; a mere read would see a part
+    /// of the batch.
     func recoverAndSettle() {
         recoverAll()
         for slot in snapshot.stores {
@@ -40,7 +41,7 @@ struct BatchRecovery {
         }
     }
 
-    /// Completes or clears one.
+    /// Completes or discards one batch.
     func recover(_ intent: Intent) throws(StorageError) {
         let entry = try BatchIntent(intent.payload, of: intent.id)
         var groups: [(scope: AtomicScope, addresses: [StorageAddress])] = []
@@ -62,7 +63,7 @@ struct BatchRecovery {
 
     private func open(_ store: BatchIntent.Store, for entry: BatchIntent) throws(StorageError) -> OpenStore {
         for slot in snapshot.stores {
-            // Another name, or another store under the name: what it was configured as is what counts.
+            // The name may differ, or belong to another store now; the store's identity counts.
             guard let open = try? slot.openIfNeeded(), open.identity == store.identity else { continue }
             return open
         }
@@ -73,15 +74,14 @@ struct BatchRecovery {
             hint: "configure it again, under any name, so that the batch can be completed")
     }
 
-    /// Keeps values from being sealed anew meanwhile, as whoever writes them does, and other batches from coming
-    /// between.
+    /// Blocks re-encryption, as every writer does, and other batches meanwhile.
     private func whileAlone(
         _ stores: [OpenStore], _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let keychain = snapshot.settings.routes["keychain"]?.store.name
         let ofStores = stores.compactMap { open in open.sealing.map { (open.name == keychain, $0.ring) } }
             .sorted { ($0.0 ? 1 : 0, $0.1.file) < ($1.0 ? 1 : 0, $1.1.file) }.map(\.1)
-        // Without a keychain there are no master keys, and nobody who seals anew under one.
+        // Without a keychain there are no master keys, so nobody re-encrypts.
         let master = (try? snapshot.rings.ring(named: snapshot.rings.current)).map { [$0] } ?? []
         try Self.whileStanding((master + ofStores)[...]) { () throws(StorageError) in
             try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in try body() }

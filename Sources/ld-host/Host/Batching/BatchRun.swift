@@ -1,19 +1,19 @@
 internal import LocalDataAPI
 
-/// One batch, whose keys are resolved and of which each value changes once. Everything may wait.
+/// One batch with resolved keys, at most one change per value. Every call may wait.
 struct BatchRun {
     let snapshot: RouterSnapshot
     let changes: [BatchChange]
-    /// What the changes follow from; of each scope one.
+    /// The views that the changes are based on, one per scope.
     var views: [StoreView] = []
     let progress: @Sendable () -> Void
 
-    /// - Returns: Whether what the changes follow from was still so; if not, nothing has changed.
-    /// - Throws: What keeps the batch from taking effect; then nothing has changed. `durabilityUnknown` if it is
-    ///   decided and not all in place yet.
+    /// - Returns: Whether the views were still current; if not, nothing has changed.
+    /// - Throws: Why the batch does not take effect; then nothing has changed. `durabilityUnknown` if it is decided but
+    ///   not completely in place.
     @discardableResult
     func run() throws(StorageError) -> Bool {
-        // What an earlier one left half done is completed first, if it can be: it came before.
+        // First complete interrupted batches where possible: they came earlier.
         BatchRecovery(snapshot: snapshot).recoverAll()
         let seals = BatchSeals(changes, keychain: snapshot.settings.routes["keychain"]?.store.name)
         return try seals.whileSealing { (keys) throws(StorageError) in

@@ -1,9 +1,9 @@
 internal import LocalDataAPI
 
-/// The rings that a batch's values are sealed under. Each is held once, whatever number of values it seals: a thread
-/// that waits for a lock again which it holds would wait for whoever is in turn between.
+/// The rings that seal a batch's values. Each is locked once, however many values it seals: a thread that waited again
+/// for a lock that it holds would deadlock with a waiting exclusive use.
 struct BatchSeals {
-    /// The keys that seal, while they are lent.
+    /// The sealing keys, while they are lent.
     struct Keys {
         fileprivate var active: [ObjectIdentifier: EnvelopeKey] = [:]
 
@@ -46,12 +46,11 @@ struct BatchSeals {
                 needs[ObjectIdentifier(ring)] = need
             }
         }
-        // By the paths of their locks, so that two batches never wait for each other.
+        // Ordered by the paths of their locks, so that two batches never deadlock.
         self.needs = needs.values.sorted { ($0.rank, $0.ring.file) < ($1.rank, $1.ring.file) }
     }
 
-    /// Lends the keys until `body` has stored what it sealed, and keeps values from being sealed anew meanwhile. May
-    /// wait.
+    /// Lends the keys until `body` has stored what it sealed, and blocks re-encryption meanwhile. May wait.
     func whileSealing<Result>(_ body: (Keys) throws(StorageError) -> Result) throws(StorageError) -> Result {
         try Self.lend(needs[...], Keys(), body)
     }

@@ -1,21 +1,21 @@
 internal import LocalDataAPI
 
-/// A batch that no store can apply in one step. The order makes it all or nothing: the journal's entry, the changes
-/// beside the values, the entry marked as decided, then the changes put in place, and the entry removed.
+/// A batch that no store can apply in one step. The order of steps makes it atomic: write the journal's entry, stage
+/// the changes beside the values, mark the entry as decided, put the changes in place, remove the entry.
 struct StagedBatch {
     let snapshot: RouterSnapshot
     let groups: [StagedGroup]
-    /// What the changes follow from.
+    /// The views that the changes are based on.
     var views: [StoreView] = []
 
-    /// - Returns: Whether what the changes follow from was still so; if not, nothing has changed.
+    /// - Returns: Whether the views were still current; if not, nothing has changed.
     @discardableResult
     func run() throws(StorageError) -> Bool {
         try Self.lock(snapshot).exclusive { (_) throws(StorageError) in try runAlone() }
     }
 
-    /// Held from the decision until all is in place: of two batches that change the same values, one comes after the
-    /// other as a whole. Whoever takes it holds the rings already.
+    /// Held from the decision until everything is in place: of two batches that change the same values, one completely
+    /// follows the other. A process takes the rings before this lock.
     static func lock(_ snapshot: RouterSnapshot) -> FileLock {
         FileLock("\(snapshot.settings.folders.state)/batch.lock")
     }
@@ -31,25 +31,23 @@ struct StagedBatch {
         }
     }
 
-    /// Puts the changes beside the values and marks the entry as decided: from then on they take effect, whatever
-    /// comes.
+    /// Stages the changes and marks the entry as decided: from then on they take effect even after a crash.
     ///
-    /// - Throws: What keeps one of the steps from being made, or `busy` if what they follow from has changed; then
-    ///   nothing has changed.
+    /// - Throws: The error of a failed step, or `busy` if a view is no longer current; then nothing has changed.
     func decide() throws(StorageError) -> Intent {
         if let intent = try decideIfUnchanged() { return intent }
         throw StorageError(.busy, "what the batch follows from was changed meanwhile", hint: "begin anew")
     }
 
-    /// The same; `nil` if what the changes follow from is no longer so.
+    /// Decides the batch; `nil` if a view is no longer current.
     private func decideIfUnchanged() throws(StorageError) -> Intent? {
         var entry = BatchIntent(groups)
         let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
         let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         do throws(StorageError) {
             for group in groups { try group.stage(in: StagedPlace(intent.id, in: group.scope)) }
-            // Whoever changes one of the values after they were staged comes after the batch; this finds who came
-            // before.
+            // A process that changes one of the values after the staging comes after the batch; this finds earlier
+            // changes.
             for view in views where try !view.holds() {
                 clear(intent)
                 return nil
@@ -64,7 +62,7 @@ struct StagedBatch {
         return intent
     }
 
-    /// What cannot be cleared is cleared by whoever recovers the entry.
+    /// If something cannot be discarded here, the recovery of the entry does it.
     private func clear(_ intent: Intent) {
         do throws(StorageError) {
             for group in groups { try StagedPlace(intent.id, in: group.scope).clear(group.addresses.count) }

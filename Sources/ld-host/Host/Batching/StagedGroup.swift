@@ -11,7 +11,7 @@ struct StagedGroup {
 
     var open: OpenStore { scope.open }
 
-    /// The groups of a batch, in an order that is the same in each process.
+    /// The groups of a batch, in the same order in every process.
     static func all(
         of changes: [BatchChange], _ keys: BatchSeals.Keys, progress: () -> Void = {}
     ) throws(StorageError) -> [StagedGroup] {
@@ -31,10 +31,10 @@ struct StagedGroup {
         addresses.append(address)
     }
 
-    /// Makes the changes, all or none if there are several, which takes a store that has batches.
+    /// Applies the changes, atomically if there are several, which requires a store with batches.
     func applyAtOnce() throws(StorageError) { try open.apply(changes) }
 
-    /// Puts the changes beside the values, for ``StagedPlace/publish(_:)``.
+    /// Stages the changes, for ``StagedPlace/publish(_:)``.
     func stage(in place: StagedPlace) throws(StorageError) {
         var staged: [StorageChange<StoreHandle>] = []
         var handles: [HeldHandle] = []
@@ -50,7 +50,7 @@ struct StagedGroup {
 }
 
 extension OpenStore {
-    /// Makes changes in order: as one if the store has batches, one by one otherwise.
+    /// Applies changes in order: atomically if the store has batches, otherwise one by one.
     func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) {
         if changes.count > 1, store.abilities.batch != nil { return try store.apply(changes) }
         for change in changes {

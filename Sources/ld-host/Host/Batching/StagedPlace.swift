@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Where the changes of one batch in one scope lie until they are put in place: named by the batch, the folder if there
-/// is one, and their number in the scope.
+/// Where a batch's changes in one scope are staged. They are named by the batch, the folder if there is one, and their
+/// number in the scope.
 struct StagedPlace {
     private let open: OpenStore
     private let namespace: StorageNamespace
@@ -10,9 +10,9 @@ struct StagedPlace {
 
     init(_ batch: IntentID, in scope: AtomicScope) {
         open = scope.open
-        // The domain cannot be configured, so no value of an app's gets there.
+        // The domain cannot be configured, so it never contains an app's values.
         namespace = StorageNamespace(domain: HostSettings.reservedDomains + "batch", directory: scope.directory)
-        // A folder may be named in several ways, also as the one that is the store's own choice.
+        // A folder may have several names, one of which may be the store's own choice.
         prefix = scope.directory.map { "\(batch) \(StableHash.text([$0]))" } ?? "\(batch)"
     }
 
@@ -24,9 +24,9 @@ struct StagedPlace {
         StorageAddress(namespace, name: "\(prefix).\(index)")
     }
 
-    /// Puts the changes in place that are not yet, where the value is the one that the change was made for; compared
-    /// and changed as one if the store has transactions, else value by value or in one batch right after the
-    /// comparison. May be called again after it was interrupted at any point.
+    /// Puts the remaining changes in place, where the value is still the one that the change was made for. If the store
+    /// has transactions, it compares and changes atomically; otherwise it goes value by value, or changes in one batch
+    /// right after the comparison. It may be called again after an interruption at any point.
     func publish(_ addresses: [StorageAddress]) throws(StorageError) {
         guard open.store.abilities.transactions != nil || open.store.abilities.batch == nil else {
             return try publish(addresses[...], from: 0)
@@ -35,14 +35,14 @@ struct StagedPlace {
             for index in addresses.indices { try publish(addresses[index...index], from: index) }
             return
         }
-        // Each time, one more of them has been changed by others, and is left to them.
+        // In each round, others have changed one more of the values, which is then left as it is.
         for _ in 0...addresses.count where try publishAsOne(addresses) { return }
         throw StorageError(
             .busy, "the values that a batch changes in store '\(open.name)' were changed again and again",
             hint: "try again")
     }
 
-    /// - Returns: Whether it is done; if not, another changed one of the values between comparison and change.
+    /// - Returns: Whether it is done; if not, someone changed a value between comparison and change.
     private func publishAsOne(_ addresses: [StorageAddress]) throws(StorageError) -> Bool {
         let view = try StoreView(AtomicScope(open, directory: namespace.directory))
         let (changes, handles) = try changes(addresses[...], from: 0) { (key) throws(StorageError) in
@@ -58,7 +58,7 @@ struct StagedPlace {
         try withExtendedLifetime(handles) { () throws(StorageError) in try open.apply(changes) }
     }
 
-    /// What is to be done yet.
+    /// The remaining changes.
     private func changes(
         _ addresses: ArraySlice<StorageAddress>, from first: Int, read: (HeldHandle) throws(StorageError) -> Data?
     ) throws(StorageError) -> ([StorageChange<StoreHandle>], [HeldHandle]) {
@@ -79,7 +79,7 @@ struct StagedPlace {
         return (changes, handles)
     }
 
-    /// Removes what was put beside the values of a batch that is not to take effect.
+    /// Discards the staged changes of a batch that will not take effect.
     func clear(_ count: Int) throws(StorageError) {
         for index in 0..<count {
             let staged = try handle(index)

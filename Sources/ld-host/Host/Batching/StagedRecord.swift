@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A change that is kept beside the value it is for until it is put in place. It lies in the same store, and is no less
-/// protected than the value itself: the bytes in it are what the store is to keep.
+/// A change that is staged beside its value until it is put in place. It is in the same store and has the same
+/// protection as the value: it contains the bytes that the store will keep.
 ///
-/// A byte for the form (1), one for what is to be done, one for whether there was a value, eight for the hash of that
-/// value, little-endian, and the new value's bytes.
+/// One byte for the format (1), one for the kind of change, one for whether there was a value, eight for that value's
+/// hash, little-endian, then the new value's bytes.
 struct StagedRecord: Equatable {
     private static let form: UInt8 = 1
     private static let headerSize = 11
 
-    /// The bytes to be stored, or `nil` to remove what is there.
+    /// The bytes to store, or `nil` to remove the value.
     let value: Data?
-    /// What was there when the batch was decided.
+    /// The hash of the value when the batch was decided; `nil` if there was none.
     let replaced: UInt64?
 
     init(value: Data?, replaces current: Data?) {
@@ -20,7 +20,7 @@ struct StagedRecord: Equatable {
         replaced = current.map { StableHash.of($0) }
     }
 
-    /// - Throws: `corrupt` if these bytes are no record.
+    /// - Throws: `corrupt` if the bytes are not a record.
     init(_ bytes: Data, at address: StorageAddress) throws(StorageError) {
         let header = Array(bytes.prefix(Self.headerSize))
         guard header.count == Self.headerSize, header[0] == Self.form, header[1] <= 1, header[2] <= 1 else {
@@ -40,6 +40,7 @@ struct StagedRecord: Equatable {
         return bytes
     }
 
-    /// Whether what is stored now is what the change was made for. Who changed it since comes after the batch.
+    /// Whether the stored value is still the one that the change was made for. A later change by others comes after the
+    /// batch.
     func stillReplaces(_ current: Data?) -> Bool { current.map { StableHash.of($0) } == replaced }
 }

@@ -5,7 +5,7 @@ public import LocalDataAPI
 public struct StorageBatch: Sendable {
     struct Change: Sendable {
         let key: KeyReference
-        /// The key itself, if it has a migration of its own.
+        /// The key itself, if it has its own migration.
         private let migrating: AnyStorageKey?
         private let valueType: ValueType
         /// The serialized value, or `nil` to remove it.
@@ -30,11 +30,10 @@ public struct StorageBatch: Sendable {
             self.value = value
         }
 
-        /// Whether the key has a migration of its own.
+        /// Whether the key has its own migration.
         var hasMigration: Bool { migrating != nil }
 
-        /// All of the key that counts for older data. It is made for the few that there may be some of: batches have
-        /// many keys.
+        /// The key with its migration. It is created only when older data may exist, because batches have many keys.
         var wholeKey: AnyStorageKey {
             if let migrating { return migrating }
             let name =
@@ -49,33 +48,33 @@ public struct StorageBatch: Sendable {
         }
     }
 
-    /// In the order of their making.
+    /// In the order in which they were added.
     private(set) var changes: [Change] = []
 
-    /// A batch without changes.
+    /// An empty batch.
     public init() {}
 
-    /// How many changes there are.
+    /// The number of changes.
     public var count: Int { changes.count }
 
-    /// Stores a value in place of what is there.
+    /// Stores a value, replacing the old one.
     ///
     /// - Throws: `serializationFailed`.
     public mutating func set<Value>(_ value: Value, for key: StorageKey<Value>) throws {
         changes.append(Change(key, value: try key.serializer.encode(value)))
     }
 
-    /// Removes a value; fine if there is none.
+    /// Removes a value; removing an absent value is fine.
     public mutating func remove<Value>(_ key: StorageKey<Value>) {
         changes.append(Change(key, value: nil))
     }
 
-    /// Stores serialized bytes in place of what is there.
+    /// Stores serialized bytes, replacing the old ones.
     public mutating func setData(_ data: Data, for key: AnyStorageKey) {
         changes.append(Change(key, value: data))
     }
 
-    /// Removes a value; fine if there is none.
+    /// Removes a value; removing an absent value is fine.
     public mutating func remove(_ key: AnyStorageKey) {
         changes.append(Change(key, value: nil))
     }

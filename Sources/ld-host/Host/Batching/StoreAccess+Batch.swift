@@ -1,10 +1,10 @@
 internal import LocalDataAPI
 
 extension StoreAccess {
-    /// Makes the changes, all of them or none; each is of another value.
+    /// Applies the changes, all or none; each is of a different value.
     ///
-    /// - Parameter views: What they follow from.
-    /// - Returns: Whether that was still so; if not, nothing has changed.
+    /// - Parameter views: The views that they are based on.
+    /// - Returns: Whether the views were still current; if not, nothing has changed.
     @discardableResult
     func apply(
         _ all: [BatchChange], views: [StoreView] = [], progress: @escaping @Sendable () -> Void = {}

@@ -1,8 +1,8 @@
 internal import CLocalData
 package import LocalDataAPI
 
-/// Changes of many values on their way to a store, in the form in which they cross the boundary. Names and values are
-/// not copied: they have to stay where they are until the changes are applied.
+/// A bulk change for a store, in the format of the boundary. Names and values are not copied: their memory must stay
+/// valid until the changes are applied.
 package final class BulkChangeList {
     private var changes: [ld_bulk_change] = []
     private var places: [UnsafeMutablePointer<ld_namespace>] = []
@@ -17,10 +17,10 @@ package final class BulkChangeList {
         for place in places { place.deallocate() }
     }
 
-    /// How many there are.
+    /// The number of changes.
     package var count: Int { changes.count }
 
-    /// Adds a place, and gives its number in this list.
+    /// Adds a namespace and returns its number in this list.
     package func add(_ place: StorageNamespace) -> Int {
         let pointer = UnsafeMutablePointer<ld_namespace>.allocate(capacity: 1)
         pointer.initialize(
@@ -31,7 +31,7 @@ package final class BulkChangeList {
         return places.count - 1
     }
 
-    /// Adds what is kept beside values, and gives its number in this list.
+    /// Adds attributes and returns their number in this list.
     package func add(_ given: ValueAttributes) -> Int {
         attributes.append(BoundaryAttributes(given))
         return attributes.count - 1
@@ -39,10 +39,10 @@ package final class BulkChangeList {
 
     /// Adds a change.
     ///
-    /// - Parameter place: A number of ``add(_:)-(StorageNamespace)``.
+    /// - Parameter place: The number of a namespace, from ``add(_:)-(StorageNamespace)``.
     /// - Parameter value: `nil` removes the value.
-    /// - Parameter attributes: A number of ``add(_:)-(ValueAttributes)``.
-    /// - Parameter expected: The mark that the value has to have, 0 if there has to be none.
+    /// - Parameter attributes: The number of attributes, from ``add(_:)-(ValueAttributes)``.
+    /// - Parameter expected: The mark that the value must have, 0 if there must be no value.
     package func add(
         _ place: Int, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, attributes: Int? = nil,
         expected: UInt64? = nil
@@ -64,7 +64,7 @@ package final class BulkChangeList {
         }
     }
 
-    /// A copy of a name or a value that stays until the list goes.
+    /// Copies a name or a value into memory that stays valid as long as this list.
     package func keep(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         copy.copyBytes(from: bytes)

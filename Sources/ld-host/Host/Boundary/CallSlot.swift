@@ -3,19 +3,19 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What a call lends to a component: its sinks, in memory that outlives every call and is never freed.
+/// The sinks that a call lends to a component, in memory that outlives every call and is never freed.
 ///
-/// Each thread has a slot for each call that is under way in it, one inside the other. The context that a component
-/// gets is no address but a number: slot, component and generation. A sink that is used after its call, or on another
-/// thread, has the number of no call that runs there, so it is noticed and nothing is touched. Entering takes no lock
-/// and allocates nothing once a thread has its slot.
+/// Each thread has a slot for each of its nested calls. The context that a component receives is not an address but a
+/// number: slot, component and generation. If a component uses a sink after its call or on another thread, the number
+/// belongs to no call that runs there. So the host notices the misuse and touches nothing. Entering takes no lock, and
+/// allocates nothing once a thread has its slot.
 struct CallSlot: ~Copyable {
-    /// What the sinks of a call take.
+    /// What a call's sinks receive.
     enum Receiver: UInt8 { case nothing, value, pieces, source, attributes, values, conflicts }
 
     private let index: UInt
     private let thread = Atomic<UInt>(0)
-    /// The number of the call that runs; 0 if none does.
+    /// The number of the running call; 0 if none is running.
     private let context = Atomic<UInt>(0)
     private var generation: UInt = 0
     private var inner: UnsafeMutablePointer<CallSlot>?
@@ -23,7 +23,7 @@ struct CallSlot: ~Copyable {
     private let valueSink: UnsafeMutablePointer<ld_sink>
     private let pieceSource: UnsafeMutablePointer<ld_source>
     private var kind = Receiver.nothing
-    /// On the stack of the call.
+    /// On the call's stack.
     private(set) var receiver: UnsafeMutableRawPointer?
     private var function: UnsafePointer<UInt8>?
 
@@ -49,10 +49,10 @@ struct CallSlot: ~Copyable {
     var error: UnsafePointer<ld_error_sink> { UnsafePointer(errorSink) }
     var sink: UnsafePointer<ld_sink> { UnsafePointer(valueSink) }
     var source: UnsafePointer<ld_source> { UnsafePointer(pieceSource) }
-    /// What functions get that take a context in place of a sink.
+    /// The context for functions that take one in place of a sink.
     var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: context.load(ordering: .relaxed)) }
 
-    /// Remembers the first rule that the component broke, and asks it to stop.
+    /// Records the first rule that the component broke, and asks it to stop.
     mutating func break_(_ what: @autoclosure () -> String) {
         fault = fault ?? what()
         wasStopped = true
@@ -63,7 +63,7 @@ struct CallSlot: ~Copyable {
         if reports.count < 2 { reports.append(report) }
     }
 
-    /// Forgets what happened in a call that is over.
+    /// Clears the record of the last call.
     mutating func clear() {
         wasStopped = false
         reports = []
@@ -105,11 +105,11 @@ extension CallSlot {
         context.store(number, ordering: .relaxed)
     }
 
-    /// Ends the call: from here on its sinks are dead.
+    /// Ends the call: from now on its sinks are invalid.
     @inline(__always)
     func leave() { context.store(0, ordering: .relaxed) }
 
-    /// The thread's slot that no call uses.
+    /// The thread's next unused slot.
     @inline(__always)
     private static func next() -> UnsafeMutablePointer<CallSlot> {
         if let slot = CallTable.first, slot.pointee.context.load(ordering: .relaxed) == 0 {
@@ -133,7 +133,7 @@ extension CallSlot {
         return slot
     }
 
-    /// A slot that no thread has; waits for one if there are more calls at once than slots.
+    /// A slot that belongs to no thread; waits if there are more calls at once than slots.
     private static func adopt() -> UnsafeMutablePointer<CallSlot> {
         ExitGuard.arm()
         while true {
@@ -154,13 +154,13 @@ extension CallSlot {
         }
     }
 
-    /// Takes back the slots of a thread that ends.
+    /// Releases the slots of a thread that ends.
     fileprivate static func giveBack(_ first: UnsafeMutablePointer<CallSlot>) {
         var next: UnsafeMutablePointer<CallSlot>? = first
         while let slot = next {
             next = slot.pointee.inner
             slot.pointee.inner = nil
-            // A component may have ended the thread in the middle of a call.
+            // A component may have ended the thread during a call.
             slot.pointee.leave()
             slot.pointee.clear()
             slot.pointee.thread.store(0, ordering: .relaxed)
@@ -173,8 +173,8 @@ extension CallSlot {
 // MARK: - Finding the call of a sink
 
 extension CallSlot {
-    /// The slot of the call that a context stands for, if that call runs on this thread and takes this; else the misuse
-    /// is logged.
+    /// The slot of a context's call, if the call runs on this thread and receives this kind of data; otherwise the
+    /// misuse is logged.
     static func running(
         _ context: UnsafeMutableRawPointer?, _ kind: Receiver? = nil
     ) -> UnsafeMutablePointer<CallSlot>? {
@@ -199,7 +199,7 @@ extension CallSlot {
 
     @inline(never)
     private static func noteMisuse(_ number: UInt, _ what: String) {
-        // A number that was made up says nothing of its maker, but the call does that is made of it.
+        // An invented number does not identify its maker, but the running call does.
         let component =
             innermost?.component ?? ComponentIdentity.numbered(number >> slotBits & (1 << componentBits - 1))
         component?.logMisuse(what)
@@ -226,20 +226,20 @@ private func takeReport(context: UnsafeMutableRawPointer?, code: Int32, message:
         StorageError(StorageError.Code(rawValue: code), message.lenientText, hint: hint.lenientText))
 }
 
-/// Where all slots are. Numbers in place of pointers and without an initializer that runs, which each use would ask
-/// for.
+/// The location of all slots. It uses numbers instead of pointers, and no initializer that every use would have to
+/// check.
 private enum CallTable {
     static let capacity = 1 << 16
-    /// The address of the first slot; room for all is reserved, and a page of it is only there once its slots are.
+    /// The address of the first slot. Space for all is reserved; a page is only committed once its slots are used.
     static let start = Atomic<UInt>(0)
-    /// How many slots there are.
+    /// The number of slots.
     static let made = Atomic<Int>(0)
-    /// The key of the thread's first slot.
+    /// The key of the thread-specific first slot.
     static let key = Atomic<UInt32>(.max)
-    /// Slots of threads that ended.
+    /// Slots of threads that have ended.
     static let idle = Mutex<[Int]>([])
 
-    /// The slot of a number below ``made``.
+    /// The slot with a number below ``made``.
     @inline(__always)
     static func slot(_ index: Int) -> UnsafeMutablePointer<CallSlot>? {
         UnsafeMutablePointer<CallSlot>(bitPattern: start.load(ordering: .relaxed)).map { $0 + index }

@@ -2,7 +2,7 @@ internal import CLocalData
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Which function of which component is called.
+/// The function and component that a call goes to.
 struct CallSite {
     private let identity: Unmanaged<ComponentIdentity>
     let function: StaticString
@@ -21,11 +21,11 @@ struct CallSite {
     }
 }
 
-/// What a function may answer when it did what it was asked to.
+/// The successful statuses of a function.
 enum CallAnswers {
     /// `LD_OK`.
     case done
-    /// The same of a function that computes, which nothing stops.
+    /// `LD_OK` from a function that computes, which cannot be stopped.
     case computed
     /// `LD_OK`, or `LD_ABSENT` if there is no value.
     case found
@@ -36,7 +36,7 @@ enum CallAnswers {
 extension CallSite {
     /// Makes a call with an error sink, and returns its status.
     ///
-    /// - Throws: What the component reported, or which rule it broke.
+    /// - Throws: What the component reported, or the rule that it broke.
     @inline(__always)
     func call(
         _ answers: CallAnswers = .done, _ body: (UnsafePointer<ld_error_sink>) -> Int32
@@ -46,7 +46,7 @@ extension CallSite {
         return try end(slot, status, answers)
     }
 
-    /// Makes a call that hands over one value; `nil` if there is none.
+    /// Makes a call that delivers one value; `nil` if there is none.
     @inline(__always)
     func value(
         _ answers: CallAnswers = .found, _ body: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
@@ -61,7 +61,7 @@ extension CallSite {
         return value.data
     }
 
-    /// Makes a call that hands over pieces, one after the other, for as long as `take` wants them.
+    /// Makes a call that delivers pieces, one after the other, for as long as `take` accepts them.
     func pieces(
         _ answers: CallAnswers = .done, _ take: (UnsafeRawBufferPointer) -> PieceVerdict,
         _ body: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
@@ -75,7 +75,7 @@ extension CallSite {
         return try outcome.get()
     }
 
-    /// Makes a call whose results go to a value of the caller's.
+    /// Makes a call that delivers its results to a variable of the caller.
     @inline(__always)
     func receiving<Received>(
         _ kind: CallSlot.Receiver, _ received: inout Received, _ answers: CallAnswers = .done,
@@ -88,7 +88,7 @@ extension CallSite {
         }
     }
 
-    /// Makes a call that has no sinks, so that it is known if the process ends in it.
+    /// Makes a call without sinks, registered so that the host notices if the process ends during it.
     func plain<Result>(_ body: () -> Result) -> Result {
         let slot = CallSlot.enter(self, .nothing, nil)
         defer { slot.pointee.leave() }
@@ -174,7 +174,7 @@ private func takeValue(
     return 0
 }
 
-/// What becomes of a piece.
+/// The verdict on a piece.
 enum PieceVerdict {
     case more
     case enough

@@ -1,14 +1,14 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Which component of which plugin is called: what errors and the log name. One for each component, never freed, so
-/// that a call needs no reference to it.
+/// The component and plugin of a call, for errors and the log. There is one per component, never freed, so that a call
+/// needs no reference to it.
 package final class ComponentIdentity: Sendable {
     /// The plugin's real path, or its name if it is linked in.
     package let plugin: String
     /// The component's id; empty for the plugin's own entry.
     package let component: String
-    /// Its place in the list of all.
+    /// Its index in the list of all identities.
     let number: UInt
     private let log: Mutex<any StorageLogHandler>
 
@@ -22,7 +22,7 @@ package final class ComponentIdentity: Sendable {
     private static let known = Mutex<[String: ComponentIdentity]>([:])
     private static let all = Mutex<[ComponentIdentity]>([])
 
-    /// The identity of a component; `log` is where its late calls are reported from now on.
+    /// The identity of a component; from now on its late calls are reported to `log`.
     static func of(_ plugin: String, _ component: String, log: any StorageLogHandler) -> ComponentIdentity {
         known.withLock { known in
             let name = "\(plugin)\u{0}\(component)"
@@ -40,7 +40,7 @@ package final class ComponentIdentity: Sendable {
         }
     }
 
-    /// The component of a number; `nil` if no component has it.
+    /// The component with this number; `nil` if there is none.
     static func numbered(_ number: UInt) -> ComponentIdentity? {
         all.withLock { (1...UInt(max(1, $0.count))).contains(number) && !$0.isEmpty ? $0[Int(number) - 1] : nil }
     }
@@ -48,14 +48,14 @@ package final class ComponentIdentity: Sendable {
     /// A call of one of its functions.
     func site(_ function: StaticString) -> CallSite { CallSite(Unmanaged.passUnretained(self), function) }
 
-    /// An error of this component's, which broke a rule of the boundary.
+    /// An error of this component for breaking a rule of the boundary.
     func violation(
         _ function: String, _ what: String, code: StorageError.Code = .corrupt
     ) -> StorageError {
         StorageError(code, "\(self), in \(function): \(what)", hint: "report this to the plugin's author")
     }
 
-    /// Logs that a sink was used when or where it must not be.
+    /// Logs that a sink was used at a wrong time or on a wrong thread.
     func logMisuse(_ what: String) {
         log.withLock { $0 }.log(.error, label: "boundary", "\(self) \(what)")
     }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Data of so many bytes that `fill` writes, all of them, and is not zeroed before. If `fill` throws, the error comes
-/// too, and the bytes are cleared.
+/// Data of this size, not zeroed before `fill` writes all of it. If `fill` throws, the error is returned and the bytes
+/// are cleared.
 func filled<Failure: Error>(
     _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
 ) -> (data: Data, failure: Failure?) {

@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Notices code that ends the process where nobody expects it: a plugin that calls `exit(3)` in a call would pass for a
-/// program that has done its work and has nothing to say. `_exit(2)` and signals cannot be noticed.
+/// Notices code that ends the process unexpectedly: if a plugin calls `exit(3)` during a call, the program would seem
+/// to have finished its work without output. `_exit(2)` and signals cannot be noticed.
 package enum ExitGuard {
     private static let isEnding = Atomic<Bool>(false)
     private static let isProgram = Atomic<Bool>(false)
@@ -14,10 +14,10 @@ package enum ExitGuard {
         return ld_linux_on_exit(exitGuardCheck) == 0
     }()
 
-    /// Watches from now on over calls into components. Before the first of them.
+    /// From now on, guards calls into components. Call it before the first of them.
     static func arm() { _ = armed }
 
-    /// Watches from now on over the whole program: it ends by ``end(_:)`` or not as it should.
+    /// From now on, guards the whole program: it may end only through ``end(_:)``.
     package static func armProgram() {
         isProgram.store(true, ordering: .relaxed)
         arm()
@@ -30,7 +30,7 @@ package enum ExitGuard {
     }
 
     fileprivate static func check(_ status: Int32) {
-        // Not in children, nor twice.
+        // Not in child processes, and not twice.
         guard getpid() == process, !isEnding.exchange(true, ordering: .relaxed) else { return }
         let isProgram = isProgram.load(ordering: .relaxed)
         let who: String
@@ -45,11 +45,11 @@ package enum ExitGuard {
             "\(isProgram ? "ld-host" : "LocalData"): error: \(PrintableText.escaped(who)), with status \(status)\n"
         let bytes = Array(line.utf8)
         _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        // A status of 0 would say that all is done.
+        // A status of 0 would report success.
         if status == 0 { _exit(unexpectedStatus) }
     }
 
-    /// What a failed command ends with.
+    /// The exit status of a failed command.
     private static let unexpectedStatus: Int32 = 2
 }
 

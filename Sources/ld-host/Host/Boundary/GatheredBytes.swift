@@ -1,4 +1,4 @@
-/// Bytes that come in pieces, gathered in memory that is cleared before it is given back.
+/// Bytes that arrive in pieces, collected in memory that is cleared before it is freed.
 struct GatheredBytes: ~Copyable {
     private var memory: UnsafeMutableRawBufferPointer
     private var count = 0
@@ -13,9 +13,9 @@ struct GatheredBytes: ~Copyable {
     /// The bytes; valid until more are added.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-    /// Adds what `fill` puts into a buffer: it says how many bytes.
+    /// Adds the bytes that `fill` writes into a buffer; `fill` returns their number.
     ///
-    /// - Returns: Whether it gave any.
+    /// - Returns: Whether there were any.
     mutating func add(from fill: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> Bool {
         if memory.count - count < Self.pieceSize { grow() }
         let given = try fill(UnsafeMutableRawBufferPointer(rebasing: memory[count...].prefix(Self.pieceSize)))
@@ -31,6 +31,6 @@ struct GatheredBytes: ~Copyable {
         memory = larger
     }
 
-    /// The most bytes that are asked for at once.
+    /// The most bytes requested at once.
     private static let pieceSize = 256 << 10
 }

@@ -1,4 +1,4 @@
-/// A handle that is given back when nobody needs it any more.
+/// A handle that is released with its last reference.
 final class HeldHandle: Sendable {
     let handle: StoreHandle
     private let store: LoadedStore

@@ -2,14 +2,14 @@ internal import CLocalData
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The host, as components see it: one table for the life of the process and of a log.
+/// The host's table for components, one per log for the life of the process.
 final class HostTable: @unchecked Sendable {
     // The tables are written in init and never changed or freed.
     let pointer: UnsafePointer<ld_host>
     private let logTable: UnsafePointer<ld_host_log>
     let log: any StorageLogHandler
 
-    /// Makes a table that is never freed, since components may keep it.
+    /// Creates a table that is never freed, since components may keep it.
     private init(log: any StorageLogHandler) {
         self.log = log
         let context = UnsafeMutablePointer<Unmanaged<HostTable>>.allocate(capacity: 1)
@@ -26,7 +26,7 @@ final class HostTable: @unchecked Sendable {
 
     private static let tables = Mutex<[(log: any StorageLogHandler, table: HostTable)]>([])
 
-    /// The table for a log: one for each kind and level, since they are never freed.
+    /// The table for a log: one per kind and level, since they are never freed.
     static func shared(for log: any StorageLogHandler) -> HostTable {
         tables.withLock { tables in
             if let known = tables.first(where: { type(of: $0.log) == type(of: log) && $0.log.level == log.level }),

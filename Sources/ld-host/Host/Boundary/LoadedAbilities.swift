@@ -1,7 +1,7 @@
 package import CLocalData
 internal import LocalDataAPI
 
-/// The optional abilities of an open store, asked for once. `nil` means that the store lacks it.
+/// The optional abilities of an open store, queried once. `nil` means that the store lacks the ability.
 package struct LoadedAbilities: Sendable {
     package let enumeration: ld_store_enumeration?
     package let attributes: ld_store_attributes?
@@ -51,8 +51,8 @@ package struct LoadedAbilities: Sendable {
         ].filter(\.1).map(\.0)
     }
 
-    /// An ability's table, if it is there and complete: every revision so far has all of its functions, and calling one
-    /// that is `NULL` would end the process.
+    /// An ability's table, if it exists and is complete: every revision so far has all of its functions, and calling
+    /// one that is `NULL` would crash the process.
     private static func find<Table>(
         _ id: String, in store: ld_store, _ identity: ComponentIdentity, _ empty: Table, isComplete: (Table) -> Bool
     ) -> Table? {

@@ -1,7 +1,7 @@
 internal import CLocalData
 package import LocalDataAPI
 
-/// A cipher in pieces of a loaded provider, used by one thread at a time. One that goes away unfinished is cancelled.
+/// A cipher stream of a loaded provider, used by one thread at a time. It is cancelled if it is deallocated unfinished.
 package final class LoadedCipherStream {
     private let crypto: LoadedCrypto
     private let table: ld_crypto_incremental
@@ -22,8 +22,8 @@ package final class LoadedCipherStream {
         if let stream { crypto.identity.site("stream cancel").plain { table.cancel(crypto.table.`self`, stream) } }
     }
 
-    /// Transforms the next piece; `output` is as long as `input`. What an opening stream writes is not authentic before
-    /// ``open(tag:)`` returned.
+    /// Transforms the next piece; `output` is as long as `input`. The output of an opening stream is not authentic
+    /// before ``open(tag:)`` has returned.
     package func update(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
@@ -34,7 +34,7 @@ package final class LoadedCipherStream {
         }
     }
 
-    /// Ends a sealing stream: writes the tag.
+    /// Ends a sealing stream and writes the tag.
     package func seal(tag: UnsafeMutableRawBufferPointer) throws(StorageError) {
         precondition(tag.count == tagSize)
         let stream = try running()
@@ -58,14 +58,14 @@ package final class LoadedCipherStream {
 }
 
 extension LoadedCrypto {
-    /// Whether it offers a cipher in pieces.
+    /// Whether the provider offers the cipher in pieces.
     package func offersInPieces(_ cipher: AuthenticatedCipher) -> Bool {
         incremental != nil && (algorithms[cipher.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0
     }
 
     /// Starts to seal or to open in pieces.
     ///
-    /// - Throws: `unsupported` if the provider does not take the cipher in pieces.
+    /// - Throws: `unsupported` if the provider does not offer the cipher in pieces.
     package func begin(
         _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: UnsafeRawBufferPointer,
         nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer

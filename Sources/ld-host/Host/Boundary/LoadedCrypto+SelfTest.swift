@@ -1,17 +1,17 @@
 internal import LocalDataAPI
 
-/// Known answers: what each algorithm makes of fixed inputs. A provider that gives another one would keep values in
-/// plain or in a form that no other provider opens, and nothing else would notice.
+/// Known answers: the results of each algorithm for fixed inputs. A faulty provider could store values in plain, or in
+/// a form that no other provider opens, and nothing else would notice.
 ///
-/// The answers were computed by two implementations that share no code: that of the envelope's reference in
-/// `Tests/EnvelopeTests/Reference`, and pyca/cryptography 48 (XChaCha20-Poly1305 by the reference alone, which passes
+/// Two implementations that share no code computed the answers: the envelope's reference in
+/// `Tests/EnvelopeTests/Reference`, and pyca/cryptography 48 (XChaCha20-Poly1305 only by the reference, which passes
 /// the vectors of draft-irtf-cfrg-xchacha-03).
 extension LoadedCrypto {
-    /// Computes each algorithm that the provider offers and the host uses, with the least parameters.
+    /// Runs each algorithm that the provider offers and the host uses, with minimal parameters.
     ///
-    /// - Throws: `pluginRefused` naming the provider and the algorithm whose answer is wrong.
+    /// - Throws: `pluginRefused` with the provider and the algorithm whose answer is wrong.
     func checkKnownAnswers() throws(StorageError) {
-        // One that fails with an error says so to who needs it, and seals nothing.
+        // A provider that fails with an error reports that to the caller, and seals nothing.
         for cipher in AuthenticatedCipher.all where offers(cipher) {
             if let isRight = try? hasKnownAnswer(cipher), !isRight { throw wrong("\(cipher)") }
         }
@@ -57,7 +57,7 @@ extension LoadedCrypto {
                                     key: key, nonce: nonce, authenticating: data, plaintext: plaintext)
                             }
                         }
-                        // A tag that is wrong has to be noticed.
+                        // The provider must notice a wrong tag.
                         if isForged || opened != plaintext { return .success(false) }
                     } catch {
                         guard isForged, error.code == .cannotOpen else { throw error }
@@ -99,13 +99,13 @@ extension LoadedCrypto {
     }
 }
 
-/// The inputs, which hold no secret, and the answers.
+/// The inputs, which contain no secret, and the answers.
 private enum KnownAnswer {
     static let key = Array(UInt8(0)..<32)
     static let data = Array(UInt8(64)..<84)
     static let plaintext = Array(UInt8(100)..<133)
 
-    /// The ciphertext and the tag under ``key``, the nonce 32, 33 ... and ``data``.
+    /// The ciphertext and the tag under ``key``, with the nonce 32, 33 ... and ``data``.
     static func sealed(_ cipher: AuthenticatedCipher) -> [UInt8] {
         switch cipher {
         case .aes256GCM:
@@ -149,7 +149,7 @@ private enum KnownAnswer {
 }
 
 extension [UInt8] {
-    /// Lends the bytes before and behind an offset.
+    /// Lends the bytes before and after an offset.
     fileprivate mutating func split(
         at offset: Int,
         _ body: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) throws(StorageError) -> Void

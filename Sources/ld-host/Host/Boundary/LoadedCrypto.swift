@@ -7,18 +7,18 @@ package import LocalDataAPI
 package final class LoadedCrypto: Sendable {
     /// The provider's own table, copied.
     package let table: ld_crypto
-    /// What it offers, by the algorithm's number.
+    /// The offered algorithms, by number.
     package let algorithms: [Int32: ld_algorithm]
-    /// Its ciphers in pieces, if it has any.
+    /// The table of ciphers in pieces, if the provider offers any.
     package let incremental: ld_crypto_incremental?
     /// The component's id, for errors.
     package var component: String { identity.component }
-    /// Which component it is.
+    /// The component's identity.
     let identity: ComponentIdentity
 
     /// Takes over an open provider's table.
     ///
-    /// - Throws: `pluginRefused` naming the component and what is not usable.
+    /// - Throws: `pluginRefused` with the component and the invalid part of its table.
     init(table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity) throws(StorageError) {
         let component = identity.component
         func refused(_ what: String) -> StorageError {
@@ -50,7 +50,7 @@ package final class LoadedCrypto: Sendable {
             guard algorithms.updateValue(algorithm, forKey: algorithm.id) == nil else {
                 throw refused("that lists the algorithm of number \(algorithm.id) twice")
             }
-            // A provider with other sizes for a known name would make what no other can open.
+            // A provider with other sizes for a known algorithm would produce values that no other provider can open.
             if let cipher = AuthenticatedCipher(id: algorithm.id) {
                 let found = [algorithm.key_size, algorithm.nonce_size, algorithm.tag_size].map(Int.init)
                 let expected = [cipher.keySize, cipher.nonceSize, cipher.tagSize]
@@ -82,13 +82,13 @@ package final class LoadedCrypto: Sendable {
         self.identity = identity
     }
 
-    /// Whether it offers a cipher.
+    /// Whether the provider offers a cipher.
     package func offers(_ cipher: AuthenticatedCipher) -> Bool { algorithms[cipher.id] != nil }
 
-    /// Whether it offers a derivation.
+    /// Whether the provider offers a derivation.
     package func offers(_ function: KeyDerivationFunction) -> Bool { algorithms[function.rawValue] != nil }
 
-    /// Throws `unsupported`, naming the algorithm, unless it is offered.
+    /// Throws `unsupported` with the algorithm unless the provider offers it.
     package func require(_ id: Int32, _ name: @autoclosure () -> String) throws(StorageError) {
         guard algorithms[id] == nil else { return }
         throw StorageError(
@@ -128,7 +128,7 @@ package final class LoadedCrypto: Sendable {
         }
     }
 
-    /// Derives a key that fills `key`. What the function does not use is empty or 0.
+    /// Derives a key that fills `key`. Parameters that the function does not use are empty or 0.
     package func derive(
         _ function: KeyDerivationFunction, from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer,
         info: UnsafeRawBufferPointer = .init(start: nil, count: 0), iterations: UInt64 = 0, memory: UInt64 = 0,
@@ -177,10 +177,10 @@ package final class LoadedCrypto: Sendable {
         }
     }
 
-    /// Ends the provider. Only for callers that know that no call is in flight.
+    /// Closes the provider. Only for callers that know that no call is in flight.
     package func close() { identity.site("close").plain { table.close?(table.`self`) } }
 
-    /// Makes a call; only `LD_OK` says that an output is what it should be.
+    /// Makes a call; only `LD_OK` means that the output is valid.
     @inline(__always)
     func call(
         _ function: StaticString, _ body: (UnsafePointer<ld_error_sink>) -> Int32

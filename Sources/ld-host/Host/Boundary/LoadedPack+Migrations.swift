@@ -4,7 +4,7 @@ package import LocalDataAPI
 
 /// The pack's migrations, as the engine runs them.
 extension LoadedPack {
-    /// Those of one key each, in the order of the list.
+    /// The migrations of single keys, in the order of the list.
     package func migrations() -> [AnyStorageMigration] {
         list.indices.compactMap { index in
             guard let destination = list[index].destination else { return nil }
@@ -18,9 +18,9 @@ extension LoadedPack {
         }
     }
 
-    /// Those of many keys, in the order of the list.
+    /// The bulk migrations, in the order of the list.
     ///
-    /// - Throws: What the pack says of one that can never be right.
+    /// - Throws: The pack's error for a migration that can never work.
     package func bulkMigrations() throws(StorageError) -> [AnyBulkMigration] {
         var migrations: [AnyBulkMigration] = []
         for index in list.indices {

@@ -6,18 +6,18 @@ package import LocalDataAPI
 package final class LoadedPack: Sendable {
     /// The pack's own table, copied.
     package let table: ld_migration_pack
-    /// Its list, in its order.
+    /// The pack's list of migrations, in its order.
     package let list: [MigrationDescription]
-    /// Which pack it is, for the ledger.
+    /// The pack's identity in the ledger.
     package let identity: MigrationPackIdentity
-    /// Which component it is, for errors.
+    /// The component's identity, for errors.
     private let source: ComponentIdentity
     private let lane: CallLane
 
     /// Takes over an open pack's table.
     ///
-    /// - Parameter timeout: How long one run of one migration may take.
-    /// - Throws: `pluginRefused` naming the component and what is not usable.
+    /// - Parameter timeout: The time limit for one run of one migration.
+    /// - Throws: `pluginRefused` with the component and the invalid part of its table.
     init(
         table pointer: UnsafeRawPointer?, _ source: ComponentIdentity, _ identity: MigrationPackIdentity,
         timeout: Duration
@@ -60,7 +60,7 @@ package final class LoadedPack: Sendable {
             advice: "see what the pack waits for, or raise migrations.packs.\(identity.name).timeout")
     }
 
-    /// The most migrations of a pack that run at once; others wait for their turn.
+    /// The most concurrent migrations of a pack; others wait.
     private static let width = 48
 
     /// A call of one of its functions.
@@ -71,7 +71,7 @@ package final class LoadedPack: Sendable {
             ?? MemoryLayout<ld_migration_pack>.size
     }
 
-    /// - Throws: `pluginRefused` with the circle, if migrations of the pack depend on each other in one.
+    /// - Throws: `pluginRefused` with the circle if the pack's migrations depend on each other in one.
     private static func order(of list: [MigrationDescription]) throws(StorageError) -> [MigrationDescription] {
         do { return try MigrationOrder(list).sorted() } catch {
             throw StorageError(
@@ -79,11 +79,11 @@ package final class LoadedPack: Sendable {
         }
     }
 
-    /// Makes a call of a migration on a thread of its own, with a transaction.
+    /// Calls a migration on its own thread, with a transaction.
     ///
-    /// - Throws: What the pack reports, as a `MigrationError` or a `StorageError`; `timedOut` naming the migration if
-    ///   it does not return in time, `cancelled` if the task is: its transaction is of no use then, and what it still
-    ///   does is ignored.
+    /// - Throws: The pack's error, as a `MigrationError` or a `StorageError`; `timedOut` with the migration if it does
+    ///   not return in time, `cancelled` if the task is cancelled. Its transaction is then invalid, and the result of
+    ///   its further work is ignored.
     func call<Value: Sendable>(
         _ migration: Int, _ provider: any StorageProviding, _ context: MigrationContext,
         _ body: @escaping @Sendable (UnsafePointer<ld_migration_transaction>, ld_bytes) throws(StorageError) -> Value
@@ -114,13 +114,13 @@ package final class LoadedPack: Sendable {
         (list[migration].destination.map { [$0] } ?? []) + list[migration].sources
     }
 
-    /// What a pack threw before it was a report.
+    /// The pack's error before it became a report.
     static func original(_ error: StorageError) -> any Error {
         guard let code = MigrationError.Code(number: error.code.rawValue) else { return error }
         return MigrationError(code, error.message)
     }
 
-    /// Ends the pack. Only for callers that know that no call is in flight.
+    /// Closes the pack. Only for callers that know that no call is in flight.
     package func close() { site("close").plain { table.close?(table.`self`) } }
 }
 

@@ -6,10 +6,10 @@ extension LoadedStore {
     /// The ids of the optional abilities that the store has.
     package var abilityIDs: [String] { abilities.ids }
 
-    /// Hands out names as ``EnumerableBackend`` promises, and stops at what no store may list.
+    /// Passes names as ``EnumerableBackend`` promises, and stops at an invalid one.
     ///
-    /// - Throws: `unsupported` if the store does not list; `corrupt` for a name that is not usable, not within the
-    ///   prefix and the limit, or not behind the one before.
+    /// - Throws: `unsupported` if the store cannot list; `corrupt` for a name that is invalid, outside of the prefix or
+    ///   the limit, or not after the one before.
     package func forEachName(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, limit: Int? = nil,
         _ body: (String) -> Bool
@@ -35,9 +35,9 @@ extension LoadedStore {
         }
     }
 
-    /// Hands out the places of the store's own choosing that hold a value.
+    /// Passes the namespaces that hold a value and have no folder.
     ///
-    /// - Throws: `unsupported` if the store does not list; `corrupt` for a place that is not usable or comes twice.
+    /// - Throws: `unsupported` if the store cannot list; `corrupt` for a namespace that is invalid or repeated.
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws(StorageError) {
         guard let enumeration = abilities.enumeration else { throw lacks("enumeration") }
         var known: Set<StorageNamespace> = []
@@ -57,7 +57,7 @@ extension LoadedStore {
         }
     }
 
-    /// A value's attributes; `nil` if there is no value. A store that keeps none has none to tell.
+    /// A value's attributes; `nil` if there is no value. All are unknown if the store keeps none.
     package func attributes(of handle: StoreHandle) throws(StorageError) -> ValueAttributes? {
         guard let abilities = abilities.attributes else { throw lacks("attributes") }
         var result: ValueAttributes?
@@ -73,7 +73,7 @@ extension LoadedStore {
         return result
     }
 
-    /// Hands out a value in pieces; `false` if there is none. Falls back to one piece for stores that do not stream.
+    /// Passes a value in pieces; `false` if there is none. Passes one piece if the store does not stream.
     package func read(
         _ handle: StoreHandle, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
@@ -98,8 +98,8 @@ extension LoadedStore {
         return status != LD_ABSENT
     }
 
-    /// Stores the value that `fill` gives: it fills the buffer, says how many bytes, and 0 at the end. If it throws,
-    /// the old value stands. A store that does not stream gets the value whole.
+    /// Stores the value that `fill` supplies: it fills the buffer and returns the number of bytes, 0 at the end. If it
+    /// throws, the old value stays. A store that does not stream gets the value whole.
     package func write(
         _ handle: StoreHandle, attributes: ValueAttributes?,
         from fill: (UnsafeMutableRawBufferPointer) throws -> Int
@@ -123,7 +123,7 @@ extension LoadedStore {
                     }
                 }
             }
-            // Why the caller's own source gave up says more than what the store made of it.
+            // The error of the caller's own source says more than the store's reaction to it.
             if let failure = source.failure { throw failure }
             guard try status.get() == LD_OK, source.isAtEnd else {
                 throw call.violation("it stored a value without having read it to its end")
@@ -132,7 +132,7 @@ extension LoadedStore {
     }
 }
 
-/// Asks for one piece; a count that the buffer cannot hold is the source's mistake and must not become a short value.
+/// Requests one piece. A count that exceeds the buffer is the source's mistake and must not truncate the value.
 private func fill(
     _ buffer: UnsafeMutableRawBufferPointer, from fill: (UnsafeMutableRawBufferPointer) throws -> Int
 ) throws -> Int {
@@ -143,13 +143,13 @@ private func fill(
     return count
 }
 
-/// Gives a value piece by piece, and remembers whether it came to the end and why it gave up.
+/// Supplies a value piece by piece, and records whether it reached the end or why it gave up.
 private struct PieceSource {
     let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     var failure: (any Error)?
     var isAtEnd = false
 
-    /// The most bytes that are given at once, however many are asked for.
+    /// The most bytes supplied at once, however many are requested.
     static let largest = 1 << 20
 }
 

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 package import LocalDataAPI
 
 extension LoadedStore {
-    /// Applies changes in order, all of them or none, also across a crash; a later change of a handle wins.
+    /// Applies changes in order, all or none, even across a crash. The last change of a handle wins.
     ///
     /// - Throws: `unsupported` if the store has no batches, `valueTooLarge` for a value above the store's limit, and
     ///   whatever the store reports; then nothing has changed.
@@ -20,7 +20,7 @@ extension LoadedStore {
     }
 }
 
-/// The operations of a batch in memory that stays in place for the call; every value in it is copied once.
+/// The operations of a batch in memory that does not move during the call; every value is copied once.
 private struct BatchArena {
     let operations: UnsafeMutableBufferPointer<UnsafePointer<ld_operation>?>
     private let structs: UnsafeMutableBufferPointer<ld_operation>

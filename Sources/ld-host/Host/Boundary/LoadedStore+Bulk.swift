@@ -3,37 +3,37 @@ internal import Glibc
 package import LocalDataAPI
 
 extension LoadedStore {
-    /// A value as a store hands it out with many others; its bytes are lent for the call.
+    /// A value from a bulk read; its bytes are lent for the call.
     package struct LentValue {
         /// The name in UTF-8.
         package let name: UnsafeRawBufferPointer
-        /// `nil` for a value that is larger than what was asked for.
+        /// `nil` if the value is larger than requested.
         package let value: UnsafeRawBufferPointer?
-        /// Another one after each write of the value.
+        /// Changes with each write of the value.
         package let mark: UInt64
-        /// Checked when they came.
+        /// Checked on arrival.
         let attributes: ld_attributes?
 
-        /// What is kept beside the value.
+        /// The value's attributes.
         package func makeAttributes() -> ValueAttributes? { attributes.map { ValueAttributes(checked: $0) } }
     }
 
-    /// What is kept beside values, size and time aside, one after the other: mostly it is the same.
+    /// Detects repeated attributes, apart from size and time: most values have the same ones.
     package struct RepeatedAttributes {
         private var texts = [RepeatedText](repeating: RepeatedText(), count: 5)
         private var isThere: Bool?
 
         package init() {}
 
-        /// Takes what is kept beside the next value.
+        /// Takes the attributes of the next value.
         ///
-        /// - Returns: Whether it is other than what came last.
+        /// - Returns: Whether they differ from the last ones.
         package mutating func take(_ value: LentValue) -> Bool {
             var isNew = isThere != (value.attributes != nil)
             isThere = value.attributes != nil
             guard let given = value.attributes else { return isNew }
             func take(_ text: ld_bytes, at index: Int) {
-                // What came is checked already.
+                // Already checked on arrival.
                 if let bytes = text.checked, texts[index].take(bytes) { isNew = true }
             }
             take(given.content_type, at: 0)
@@ -45,10 +45,10 @@ extension LoadedStore {
         }
     }
 
-    /// Hands out values as ``BulkBackend`` promises, and stops at what no store may hand out.
+    /// Passes values as ``BulkBackend`` promises, and stops at an invalid one.
     ///
-    /// - Throws: `unsupported` if the store does not read many at once; `corrupt` for what no store may hand out, as
-    ///   with ``forEachName(in:prefix:after:limit:_:)``.
+    /// - Throws: `unsupported` if the store has no bulk reads; `corrupt` for invalid results, as with
+    ///   ``forEachName(in:prefix:after:limit:_:)``.
     package func forEachValue(
         in place: StorageNamespace, prefix: String = "", after: String? = nil, largest: Int = .max,
         _ body: (LentValue) -> Bool
@@ -74,10 +74,10 @@ extension LoadedStore {
         _ = try outcome.get()
     }
 
-    /// Applies changes in order, all of them or none; a later one of a name wins.
+    /// Applies changes in order, all or none. The last change of a name wins.
     ///
-    /// - Returns: The indices of changes that expect what is not so; if there are any, nothing has changed.
-    /// - Throws: As ``apply(_:)``; `corrupt` for the index of no change.
+    /// - Returns: The indices of the changes whose expectation failed; if there are any, nothing has changed.
+    /// - Throws: As ``apply(_:)``; `corrupt` for an invalid index.
     package func apply(_ changes: BulkChangeList) throws(StorageError) -> [Int] {
         guard let bulk = abilities.bulk else { throw lacks("changing many values at once") }
         try checkSize(changes.largestValue)
@@ -105,7 +105,7 @@ extension LoadedStore {
     }
 }
 
-/// Hands on what a store hands out.
+/// Forwards the values that a store passes.
 private struct ValueTaker {
     var order: NameOrder
     let largest: Int
@@ -149,7 +149,7 @@ private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePoint
     return 1
 }
 
-/// The changes that expect what is not so, each once.
+/// The changes whose expectation failed, each once.
 private struct ReceivedConflicts {
     let limit: Int
     var indices: [Int] = []

@@ -2,10 +2,10 @@ internal import CLocalData
 package import LocalDataAPI
 
 extension LoadedStore {
-    /// Has the store look for damage in what it keeps, and hands out a line for each thing that is wrong, until `body`
-    /// returns `false`. May take long.
+    /// Lets the store check its data for damage, and passes one line per problem to `body` until it returns `false`.
+    /// May take long.
     ///
-    /// - Throws: `unsupported` if the store cannot look, and whatever it reports.
+    /// - Throws: `unsupported` if the store has no checks, and whatever it reports.
     package func check(_ body: (String) -> Bool) throws(StorageError) {
         guard let check = abilities.check else { throw lacks("checks") }
         _ = try site("check").pieces {
@@ -15,10 +15,9 @@ extension LoadedStore {
         }
     }
 
-    /// Has the store repair what keeps it from being changed, and hands out a line for each thing that it did. May take
-    /// long.
+    /// Lets the store repair damage that blocks changes, and passes one line per step. May take long.
     ///
-    /// - Throws: `unsupported` if the store cannot, and whatever it reports.
+    /// - Throws: `unsupported` if the store has no repair, and whatever it reports.
     package func repair(_ body: (String) -> Void) throws(StorageError) {
         guard let repair = abilities.repair else { throw lacks("repairs") }
         _ = try site("repair").pieces {
@@ -29,11 +28,10 @@ extension LoadedStore {
         }
     }
 
-    /// Has the store compare a value with what was recorded when it was written; `nil` if there is no value. May take
-    /// long.
+    /// Lets the store compare a value with the record of its last write; `nil` if there is no value. May take long.
     ///
-    /// - Throws: `corrupt` for a value whose bytes are not those that were stored; `unsupported` if the store records
-    ///   nothing.
+    /// - Throws: `corrupt` for a value whose bytes are not those that were stored; `unsupported` if the store keeps no
+    ///   records.
     package func verify(_ handle: StoreHandle) throws(StorageError) -> ValueState? {
         guard let verification = abilities.verification else { throw lacks("verification") }
         var state: UInt32 = 0
@@ -46,7 +44,7 @@ extension LoadedStore {
         return known
     }
 
-    /// Has the store clear the files of a place of what was removed. May take long.
+    /// Lets the store erase removed values from the files of a namespace. May take long.
     ///
     /// - Throws: `unsupported` if the store cannot do that, and whatever it reports.
     package func wipe(_ place: StorageNamespace) throws(StorageError) {

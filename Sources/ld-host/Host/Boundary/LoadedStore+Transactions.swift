@@ -2,7 +2,7 @@ internal import CLocalData
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// A transaction of an open store; used by one thread at a time, and ended once.
+/// A transaction of an open store, used by one thread at a time and ended once.
 package struct StoreTransaction: @unchecked Sendable {
     // The pointer is opaque to the host; the caller keeps to one thread at a time.
     let pointer: UnsafeMutableRawPointer?
@@ -19,7 +19,7 @@ extension LoadedStore {
         return StoreTransaction(pointer: pointer)
     }
 
-    /// The value with the transaction's own changes, or `nil` if there is none.
+    /// The value as the transaction sees it, or `nil` if there is none.
     package func get(
         _ handle: StoreHandle, in transaction: StoreTransaction
     ) throws(StorageError) -> Data? {
@@ -29,7 +29,7 @@ extension LoadedStore {
         }
     }
 
-    /// Stores a value, visible only to the transaction until it commits.
+    /// Stores a value that only the transaction sees until it commits.
     package func set(
         _ handle: StoreHandle, to value: Data, attributes: ValueAttributes? = nil, in transaction: StoreTransaction
     ) throws(StorageError) {
@@ -55,9 +55,9 @@ extension LoadedStore {
         } == LD_OK
     }
 
-    /// Makes the changes take effect, all or none, and ends the transaction in either case.
+    /// Applies the changes, all or none, and ends the transaction in either case.
     ///
-    /// - Throws: `busy` if a value that the transaction read or changed was changed by another meanwhile.
+    /// - Throws: `busy` if another writer changed a value that the transaction read or changed.
     package func commit(_ transaction: StoreTransaction) throws(StorageError) {
         let transactions = try transactions
         _ = try site("transaction commit").call { transactions.commit(table.`self`, transaction.pointer, $0) }

@@ -3,9 +3,10 @@ package import LocalDataAPI
 
 extension LoadedStore {
     /// Calls `changed` with the name of each value in `place` that starts with `prefix` and was set or removed, or with
-    /// `nil` if anything may have changed: on any thread, also during a `set`. It must not wait and not call the store.
+    /// `nil` if anything may have changed: on any thread, even during a `set`. It must not wait, and must not call the
+    /// store.
     ///
-    /// - Returns: The watch; it goes on until it is given to ``unwatch(_:)``.
+    /// - Returns: The watch; it runs until it is passed to ``unwatch(_:)``.
     /// - Throws: `unsupported` if the store cannot watch, and whatever the store reports.
     package func watch(
         _ place: StorageNamespace, prefix: String = "", changed: @escaping @Sendable (String?) -> Void

@@ -4,24 +4,24 @@ package import LocalDataAPI
 
 /// An open store of some plugin: the import side of the boundary.
 ///
-/// Every method makes exactly one call into the component, on the calling thread; whether that may wait follows from
-/// `properties.latency`.
+/// Every method makes exactly one call into the component, on the calling thread. `properties.latency` determines
+/// whether the call may wait.
 package final class LoadedStore: Sendable {
     /// What the store promises.
     package let properties: StoreProperties
-    /// The store's own table, copied: for callers that check what other ways of calling hide.
+    /// The store's own table, copied: for checks that need calls without the host's corrections.
     package let table: ld_store
     /// The tables of its optional abilities.
     package let abilities: LoadedAbilities
-    /// Which component it is, for errors.
+    /// The component's identity, for errors.
     let identity: ComponentIdentity
-    /// Lets who compares and changes be alone; a store with transactions sees to that itself.
+    /// Makes compare-and-change exclusive; `nil` if the store's own transactions do that.
     let gate: WriterGate?
 
     /// Takes over an open store's table.
     ///
-    /// - Parameter contents: The same for all stores of this process that keep the same values.
-    /// - Throws: `pluginRefused` naming the component if the table is not usable.
+    /// - Parameter contents: Equal for all stores of this process with the same values.
+    /// - Throws: `pluginRefused` with the component if its table is invalid.
     init(
         table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity, contents: UInt64
     ) throws(StorageError) {
@@ -66,7 +66,7 @@ package final class LoadedStore: Sendable {
         MemoryLayout<ld_store>.offset(of: \ld_store.extension) ?? MemoryLayout<ld_store>.size
     }
 
-    /// Resolves an address; each handle is to be released.
+    /// Resolves an address; the caller must release the handle.
     package func resolve(_ address: StorageAddress) throws(StorageError) -> StoreHandle {
         var handle: UnsafeMutableRawPointer?
         _ = try site("resolve").call { error in
@@ -75,7 +75,7 @@ package final class LoadedStore: Sendable {
         return StoreHandle(pointer: handle)
     }
 
-    /// Gives a handle back.
+    /// Releases a handle.
     package func release(_ handle: StoreHandle) { table.release(table.`self`, handle.pointer) }
 
     /// Reads one handle's value; valid as long as the handle.
@@ -115,14 +115,14 @@ package final class LoadedStore: Sendable {
         }
     }
 
-    /// Makes a change when nobody compares and changes.
+    /// Makes a change while no exclusive compare-and-change is running.
     @inline(__always)
     func passing<Result>(_ change: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let gate else { return try change() }
         return try gate.whileOpen(change)
     }
 
-    /// Ends the store. Only for callers that know that no call is in flight and no handle is held.
+    /// Closes the store. Only for callers that know that no call is in flight and no handle is held.
     package func close() { site("close").plain { table.close?(table.`self`) } }
 
     /// A call of one of its functions.

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Migrations in an order in which each comes after those that it depends on; otherwise in the order that they had.
+/// Orders migrations so that each follows its dependencies; otherwise their order stays.
 struct MigrationOrder<Migration: OrderedMigration> {
     private let migrations: [Migration]
     private let byID: [String: Migration]
@@ -10,13 +10,13 @@ struct MigrationOrder<Migration: OrderedMigration> {
         byID = Dictionary(migrations.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Throws: `unresolvedDependency` with the circle, if some depend on each other. One that is not there is no
-    ///   error before it is needed: it may be registered later.
+    /// - Throws: `unresolvedDependency` with the circle if some depend on each other. A missing one is no error until
+    ///   it is needed: it may be registered later.
     func sorted() throws(MigrationError) -> [Migration] {
         var sorted: [Migration] = []
         var done: Set<String> = []
         for migration in migrations {
-            // What is above is on the way to what is below; no recursion, as chains may be long.
+            // Each element leads to the one above it; no recursion, as chains may be long.
             var path: [(migration: Migration, next: Int)] = []
             var onPath: Set<String> = []
             func enter(_ migration: Migration) throws(MigrationError) {
@@ -45,7 +45,7 @@ struct MigrationOrder<Migration: OrderedMigration> {
     }
 }
 
-/// What a migration's turn depends on.
+/// The id and the dependencies of a migration.
 protocol OrderedMigration {
     var id: String { get }
     var dependencies: [String] { get }

@@ -1,8 +1,7 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// Checks names that a store hands out one after the other: usable, within the prefix, ascending by bytes and so none
-/// twice.
+/// Checks the names that a store lists: valid, within the prefix, and ascending by bytes, so that none repeats.
 struct NameOrder {
     private let place: StorageNamespace
     private let prefix: [UInt8]
@@ -14,9 +13,9 @@ struct NameOrder {
         last = Array((after ?? "").utf8)
     }
 
-    /// Takes the next name.
+    /// Checks the next name.
     ///
-    /// - Returns: What is wrong with it, for errors; `nil` if nothing is.
+    /// - Returns: What is wrong with it, for errors; `nil` if it is fine.
     mutating func take(_ name: UnsafeRawBufferPointer) -> String? {
         guard let start = name.baseAddress, !name.isEmpty else { return "it gave an empty name in '\(place)'" }
         guard name.count <= StorageAddress.longestName else {

@@ -4,7 +4,7 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// One call of a pack's migration, and the transaction that it is lent: the host's side of `ld_migration_transaction`.
+/// One call of a pack's migration with its transaction: the host's side of `ld_migration_transaction`.
 final class PackCall: Sendable {
     private struct State {
         var thread: pthread_t?
@@ -12,7 +12,7 @@ final class PackCall: Sendable {
         var keys: [KeyBytes: AnyStorageKey] = [:]
     }
 
-    /// What a key is known again by, as the pack spells it.
+    /// Identifies a key, as the pack spells it.
     private struct KeyBytes: Hashable {
         let address: Data
         let serializer: Data
@@ -35,25 +35,24 @@ final class PackCall: Sendable {
         private static var longest: Int { 16 << 10 }
     }
 
-    /// What the pack is told that the call is.
+    /// The call's number, which the pack receives.
     let number: UInt64
     private let provider: any StorageProviding
     private let known: [AnyStorageKey]
     private let state = Mutex(State())
 
     private static let count = Atomic<UInt64>(0)
-    /// Those that run. A transaction is found by its number, so that one that a pack keeps leads nowhere.
+    /// The running calls. A transaction is found by its number, so that one that a pack keeps is invalid.
     private static let running = Mutex<[UInt64: PackCall]>([:])
 
-    /// - Parameter known: The keys of the migration's description: of what it names, more is known than it says in a
-    ///   call.
+    /// - Parameter known: The keys of the migration's description, of which more is known than the pack says in a call.
     init(_ provider: any StorageProviding, known: [AnyStorageKey]) {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         self.provider = provider
         self.known = known
     }
 
-    /// Lends the transaction for the time of `body`, to this thread.
+    /// Lends the transaction to this thread for the duration of `body`.
     func run<Value>(
         _ body: (UnsafePointer<ld_migration_transaction>) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -68,7 +67,7 @@ final class PackCall: Sendable {
         return try withUnsafePointer(to: &table, body)
     }
 
-    /// Refuses whatever the pack still asks for.
+    /// Refuses all further requests of the pack.
     func cancel() { state.withLock { $0.isCancelled = true } }
 
     fileprivate static func isCancelled(_ context: UnsafeMutableRawPointer?) -> Bool {
@@ -79,7 +78,7 @@ final class PackCall: Sendable {
         running.withLock { $0[UInt64(UInt(bitPattern: context))] }
     }
 
-    /// The call of a transaction, if it may be used here and now, and the key that is meant.
+    /// The call of a transaction, if it may be used here and now, and the requested key.
     fileprivate static func use(
         _ context: UnsafeMutableRawPointer?, _ key: UnsafePointer<ld_migration_key>?
     ) throws -> (call: PackCall, key: AnyStorageKey) {
@@ -114,10 +113,10 @@ final class PackCall: Sendable {
         }
     }
 
-    /// How many keys are remembered.
+    /// The most keys to remember.
     private static let mostKeys = 1024
 
-    /// Does what the pack asks for, and waits for it here.
+    /// Executes the pack's request and waits for it here.
     fileprivate func wait<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageProviding) async throws -> Value
     ) throws -> Value {
@@ -127,7 +126,7 @@ final class PackCall: Sendable {
 }
 
 extension StorageKeyDescriptor {
-    /// Whether both are the same way to the same value.
+    /// Whether both descriptions access the same value in the same way.
     fileprivate func isAlike(_ other: StorageKeyDescriptor) -> Bool {
         domain == other.domain && name.utf8.elementsEqual(other.name.utf8) && serializer == other.serializer
             && security == other.security

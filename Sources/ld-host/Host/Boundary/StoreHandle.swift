@@ -1,4 +1,4 @@
-/// What a store resolved an address to. Valid until it is released, on any thread.
+/// A store's resolution of an address. Valid on any thread until it is released.
 package struct StoreHandle: @unchecked Sendable {
     // The pointer is opaque to the host, and the boundary's rules let any thread pass it to the store.
     package let pointer: UnsafeMutableRawPointer?

@@ -2,8 +2,8 @@ internal import CLocalData
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// The call that reads one handle's value: what it needs of store and handle, without a reference to either, so that
-/// reading counts nothing that threads share.
+/// The call that reads one handle's value. It copies what it needs of store and handle, so that reading changes no
+/// reference count that threads share.
 package struct StoreReader: @unchecked Sendable {
     // The pointers are opaque to the host, and the boundary's rules let any thread make the call.
     private let store: UnsafeMutableRawPointer?

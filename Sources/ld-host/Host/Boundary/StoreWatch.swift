@@ -2,15 +2,15 @@ internal import CLocalData
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A watch under way, to be ended with `unwatch`.
+/// A running watch, to be ended with `unwatch`.
 package struct StoreWatch: @unchecked Sendable {
     // The token is opaque to the host, and the boundary's rules let any thread pass it to the store.
     let token: UnsafeMutableRawPointer?
     let listener: StoreListener
 }
 
-/// Where a store reports changes: any thread may, until the watch is ended. A store gets its number, so that a change
-/// that comes later leads nowhere.
+/// Receives a store's reports of changes, on any thread until the watch is ended. The store gets its number, so that a
+/// late report is ignored.
 final class StoreListener: Sendable {
     private let number: UInt
     private let changed: @Sendable (String?) -> Void
@@ -26,7 +26,7 @@ final class StoreListener: Sendable {
         Self.listening.withLock { $0[number] = self }
     }
 
-    /// What the store gets; valid until ``end()``.
+    /// The context for the store; valid until ``end()``.
     var context: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: number) }
 
     func end() { Self.listening.withLock { $0[number] = nil } }
@@ -38,7 +38,7 @@ final class StoreListener: Sendable {
                 .logMisuse("reported a change after its watch had ended")
             return
         }
-        // A name that is not usable is none that the host could ask for: anything may have changed.
+        // An invalid name is none that the host could ask for: anything may have changed.
         listener.changed(name.count == 0 ? nil : name.text(atMost: StorageAddress.longestName))
     }
 }

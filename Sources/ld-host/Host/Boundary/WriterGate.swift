@@ -2,12 +2,12 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Keeps this process's writers out of a store without transactions while values are compared and changed as one.
-/// Writers do not keep each other out; readers pay nothing.
+/// Blocks this process's writers to a store without transactions while values are compared and changed atomically.
+/// Writers do not block each other; readers pay nothing.
 final class WriterGate: Sendable {
-    // Initialized before it is shared, at an address that stays; every use is a call of the system's.
+    // Initialized before it is shared, at a fixed address; all uses are system calls.
     nonisolated(unsafe) private let lock: UnsafeMutablePointer<pthread_rwlock_t>
-    /// The thread that is alone; 0 for none.
+    /// The thread with exclusive access; 0 for none.
     private let owner = Atomic<UInt>(0)
 
     init() {
@@ -22,7 +22,7 @@ final class WriterGate: Sendable {
         lock.deallocate()
     }
 
-    /// Runs body while nobody is alone; who is alone may.
+    /// Runs `body` while no other thread has exclusive access.
     @inline(__always)
     func whileOpen<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         if owner.load(ordering: .relaxed) == UInt(pthread_self()) { return try body() }
@@ -31,7 +31,7 @@ final class WriterGate: Sendable {
         return try body()
     }
 
-    /// Runs body while no other writer is at work. Waits for those that are; not for use within itself.
+    /// Runs `body` while no other writer is running. Waits for those that are; must not be nested.
     func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         pthread_rwlock_wrlock(lock)
         owner.store(UInt(pthread_self()), ordering: .relaxed)
@@ -42,7 +42,7 @@ final class WriterGate: Sendable {
         return try body()
     }
 
-    /// The gate of all stores that the same component serves with the same options, whatever router opened them.
+    /// The gate of all stores that the same component serves with the same options, whichever router opened them.
     static func shared(_ identity: UInt64) -> WriterGate {
         gates.withLock { gates in
             if let gate = gates[identity] { return gate }

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The journal's entry of a store that is being copied: one process at a time, and whoever comes after an interruption
-/// is told. What is done and what is not shows in the stores themselves.
+/// The journal's entry of a store copy: only one process copies at a time, and the next one learns of an interruption.
+/// The stores themselves show what is done.
 enum CopyIntent {
     static let kind = "copy"
 
-    /// Takes over the entry of a run that was interrupted, or writes down what begins.
+    /// Takes over the entry of an interrupted run, or writes a new one.
     ///
-    /// - Throws: `busy` if another process is at it.
+    /// - Throws: `busy` if another process is copying.
     static func take(
         from: String, to: String, domains: [String], moving: Bool, folder: String
     ) throws(StorageError) -> Intent {
@@ -21,9 +21,9 @@ enum CopyIntent {
             payload: payload)
     }
 
-    /// Forgets a run that was interrupted.
+    /// Forgets an interrupted run.
     ///
-    /// - Throws: `notFound` if there is none; `busy` if a process is at it.
+    /// - Throws: `notFound` if there is none; `busy` if a process is copying.
     static func giveUp(from: String, to: String, domains: [String], folder: String) throws(StorageError) {
         let journal = try IntentJournal(folder: folder)
         guard let intent = try interrupted(payload(from, to, domains), journal) else {
@@ -48,7 +48,7 @@ enum CopyIntent {
         Data(([from, to] + domains).joined(separator: "\0").utf8)
     }
 
-    /// What goes on with an interrupted run, or leaves things as they are.
+    /// The command that resumes an interrupted run, or gives it up.
     static func command(_ intent: PendingIntent, givingUp: Bool = false) -> String {
         let names = intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
         let domains = names.dropFirst(2).map { " --domain \($0)" }.joined()

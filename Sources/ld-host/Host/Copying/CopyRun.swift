@@ -9,7 +9,7 @@ struct CopyRun {
     private(set) var missing: [StorageAddress] = []
     private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
-    /// What a run that moves has put at the destination: the hash of each value's opened bytes.
+    /// For a run that moves values: the hash of each opened value that it has copied.
     private var copied: [StorageAddress: UInt64] = [:]
 
     init(
@@ -21,7 +21,7 @@ struct CopyRun {
         self.progress = progress
     }
 
-    /// An address of the host's own keys of which the destination has others.
+    /// The address of a host key that differs at the destination.
     func differentKey() throws(StorageError) -> StorageAddress? {
         for address in different where try copy.isHostKey(address) { return address }
         return nil
@@ -36,7 +36,7 @@ struct CopyRun {
                 switch try copy.compare(address) {
                 case .missing: missing.append(address)
                 case .equal: present.append(address)
-                // Of a migration that the destination knows itself, its own history counts.
+                // For a migration that the destination knows, the destination's own history counts.
                 case .different where !copy.domains.isEmpty && address.place == HostSettings.ledgerNamespace:
                     report.total -= 1
                 case .different: different.append(address)
@@ -52,7 +52,7 @@ struct CopyRun {
 
     mutating func copy(overwriting: Bool) throws(StorageError) {
         let some = missing.map { ($0, false) } + (overwriting ? different.map { ($0, true) } : [])
-        // No ring is in the destination before its list says that it is one.
+        // The list of rings comes first: a ring must be listed before it is copied.
         let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
         var done = 0
         while done < all.count {
@@ -69,7 +69,7 @@ struct CopyRun {
         }
     }
 
-    /// Copies as many values as go together, from the first on.
+    /// Copies as many values as fit into a chunk, from the first one on.
     ///
     /// - Returns: As ``StoreCopy/copyChunk(_:)``; at least one.
     private func copyChunk(
@@ -96,7 +96,7 @@ struct CopyRun {
         do throws(StorageError) {
             switch try copy.copy(address, replacing: expected) {
             case .copied(let digest): note(address, digest)
-            // Removed by its owner meanwhile.
+            // Its owner has removed it meanwhile.
             case .gone: break
             case .changed: report.changed.append("\(address)")
             }
@@ -106,8 +106,8 @@ struct CopyRun {
         }
     }
 
-    /// Removes the host's keys last: whatever happens before, what they seal can be opened. As long as the source
-    /// serves the keychain they stay.
+    /// Removes the host's keys last, so that whatever happens before, the values that they seal can be opened. They
+    /// stay as long as the source serves the keychain.
     mutating func remove() throws(StorageError) {
         let (values, keys) = try parted(present)
         let all = values + (keepsKeys ? [] : keys)
@@ -118,7 +118,7 @@ struct CopyRun {
         if keepsKeys { report.kept = keys.map { "\($0)" } }
     }
 
-    /// What ``remove()`` would do.
+    /// Plans what ``remove()`` would do.
     mutating func planRemoval(overwriting: Bool) throws(StorageError) {
         let (values, keys) = try parted(present + missing + (overwriting ? different : []))
         report.removed = values.count + (keepsKeys ? 0 : keys.count)
@@ -137,13 +137,13 @@ struct CopyRun {
         return (values, keys)
     }
 
-    /// Removes a value from the source; one that was changed since this run copied it is copied again before.
+    /// Removes a value from the source. A value that changed since this run copied it is copied again first.
     private mutating func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
         for attempt in 1...Self.attempts {
             switch try copy.remove(address) {
             case .copied: return true
             case .gone:
-                // Its owner has removed it: what this run has copied is not to come back in its place.
+                // Its owner has removed it, so the copy must not bring it back.
                 if let digest = copied[address] { try copy.withdraw(address, digest) }
                 return false
             case .changed: break
@@ -158,7 +158,7 @@ struct CopyRun {
         return false
     }
 
-    /// Clears the source's files of what has come to a better protected store.
+    /// Erases values that now are in a better protected store from the source's files.
     mutating func wipe() {
         guard report.removed > 0, copy.destination.isKeychain, !copy.source.isKeychain else { return }
         for place in Set(present.map(\.place)) {

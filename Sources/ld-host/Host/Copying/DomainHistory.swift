@@ -1,13 +1,13 @@
 internal import LocalDataAPI
 
-/// What a store keeps of migrations that lead to some domains or from there: what it takes to undo them once another
-/// store serves the domains. Calls may wait.
+/// The history of migrations to and from some domains in a store: what it takes to roll them back once another store
+/// serves the domains. Calls may wait.
 struct DomainHistory {
     let snapshot: RouterSnapshot
     let source: OpenStore
     let domains: [String]
 
-    /// The names in the store, pages last: what a page names comes before it.
+    /// The names in the store, pages last, so that everything that a page refers to is copied before it.
     func names() throws(StorageError) -> [String] {
         let stored = try names(in: source)
         var wanted: Set<String> = []
@@ -31,7 +31,7 @@ struct DomainHistory {
         return zip(found, isPage).filter { !$1 }.map(\.0) + zip(found, isPage).filter(\.1).map(\.0)
     }
 
-    /// The pages of the store, and those of others that nobody has to unlock. What cannot be read names nothing.
+    /// The pages of the store, and those of other stores that nobody has to unlock. Unreadable pages are skipped.
     private func pages() -> [(open: OpenStore, page: LedgerPage)] {
         var stores = [source]
         for slot in snapshot.stores where slot.settings.name != source.name {

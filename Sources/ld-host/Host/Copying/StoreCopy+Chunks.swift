@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Copies many small values in one change of the destination, which waits for the disk once.
+/// Copies many small values in one change of the destination, which then waits for the disk only once.
 extension StoreCopy {
-    /// The most values of a chunk; fewer of sealed ones, which take more memory.
+    /// The most values of a chunk; fewer if they are sealed, because those take more memory.
     var mostValues: Int { source.sealing == nil && destination.sealing == nil ? 2048 : 256 }
 
-    /// The bytes from which on a chunk is full.
+    /// The size in bytes at which a chunk is full.
     private static let mostBytes = 8 << 20
 
-    /// Whether values are copied in chunks: the destination changes many at once and notices what others change.
+    /// Whether values are copied in chunks: the destination must have bulk changes that notice changes by others.
     var copiesChunks: Bool { destination.store.abilities.transactions != nil }
 
-    /// A value on its way.
+    /// A value that is being copied.
     private struct Move {
         let index: Int
         let target: SealedValue
@@ -23,13 +23,13 @@ extension StoreCopy {
         mutating func clear() { data.resetBytes(in: 0..<data.count) }
     }
 
-    /// Copies values of one place that the destination does not have, and reads them back: all that can be copied so,
-    /// or none.
+    /// Copies values of one namespace that the destination does not have, and reads them back: all that can be copied
+    /// in this way, or none.
     ///
-    /// - Parameter addresses: At most ``mostValues``, none of the host's own keys.
-    /// - Returns: What came of each that was looked at, from the first on: the hash of the opened bytes that were
-    ///   copied, or what was read back in their place. `nil` for those that are to be copied one by one, which reports
-    ///   what is in the way: they are large, cannot be read, or another process came between.
+    /// - Parameter addresses: At most ``mostValues``, none of them host keys.
+    /// - Returns: One result per examined value, from the first on: the hash of the copied value, or what was read back
+    ///   instead. `nil` for values to be copied one by one, which reports the cause: they are large, cannot be read, or
+    ///   another process intervened.
     func copyChunk(_ addresses: [StorageAddress]) throws(StorageError) -> [Result<UInt64, StorageError>?] {
         guard let place = addresses.first?.place else { return [] }
         return try whileSourceStands { () throws(StorageError) in
@@ -53,7 +53,7 @@ extension StoreCopy {
         }
     }
 
-    /// Reads a value that is to be copied; `nil` for one that is to be copied by itself.
+    /// Reads a value to copy; `nil` for one that must be copied on its own.
     private func move(
         _ index: Int, _ address: StorageAddress, _ view: StoreView
     ) throws(StorageError) -> Move? {
@@ -66,11 +66,11 @@ extension StoreCopy {
             index: index, target: target, data: data, attributes: attributes, digest: StableHash.of(data))
     }
 
-    /// Seals the values and stores them; `false` if that cannot be, and then nothing has changed.
+    /// Seals the values and stores them; `false` if that fails, and then nothing has changed.
     private func isWritten(_ moves: [Move], _ view: StoreView) -> Bool {
         guard let first = moves.first?.target else { return false }
         do throws(StorageError) {
-            // The same keys for all: one place has one ring.
+            // One ring's keys for all, since a namespace has one ring.
             return try first.layers.whileSealing(in: first.place) { (keys) throws(StorageError) in
                 var changes: [StorageChange<StoreHandle>] = []
                 for move in moves {
@@ -83,7 +83,7 @@ extension StoreCopy {
                 return try view.apply(changes)
             }
         } catch {
-            // One by one, what is wrong is reported with the value it is about.
+            // Copying one by one reports the error with the value that it concerns.
             return false
         }
     }

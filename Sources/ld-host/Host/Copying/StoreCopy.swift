@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Copies every value of one store to another, each below its own address, and verifies what arrived by reading it
-/// back. Seals that keys' policies have put around values are copied as they are; those of the stores are opened and
-/// made. Everything may wait.
+/// Copies every value of one store to another, under the same address, and verifies each by reading it back. Values
+/// that keys' policies have sealed are copied as they are; seals of the stores are opened and made again. Every call
+/// may wait.
 struct StoreCopy: Sendable {
     let snapshot: RouterSnapshot
     let source: OpenStore
     let destination: OpenStore
-    /// The domains whose values are copied, with the history of their migrations; none for all.
+    /// The domains whose values are copied, with the history of their migrations; empty for all.
     var domains: [String] = []
 
-    /// The addresses of the values in the source, the host's own keys among them.
+    /// The addresses of the values in the source, including the host keys.
     func addresses() throws(StorageError) -> [StorageAddress] {
         var places: Set<StorageNamespace> = []
         try source.store.forEachPlace {
             if !HostSettings.isReserved($0) { places.insert($0) }
             return true
         }
-        // Places in folders of their own. Two stores of one component keep such a place in the same folder.
+        // Namespaces with their own folders. Two stores of the same component keep such a namespace in the same folder.
         if source.component != destination.component {
             for domain in snapshot.settings.routes.keys {
                 places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
@@ -40,7 +40,7 @@ struct StoreCopy: Sendable {
         return addresses + history.map { StorageAddress(LedgerPlace.namespace, name: $0) }
     }
 
-    /// What the destination has at an address, beside what the source has.
+    /// The result of comparing the destination with the source at an address.
     enum Comparison {
         case missing
         case equal
@@ -53,7 +53,7 @@ struct StoreCopy: Sendable {
         guard try target.store.exists(target.handle) else { return .missing }
         let from = try value(at: address, in: source)
         if try from.isEqual(to: target) { return .equal }
-        // A ring that has every key of the other has gone on since it was copied.
+        // A ring that has every key of the other has only gained keys since it was copied.
         if try isHostKey(address), (try? keys(in: from).isSubset(of: keys(in: target))) == true { return .equal }
         return .different
     }
@@ -68,20 +68,21 @@ struct StoreCopy: Sendable {
         return Set(state.entries.map(\.id))
     }
 
-    /// What came of the attempt to copy or move a value.
+    /// The result of copying or moving a value.
     enum Outcome {
-        /// The destination has the value; the hash of its opened bytes.
+        /// The destination has the value; the hash of the opened value.
         case copied(UInt64)
-        /// The source was removed by its owner.
+        /// Its owner has removed the source.
         case gone
-        /// Another process changed the source or the destination, and that stands.
+        /// Another process changed the source or the destination; that change stays.
         case changed
     }
 
-    /// Copies a value and reads it back. Nobody changes a key ring while it is copied.
+    /// Copies a value and reads it back. Key rings are locked while they are copied.
     ///
-    /// - Parameter replacing: What the destination may have: anything, or else the value of this hash; `nil` for no
-    ///   value. What another process puts there meanwhile stays, as far as the store compares and changes as one.
+    /// - Parameter replacing: The value that the destination may have: any, or one with this hash; `nil` for none. A
+    ///   value that another process puts there meanwhile stays, provided that the store compares and changes
+    ///   atomically.
     func copy(_ address: StorageAddress, replacing expected: Expected) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
@@ -98,7 +99,7 @@ struct StoreCopy: Sendable {
         }
     }
 
-    /// What may be replaced at the destination.
+    /// The value that may be replaced at the destination.
     enum Expected {
         case anything
         case nothing
@@ -113,14 +114,14 @@ struct StoreCopy: Sendable {
         }
     }
 
-    /// - Returns: `nil` if another process came between.
+    /// - Returns: `nil` if another process intervened.
     private func copyAtOnce(
         _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
         _ expected: Expected
     ) throws(StorageError) -> Outcome? {
         let view = try StoreView(AtomicScope(address.place, in: destination))
         let before = try view.read(target).map { (stored) throws(StorageError) in
-            // What cannot be opened is another value all the same.
+            // A value that cannot be opened counts as different.
             (try? target.open(stored)).map { StableHash.of($0) } ?? 0
         }
         guard var data = try from.get() else { return .gone }
@@ -164,15 +165,14 @@ struct StoreCopy: Sendable {
             hint: "the source is as it was; run it again")
     }
 
-    /// Removes a value from the source, if the destination has the same; comparison and removal are one if the store
-    /// has transactions.
+    /// Removes a value from the source if the destination has the same one; atomic if the store has transactions.
     ///
-    /// - Returns: `copied` if it is removed; else what became of it.
+    /// - Returns: `copied` if it is removed; otherwise the reason.
     func remove(_ address: StorageAddress) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
             let move = LargeMove(source: from, destination: try value(at: address, in: destination))
-            // Nobody changes a ring now; one that has more keys than was copied is in place, too.
+            // Rings are locked now. A ring with more keys than the copy counts as copied too.
             if try snapshot.isReserved(address, in: source) {
                 guard try compare(address) == .equal else { return .changed }
                 return try from.store.remove(from.handle) ? .copied(0) : .gone
@@ -185,7 +185,7 @@ struct StoreCopy: Sendable {
             return .changed
         }
     }
-    /// Takes back what was copied, so that the next run finds the source alone; unless another process has changed it.
+    /// Removes a copy, so that the next run finds only the source; unless another process has changed the copy.
     func withdraw(_ address: StorageAddress, _ copied: UInt64) throws(StorageError) {
         let target = try value(at: address, in: destination)
         try target.layers.whileStanding { () throws(StorageError) in
@@ -201,7 +201,7 @@ struct StoreCopy: Sendable {
 
     private static let attempts = 3
 
-    /// Keeps others from changing what is at an address, where that is possible: values that the source seals, and
+    /// Blocks changes of the value at an address, where that is possible: for values that the source seals, and for
     /// rings.
     private func alone<Result>(
         _ address: StorageAddress, _ body: () throws(StorageError) -> Result
@@ -212,19 +212,20 @@ struct StoreCopy: Sendable {
         }
     }
 
-    /// Keeps others from changing what the source seals.
+    /// Blocks changes of values that the source seals.
     func whileSourceStands<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let ring = source.sealing?.ring else { return try body() }
         return try ring.whileAlone { (_) throws(StorageError) in try body() }
     }
 
-    /// Whether one of the host's own keys is at an address of either store, or an entry of the list of those.
+    /// Whether a host key, or an entry of the list of rings, is at an address of either store.
     func isHostKey(_ address: StorageAddress) throws(StorageError) -> Bool {
         if try snapshot.isReserved(address, in: source) { return true }
         return try snapshot.isReserved(address, in: destination)
     }
 
-    /// Whether the host's own keys have to stay in the source, since what they seal is opened with them from there.
+    /// Whether the host keys must stay in the source, because the values that they seal are opened with them from
+    /// there.
     var sourceServesKeychain: Bool { snapshot.settings.routes["keychain"]?.store.name == source.name }
 
     func value(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> SealedValue {

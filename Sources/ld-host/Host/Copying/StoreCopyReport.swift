@@ -1,24 +1,24 @@
-/// What copying one store to another does, or would do.
+/// The result of copying one store to another, or the plan for it.
 public struct StoreCopyReport: Encodable, Sendable {
-    /// The store that values are copied from.
+    /// The store to copy from.
     public let from: String
-    /// The store that they are copied to.
+    /// The store to copy to.
     public let to: String
-    /// Values in the source.
+    /// The number of values in the source.
     public var total = 0
-    /// Values that were, or would be, copied.
+    /// The number of values that were, or would be, copied.
     public var copied = 0
-    /// Values that the destination has already, byte for byte.
+    /// The number of values that the destination already has, byte for byte.
     public var equal = 0
-    /// Values of which the destination has another, by address.
+    /// The addresses at which the destination has a different value.
     public var conflicts: [String] = []
-    /// Values that were, or would be, removed from the source.
+    /// The number of values that were, or would be, removed from the source.
     public var removed = 0
-    /// The host's own keys that were, or would be, left in the source as well, because the source serves the keychain:
-    /// what they seal would not open without them.
+    /// The host keys that were, or would be, left in the source as well, because the source serves the keychain: the
+    /// values that they seal would not open without them.
     public var kept: [String] = []
-    /// Values that other processes changed while they were copied or moved, by address. A changed source stays where it
-    /// is, and so does a changed destination.
+    /// The addresses of values that other processes changed while they were copied or moved. A changed source or
+    /// destination stays as it is.
     public var changed: [String] = []
     /// Values that could not be read, with the reason; they stay where they are.
     public var failures: [String: String] = [:]

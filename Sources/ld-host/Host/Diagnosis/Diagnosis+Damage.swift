@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Whether what the stores keep is sound, as far as they can tell.
+/// Whether the stores' data is sound, as far as they can check.
 extension Diagnosis {
     static func damage(in snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
@@ -9,7 +9,7 @@ extension Diagnosis {
         return findings ?? []
     }
 
-    /// Repairs what keeps stores from being changed, where they can do so, and tells what was done.
+    /// Repairs damage that blocks changes, in stores that can do so, and reports each step.
     static func repair(in snapshot: RouterSnapshot) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in snapshot.stores.flatMap(repair) }
         return findings ?? []
@@ -26,11 +26,11 @@ extension Diagnosis {
         return findings
     }
 
-    /// The most findings of one store: what is broken in one place is often broken in many.
+    /// The most findings per store: damage in one location often means damage in many.
     private static let most = 20
 
     private static func damage(in slot: StoreSlot) -> [Finding] {
-        // What cannot be opened is reported elsewhere.
+        // Other findings report a store that cannot be opened.
         guard let open = try? slot.openIfNeeded(), open.store.abilities.check != nil else { return [] }
         var findings: [Finding] = []
         do throws(StorageError) {

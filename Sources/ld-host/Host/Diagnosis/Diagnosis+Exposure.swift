@@ -1,10 +1,10 @@
 internal import LocalDataAPI
 
-/// Whether others can change where the host reads its settings and keeps its data.
+/// Whether other users can change the host's settings or data.
 extension Diagnosis {
-    /// The configuration files, and the folders of data and state, that somebody but root and the user can write.
+    /// The configuration files and the folders of data and state that users other than root and this one can write to.
     ///
-    /// They are used all the same: who shares them on purpose may do so.
+    /// They are used all the same, since someone may share them on purpose.
     package static func exposure(
         of configuration: HostConfiguration, flags: HostConfiguration.Flags
     ) -> [ConfigurationProblem] {
@@ -13,7 +13,7 @@ extension Diagnosis {
         return exposure(of: places)
     }
 
-    /// The same for files and folders.
+    /// The same for given files and folders.
     package static func exposure(of places: [String]) -> [ConfigurationProblem] {
         var seen: Set<String> = []
         return places.compactMap { place in

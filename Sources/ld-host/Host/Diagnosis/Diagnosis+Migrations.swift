@@ -1,12 +1,12 @@
 internal import LocalDataAPI
 
-/// What migrations have left to be done, and ledgers that cannot be read.
+/// Unfinished migrations, and unreadable ledgers.
 extension Diagnosis {
     static func migrations(
         of engine: MigrationEngine, besides silent: Set<String>
     ) async -> [Finding] {
         let survey = await engine.ledgers(besides: silent)
-        // A store that cannot be opened is reported elsewhere.
+        // Other findings report a store that cannot be opened.
         var findings: [Finding] = survey.pages.compactMap { found in
             guard case .failure(let error) = found.content else { return nil }
             return Finding(
@@ -46,9 +46,9 @@ extension Diagnosis {
         return findings + (await changedPlaces(of: engine)) + (await unmovedValues(engine.snapshot, besides: silent))
     }
 
-    /// Values of keys that catalogs have, and that are where the keys were before their places were changed.
+    /// Values of catalog keys that are still where the keys were before their locations changed.
     private static func changedPlaces(of engine: MigrationEngine) async -> [Finding] {
-        // What keeps them from being looked for is found elsewhere.
+        // Other findings report why they cannot be searched for.
         guard let (migrations, conflicts) = try? await engine.formerPlaceMigrations() else { return [] }
         var findings: [Finding] = []
         for migration in migrations {

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// What protects the values, and against whom. Nobody is asked for a passphrase.
+/// How values are protected, and against whom. Never asks for a passphrase.
 extension Diagnosis {
     static func security(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
@@ -66,7 +66,7 @@ extension Diagnosis {
         }
     }
 
-    /// The same in stores that served before the configuration was changed, and are in it no more.
+    /// The same for stores that are no longer in the configuration.
     private static func formerStores(_ snapshot: RouterSnapshot) -> [Finding] {
         RouteHistory(snapshot.settings.folders).stores.flatMap { name -> [Finding] in
             guard snapshot.slot(ofStore: name) == nil else { return [] }
@@ -84,7 +84,7 @@ extension Diagnosis {
         }
     }
 
-    /// Values that lie in a store which no longer serves their domain, so that nobody finds them.
+    /// Values in a store that no longer serves their domain, so that no app finds them.
     private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         snapshot.leftValues(in: slot).map { left in
             let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
@@ -105,7 +105,7 @@ extension Diagnosis {
         }
     }
 
-    /// The rings that the configuration named before; not looked up where that would ask someone or take long.
+    /// The rings that the configuration named before; skipped where that would prompt someone or take long.
     private static func formerRings(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> [Finding] {
         if snapshot.settings.routes["keychain"]?.store.sealing?.source.asksForIt == true { return [] }
         if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) { return [] }
@@ -145,7 +145,7 @@ extension Diagnosis {
 }
 
 extension HostSettings.Sealing.Source {
-    /// Against whom a store is protected that is sealed with a key from here, and against whom not.
+    /// Which attackers a store's sealing with a local key protects against, and which it does not.
     var protection: String {
         switch self {
         case .keyFile(let path):

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// One thing that was looked at, for people.
+/// One result of the diagnosis, for people.
 package struct Finding: Encodable, Sendable {
     package let text: String
     package let hint: String
@@ -17,11 +17,11 @@ package struct Finding: Encodable, Sendable {
     }
 }
 
-/// Looks at configuration, plugins and stores, and reports what serves what, and why.
+/// Examines configuration, plugins and stores, and reports what serves each domain, and why.
 package enum Diagnosis {
-    /// Looks at everything that a router needs; goes on after a problem where it can.
+    /// Examines everything that a router needs; continues after a problem where it can.
     ///
-    /// - Parameter repairing: Whether stores first repair what keeps them from being changed.
+    /// - Parameter repairing: Whether stores first repair damage that blocks changes.
     static func findings(of engine: MigrationEngine, repairing: Bool) async -> [Finding] {
         let (access, snapshot) = (engine.access, engine.snapshot)
         var findings = [Finding("the configuration is valid")]
@@ -39,7 +39,7 @@ package enum Diagnosis {
             + (await migrations(of: engine, besides: silent)) + (await security(snapshot, besides: silent))
     }
 
-    /// What can be said of a configuration that is not valid, and of the plugins that it names.
+    /// The findings on an invalid configuration, and on the plugins that it names.
     static func findings(
         withoutRouter configuration: HostConfiguration?, _ error: StorageError
     ) async -> [Finding] {
@@ -88,12 +88,12 @@ package enum Diagnosis {
         }
     }
 
-    /// The stores that others serve and that do not answer in time. Each is waited for here, and not asked again.
+    /// Stores of other services that do not answer in time. Each is waited for here, and not called again.
     private static func silentStores(_ snapshot: RouterSnapshot) async -> (names: Set<String>, [Finding]) {
         var names: Set<String> = []
         var findings: [Finding] = []
         for slot in snapshot.stores {
-            // What cannot be opened is reported elsewhere.
+            // Other findings report a store that cannot be opened.
             guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
                 open.store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue,
                 open.store.abilities.enumeration != nil
@@ -106,7 +106,7 @@ package enum Diagnosis {
                 names.insert(open.name)
                 findings.append(Finding("store '\(open.name)' does not answer", error))
             } catch {
-                // Other errors come at once, and what needs the store reports them.
+                // Other errors come at once; the findings that need the store report them.
             }
         }
         return (names, findings)

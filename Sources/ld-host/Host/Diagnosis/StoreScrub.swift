@@ -19,19 +19,19 @@ extension Diagnosis {
     }
 }
 
-/// Reads every value of a store. Everything may wait.
+/// Reads every value of a store. Every call may wait.
 private struct StoreScrub {
     let snapshot: RouterSnapshot
     private var findings: [Finding] = []
     private var (intact, unrecorded, edited, damaged) = (0, 0, 0, 0)
 
-    /// How many names are in memory at once.
+    /// The most names in memory at once.
     private static let page = 8192
 
     init(snapshot: RouterSnapshot) { self.snapshot = snapshot }
 
     mutating func run(_ slot: StoreSlot, _ advance: () -> Void) -> [Finding] {
-        // What cannot be opened is reported elsewhere.
+        // Other findings report a store that cannot be opened.
         guard let open = try? slot.openIfNeeded() else { return [] }
         guard open.store.abilities.enumeration != nil else {
             return [Finding("store '\(open.name)' cannot list what it holds, and was not read")]
@@ -80,7 +80,7 @@ private struct StoreScrub {
         }
     }
 
-    /// What the value is; `nil` if it is gone.
+    /// The value's state; `nil` if it has been removed.
     private func state(of address: StorageAddress, in open: OpenStore) throws(StorageError) -> ValueState? {
         let isOwn = HostSettings.isReserved(address.place) ? true : try snapshot.isReserved(address, in: open)
         let layers = isOwn ? [] : open.sealing.map { [$0.layer(for: address)] } ?? []
@@ -92,7 +92,7 @@ private struct StoreScrub {
             if layers.isEmpty { return state }
         }
         guard try value.read(.chunks, { _ in true }) else { return nil }
-        // What opens is authentic.
+        // A value that opens is authentic.
         return state == .unrecorded && !layers.isEmpty ? .intact : state
     }
 

@@ -1,7 +1,8 @@
 internal import LocalDataAPI
 
-/// How much a header's derivation may cost at an address. A header is used before anything of it is authentic, so what
-/// it asks for is bounded by what is written there: four times of it, so that a larger choice of before stays readable.
+/// The highest cost of a header's derivation at an address. A header is used before any of it is authentic. So its cost
+/// is limited to four times what the configuration writes there, which keeps values of an earlier, costlier
+/// configuration readable.
 struct DerivationLimit: Hashable, Sendable {
     /// Iterations of PBKDF2.
     private let iterations: UInt64
@@ -10,10 +11,10 @@ struct DerivationLimit: Hashable, Sendable {
     /// Passes of Argon2id times its memory in KiB.
     private let work: UInt64
 
-    /// For what only HKDF is written to.
+    /// For addresses where only HKDF is written.
     static let fastOnly = DerivationLimit(iterations: 0, memory: 0, work: 0)
 
-    /// For a style, and never less than for the usual parameters.
+    /// The limit for a style, at least that for the usual parameters.
     ///
     /// - Parameter iterations: The PBKDF2 iterations of the configuration.
     init(_ style: KeyDerivation, iterations: UInt32 = 0) {
@@ -34,7 +35,7 @@ struct DerivationLimit: Hashable, Sendable {
         self.work = work
     }
 
-    /// What either of two allows.
+    /// A limit that allows what either of two allows.
     func joined(with other: DerivationLimit) -> DerivationLimit {
         DerivationLimit(
             iterations: max(iterations, other.iterations), memory: max(memory, other.memory),

@@ -5,10 +5,10 @@ package import LocalDataAPI
 package struct Envelope: Sendable {
     package let context: EnvelopeContext
     package let crypto: LoadedCrypto
-    /// The same address by other paths of its folder, for what does not open. May wait.
+    /// The same address with other paths of its folder, tried if a value does not open. May wait.
     private let others: @Sendable () -> [StorageAddress]
 
-    /// Seals and opens for an address.
+    /// Creates an envelope for an address.
     package init(
         _ address: StorageAddress, crypto: LoadedCrypto, others: @escaping @Sendable () -> [StorageAddress] = { [] }
     ) {
@@ -47,10 +47,10 @@ package struct Envelope: Sendable {
         return sealed
     }
 
-    /// The value of a sealed form, with the header that is now known to be authentic.
+    /// The value of a sealed form, with its header, which is then authentic.
     ///
-    /// - Throws: `cannotOpen`, always with one text unless another version, an algorithm that the provider lacks, or
-    ///   another key is in question; what `find` throws.
+    /// - Throws: `cannotOpen`, always with the same text unless the cause is another version, an algorithm that the
+    ///   provider lacks, or another key; what `find` throws.
     package func open(
         _ sealed: Data, find: KeyFinder
     ) throws(StorageError) -> (value: Data, header: EnvelopeHeader) {
@@ -58,7 +58,7 @@ package struct Envelope: Sendable {
         return (try open(sealed, header, find: find), header)
     }
 
-    /// The header of a sealed form, which is not authentic yet.
+    /// The header of a sealed form, not yet authentic.
     ///
     /// - Throws: `cannotOpen`.
     func header(of sealed: Data) throws(StorageError) -> EnvelopeHeader {
@@ -101,13 +101,13 @@ package struct Envelope: Sendable {
         }
     }
 
-    /// Throws `unsupported` unless the provider offers all that sealing in a style takes.
+    /// Throws `unsupported` unless the provider offers every algorithm that a style needs.
     func requireAlgorithms(of style: EnvelopeStyle) throws(StorageError) {
         try crypto.require(style.cipher.id, "\(style.cipher)")
         try crypto.require(style.derivation.function.rawValue, "\(style.derivation.function)")
     }
 
-    /// The chunks of a record that is to be sealed.
+    /// The chunks of a record to be sealed.
     func chunks(
         under key: EnvelopeKey, as style: EnvelopeStyle, attributes: ValueAttributes?
     ) throws(StorageError) -> EnvelopeChunks {
@@ -121,7 +121,7 @@ package struct Envelope: Sendable {
         return EnvelopeChunks(header, recordKey, context, crypto)
     }
 
-    /// The chunks of a record that is to be opened.
+    /// The chunks of a record to be opened.
     func chunks(_ header: EnvelopeHeader, find: KeyFinder) throws(StorageError) -> EnvelopeChunks {
         guard crypto.offers(header.cipher) else { throw context.cannotOpen("\(header.cipher)", crypto) }
         guard crypto.offers(header.derivation.function) else {
@@ -138,7 +138,7 @@ package struct Envelope: Sendable {
         return EnvelopeChunks(header, recordKey, context, crypto, others: others)
     }
 
-    /// A provider's own text for a wrong tag gives way to the one that names the address.
+    /// Replaces a provider's own text for a wrong tag with the one that names the address.
     func named(_ error: StorageError) -> StorageError { error.code == .cannotOpen ? context.cannotOpen : error }
 
     private func random(_ count: Int) throws(StorageError) -> Data {

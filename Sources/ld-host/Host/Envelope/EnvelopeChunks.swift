@@ -12,7 +12,7 @@ struct EnvelopeChunks: ~Copyable {
     private let nonce: UnsafeMutableRawBufferPointer
     private var counter: UInt64 = 0
 
-    /// Bytes of a full chunk with its tag.
+    /// The size of a full chunk with its tag, in bytes.
     let sealedSize: Int
 
     init(
@@ -31,7 +31,7 @@ struct EnvelopeChunks: ~Copyable {
 
     deinit { nonce.deallocate() }
 
-    /// Seals the next chunk: `output` takes it and the tag.
+    /// Seals the next chunk: writes ciphertext and tag to `output`.
     mutating func seal(
         _ plaintext: UnsafeRawBufferPointer, isLast: Bool, into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
@@ -47,7 +47,8 @@ struct EnvelopeChunks: ~Copyable {
         }
     }
 
-    /// Opens the next chunk, which ends with its tag. The first one settles which of the folder's paths was sealed for.
+    /// Opens the next chunk, which ends with its tag. The first chunk determines which path of the folder was used for
+    /// sealing.
     ///
     /// - Throws: `cannotOpen`.
     mutating func open(

@@ -1,14 +1,13 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// The address that a sealed value belongs to, as it is authenticated: a value that was moved to another address does
-/// not open.
+/// The authenticated address of a sealed value: a value that was moved to another address does not open.
 package struct EnvelopeContext: Sendable {
     /// For errors.
     package let address: StorageAddress
     private let bytes: Data
 
-    /// Takes an address.
+    /// Creates the context of an address.
     package init(_ address: StorageAddress) {
         self.address = address
         var writer = EnvelopeWriter()
@@ -19,7 +18,7 @@ package struct EnvelopeContext: Sendable {
         bytes = Data(writer.bytes)
     }
 
-    /// What is authenticated with every chunk: the header and the address.
+    /// The data that is authenticated with every chunk: the header and the address.
     func authenticated(_ header: EnvelopeHeader) -> Data {
         let (header, own) = (header.encoded, bytes)
         return filled(header.count + own.count) { output in
@@ -28,7 +27,7 @@ package struct EnvelopeContext: Sendable {
         }.data
     }
 
-    /// The one answer to whatever is wrong with a sealed value.
+    /// The same error for everything that is wrong with a sealed value.
     var cannotOpen: StorageError {
         StorageError(
             .cannotOpen,
@@ -36,7 +35,7 @@ package struct EnvelopeContext: Sendable {
             hint: "restore it from a backup, or remove it; see: ld-host envelope inspect")
     }
 
-    /// For a header that asks for an algorithm that the provider lacks.
+    /// For a header with an algorithm that the provider lacks.
     func cannotOpen(_ algorithm: String, _ crypto: LoadedCrypto) -> StorageError {
         StorageError(
             .cannotOpen,
@@ -45,7 +44,7 @@ package struct EnvelopeContext: Sendable {
             hint: "choose one that does with: ld-host config set encryption.provider ID; see: ld-host plugins list")
     }
 
-    /// For bytes that are no header.
+    /// For bytes that are not a header.
     func cannotOpen(_ fault: EnvelopeFault) -> StorageError {
         guard case .version(let version) = fault else { return cannotOpen }
         return StorageError(

@@ -1,16 +1,16 @@
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// How an envelope's key comes from the material: as its header has it.
+/// How an envelope's key is derived from the material, as in its header.
 package enum EnvelopeDerivation: Hashable, Sendable {
-    /// HKDF-SHA256 of the material. Salt and info are the key's own, besides the record's salt.
+    /// HKDF-SHA256 of the material. Salt and info belong to the key and supplement the record's salt.
     case hkdf(salt: Data? = nil, info: Data? = nil)
     /// PBKDF2-HMAC-SHA256 of the material, then HKDF.
     case pbkdf2(iterations: UInt32, salt: Data)
     /// Argon2id of the material with one lane, then HKDF. `memory` in KiB, `salt` of 16 bytes.
     case argon2id(passes: UInt32, memory: UInt32, salt: Data)
 
-    /// The function that takes the material.
+    /// The function that is applied to the material.
     package var function: KeyDerivationFunction {
         switch self {
         case .hkdf: .hkdfSHA256
@@ -47,10 +47,10 @@ package enum EnvelopeDerivation: Hashable, Sendable {
         return memory
     }
 
-    /// What is wrong with the parameters, as the specification has it; `nil` if they can be sealed and opened.
+    /// What is wrong with the parameters according to the specification; `nil` if they are valid.
     ///
-    /// A header's parameters are used before anything of it is authentic: a hostile one must not keep the processor or
-    /// the memory busy for long. The same limits hold for sealing, so that nothing is sealed that does not open.
+    /// A header's parameters are used before any of it is authentic: a hostile header must not occupy the processor or
+    /// the memory for long. The same limits apply to sealing, so that everything that is sealed can be opened.
     var fault: String? {
         switch self {
         case .hkdf: nil
@@ -70,13 +70,13 @@ package enum EnvelopeDerivation: Hashable, Sendable {
         }
     }
 
-    /// Iterations of PBKDF2: 16 times the 600,000 that OWASP asks for; about 4 s.
+    /// Most iterations of PBKDF2: 16 times the 600,000 that OWASP recommends; about 4 s.
     static let mostIterations: UInt32 = 10_000_000
-    /// Memory of Argon2id in KiB: its own minimum for one lane, and 1 GiB, libsodium's "sensitive".
+    /// Least and most memory of Argon2id in KiB: its own minimum for one lane, and 1 GiB, libsodium's "sensitive".
     static let leastMemory: UInt32 = 8
     static let mostMemory: UInt32 = 1 << 20
     /// Passes of Argon2id times its memory in KiB: 4 passes over 1 GiB, also libsodium's "sensitive"; about 4 s.
     static let mostWork: UInt64 = 4 << 20
-    /// Bytes of a salt of Argon2id, the only length that libsodium takes.
+    /// The salt size of Argon2id in bytes, the only one that libsodium accepts.
     static let argon2SaltSize = 16
 }

@@ -1,17 +1,17 @@
-/// Why bytes are no header that this version reads.
+/// Why bytes are not a header that this version can read.
 package enum EnvelopeFault: Error, Equatable, Sendable {
-    /// They do not start as an envelope does.
+    /// They do not start like an envelope.
     case notAnEnvelope
-    /// They start as an envelope does and end too early; with this many bytes in all there is more to say.
+    /// They start like an envelope but end too early; with this many bytes in total, parsing can continue.
     case incomplete(needs: Int)
     /// Another version wrote them.
     case version(UInt8)
-    /// They contradict the specification: what the header has.
+    /// They violate the specification: the offending content.
     case malformed(String)
 }
 
 extension EnvelopeFault: CustomStringConvertible {
-    /// What is wrong, as the rest of a sentence that starts with the name of the bytes.
+    /// The fault, as the rest of a sentence whose subject is the bytes.
     package var description: String {
         switch self {
         case .notAnEnvelope: "is not sealed: it does not start with the bytes 89 4c 44 45"

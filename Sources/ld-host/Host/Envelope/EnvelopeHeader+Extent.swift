@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 extension EnvelopeHeader {
-    /// How many chunks and bytes of value an envelope of a size has behind this header; `nil` for a size that no
-    /// envelope of its kind has.
+    /// The number of chunks and of value bytes after this header in an envelope of a size; `nil` if no envelope can
+    /// have that size.
     package func extent(of sealedSize: UInt64) -> (chunks: Int, value: Int)? {
         guard let total = Int(exactly: sealedSize), total >= encoded.count else { return nil }
         let (body, tagSize) = (total - encoded.count, cipher.tagSize)

@@ -4,7 +4,7 @@ internal import LocalDataAPI
 extension EnvelopeHeader {
     /// Reads the header at the start of `bytes`.
     ///
-    /// - Throws: What is wrong with it; `incomplete` if `bytes` end before the header does.
+    /// - Throws: The fault; `incomplete` if `bytes` end before the header does.
     package init(parsing bytes: UnsafeRawBufferPointer) throws(EnvelopeFault) {
         let size = try Self.size(of: bytes)
         guard bytes.count >= size else { throw .incomplete(needs: size) }
@@ -43,7 +43,7 @@ extension EnvelopeHeader {
         encoded = Data(UnsafeRawBufferPointer(rebasing: bytes[..<size]))
     }
 
-    /// The size of the header that `bytes` start with.
+    /// The size of the header at the start of `bytes`.
     static func size(of bytes: UnsafeRawBufferPointer) throws(EnvelopeFault) -> Int {
         for index in 0..<min(bytes.count, 4) where bytes[index] != magic[index] { throw .notAnEnvelope }
         guard bytes.count > 4 else { throw .incomplete(needs: 12) }
@@ -57,7 +57,7 @@ extension EnvelopeHeader {
     }
 }
 
-/// What the fields of a header say.
+/// The parsed fields of a header.
 private struct EnvelopeFields {
     var attributes = ValueAttributes()
     var ring: String?
@@ -110,7 +110,7 @@ private struct EnvelopeFields {
     }
 }
 
-/// Takes bytes apart; what is not there is `malformed`, as it can only be missing from a field.
+/// Parses bytes; missing bytes are `malformed`, as they can only be missing inside a field.
 private struct EnvelopeReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0

@@ -1,22 +1,22 @@
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// What stands before a sealed value: which key opens it and how, and what is known of the value. The specification is
-/// in `LocalDataAPI.docc/Envelope.md`.
+/// The header of a sealed value: which key opens it and how, and the value's attributes. The specification is in
+/// `LocalDataAPI.docc/Envelope.md`.
 package struct EnvelopeHeader: Equatable, Sendable {
-    /// What every envelope starts with; the first byte starts no text.
+    /// The start of every envelope; no text starts with its first byte.
     static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x45]
     /// The version that is written.
     static let version: UInt8 = 1
     /// Bytes before the fields.
     static let fixedSize = 64
-    /// The most bytes of a header.
+    /// The largest header in bytes.
     package static let largestSize = 16 << 10
-    /// Bytes of a record's salt.
+    /// The size of a record's salt in bytes.
     static let saltSize = 32
-    /// The chunk sizes, as powers of two.
+    /// The possible chunk sizes, as powers of two.
     static let chunkExponents: ClosedRange<UInt8> = 10...24
-    /// The chunk size that is written, as a power of two: 64 KiB.
+    /// The chunk size for writing, as a power of two: 64 KiB.
     package static let usualChunkExponent: UInt8 = 16
 
     package let cipher: AuthenticatedCipher
@@ -26,17 +26,17 @@ package struct EnvelopeHeader: Equatable, Sendable {
     package let keyID: KeyID
     /// The record's own salt: random, 32 bytes.
     package let salt: Data
-    /// What is known of the value; authenticated, not encrypted.
+    /// The value's attributes; authenticated, not encrypted.
     package let attributes: ValueAttributes
-    /// The ring that has the key, as `service/account`; `nil` for the ring of the defaults, and for keys of no ring.
+    /// The ring that has the key, as `service/account`; `nil` for the default ring, and for keys outside of rings.
     package let ring: String?
-    /// The header as it stands in the envelope.
+    /// The header as encoded in the envelope.
     package let encoded: Data
 
-    /// Bytes of a full chunk's plaintext.
+    /// The plaintext size of a full chunk, in bytes.
     package var chunkSize: Int { 1 << Int(chunkExponent) }
 
-    /// The size of the value in an envelope of so many bytes; `nil` if none is so large.
+    /// The value size in an envelope of this size; `nil` if no envelope has this size.
     func valueSize(ofEnvelope size: UInt64) -> UInt64? {
         let (header, chunk) = (UInt64(encoded.count), UInt64(chunkSize + cipher.tagSize))
         guard size >= header + UInt64(cipher.tagSize) else { return nil }
@@ -46,7 +46,7 @@ package struct EnvelopeHeader: Equatable, Sendable {
         return overflow ? nil : value
     }
 
-    /// Makes a header.
+    /// Creates a header.
     ///
     /// - Throws: `valueTooLarge` if attributes and parameters do not fit.
     package init(
@@ -58,7 +58,7 @@ package struct EnvelopeHeader: Equatable, Sendable {
         self.chunkExponent = chunkExponent
         self.keyID = keyID
         self.salt = salt
-        // Empty text is the same as none, and has one encoding.
+        // Empty text means the same as none, and has only one encoding.
         func text(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         self.attributes = ValueAttributes(
             contentType: text(attributes.contentType), serializer: text(attributes.serializer),

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What seals and opens: a key of a ring, or material from outside.
+/// The secret for sealing and opening: a key of a ring, or material from outside.
 package struct EnvelopeKey: Sendable {
     /// The secret that a record's own key is derived from.
     package let material: SecretBytes
-    /// The id in its ring; `nil` for material from outside, whose id follows from it.
+    /// The id in its ring; `nil` for material from outside, whose id is derived from it.
     package let id: KeyID?
     /// The ring's name for headers.
     package let ring: String?
@@ -18,7 +18,7 @@ package struct EnvelopeKey: Sendable {
     }
 }
 
-/// The key of one record: 32 bytes, derived, cleared when it goes away.
+/// The key of one record: 32 bytes, derived, cleared on deallocation.
 struct RecordKey: ~Copyable {
     static let size = 32
 
@@ -34,8 +34,8 @@ struct RecordKey: ~Copyable {
 
     /// Derives a record's key.
     ///
-    /// A slow derivation turns the material into a key first. The record's salt makes each record's key its own, so
-    /// that no nonce ever comes twice with one key, whatever the number of records.
+    /// A slow derivation first turns the material into a key. The record's salt makes each record's key unique, so that
+    /// no nonce is used twice with one key, whatever the number of records.
     init(
         _ key: EnvelopeKey, _ derivation: EnvelopeDerivation, salt: Data, for cipher: AuthenticatedCipher,
         _ crypto: LoadedCrypto
@@ -81,8 +81,8 @@ struct RecordKey: ~Copyable {
         self.memory.copyMemory(from: UnsafeRawBufferPointer(derived))
     }
 
-    /// The context of the derivation: its purpose, the cipher, as no key is for two of them, and the policy's own salt
-    /// and info.
+    /// The context of the derivation: its purpose, the cipher, since no key serves two ciphers, and the policy's own
+    /// salt and info.
     private static func info(_ derivation: EnvelopeDerivation, _ cipher: AuthenticatedCipher) -> [UInt8] {
         if case .hkdf(nil, nil) = derivation {
             if cipher.id == AuthenticatedCipher.aes256GCM.id { return usualInfos.0 }

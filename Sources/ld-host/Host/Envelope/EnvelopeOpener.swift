@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// Opens a sealed value that comes in pieces, and hands out each chunk once its tag is checked. Memory is bounded by
+/// Opens a sealed value that arrives in pieces, and passes each chunk on once its tag is verified. Memory is bounded by
 /// the largest header and two chunks. Used by one thread at a time.
 ///
-/// What fails, or is stopped, is over: every later call throws `cannotOpen`, so that nothing is ever opened in the
-/// place of a chunk that was refused.
+/// After a failure or a stop, every later call throws `cannotOpen`, so that nothing is ever opened in place of a
+/// refused chunk.
 package final class EnvelopeOpener {
     private let envelope: Envelope
     private let find: Envelope.KeyFinder
@@ -15,7 +15,7 @@ package final class EnvelopeOpener {
     private var sealed = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var filled = 0
     private var plaintext = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// How much of it was ever written.
+    /// The number of bytes that were ever written.
     private var used = 0
     private var isFirst = true
     private var isOver = false
@@ -32,7 +32,7 @@ package final class EnvelopeOpener {
         sealed.deallocate()
     }
 
-    /// The header, once it has come. Authentic after the first chunk was handed out.
+    /// The header, once it has arrived. Authentic after the first chunk was passed on.
     package var parsedHeader: EnvelopeHeader? { chunks?.header }
 
     /// Takes the next piece; `false` if `body` asked to stop.
@@ -53,7 +53,7 @@ package final class EnvelopeOpener {
         var rest = piece[...]
         if chunks == nil { try takeHeader(&rest) }
         while !rest.isEmpty {
-            // A full chunk is opened only when more follows: else it may be the last.
+            // A full chunk is opened only when more bytes follow: otherwise it may be the last.
             if filled == sealed.count, try !open(isLast: false, body) { return false }
             let count = min(rest.count, sealed.count - filled)
             UnsafeMutableRawBufferPointer(rebasing: sealed[filled..<filled + count])

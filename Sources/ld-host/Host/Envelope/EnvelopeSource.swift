@@ -1,26 +1,26 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// Seals a value that is asked for in pieces: pulls plaintext from its source as the sealed form is pulled from it.
-/// Memory is bounded by two chunks. Used by one thread at a time.
+/// Seals a value on demand: reads plaintext from its source as the caller reads the sealed form. Memory is bounded by
+/// two chunks. Used by one thread at a time.
 ///
-/// Once reading has failed, it fails for ever, so that what was read until then is not taken for the whole.
+/// After a failed read, every later read fails, so that a part of the value is not mistaken for all of it.
 package final class EnvelopeSource {
-    /// Fills a buffer and says how many bytes; 0 at the end.
+    /// Fills a buffer and returns the number of bytes; 0 at the end.
     package typealias Fill = (UnsafeMutableRawBufferPointer) throws -> Int
 
     private let fill: Fill
     private var chunks: EnvelopeChunks
-    /// Plaintext of the next chunk, and one byte more that tells whether another follows.
+    /// Plaintext of the next chunk, and one more byte that shows whether another chunk follows.
     private let plaintext: UnsafeMutableRawBufferPointer
     private var filled = 0
-    /// Sealed bytes that are to be given.
+    /// Sealed bytes that the caller has yet to read.
     private let sealed: UnsafeMutableRawBufferPointer
     private var ready: Range<Int>
     private var isDone = false
     private var failure: (any Error)?
 
-    /// Seals what `fill` gives.
+    /// Seals what `fill` supplies.
     package init(
         _ envelope: Envelope, under key: EnvelopeKey, as style: EnvelopeStyle, attributes: ValueAttributes?,
         from fill: @escaping Fill
@@ -40,7 +40,7 @@ package final class EnvelopeSource {
         sealed.deallocate()
     }
 
-    /// Fills a buffer with sealed bytes and says how many; 0 at the end.
+    /// Fills a buffer with sealed bytes and returns their number; 0 at the end.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if let failure { throw failure }
         if ready.isEmpty, !isDone {

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 
-/// How values are sealed: what a policy or a store's configuration chooses.
+/// How values are sealed, as a policy or a store's configuration demands.
 package struct EnvelopeStyle: Hashable, Sendable {
     package let cipher: AuthenticatedCipher
     package let derivation: KeyDerivation
     /// The size of a chunk as a power of two, 10 to 24.
     package let chunkExponent: UInt8
 
-    /// Chooses.
+    /// Creates a style.
     package init(
         _ cipher: AuthenticatedCipher, _ derivation: KeyDerivation = .hkdf(),
         chunkExponent: UInt8 = EnvelopeHeader.usualChunkExponent
@@ -18,9 +18,9 @@ package struct EnvelopeStyle: Hashable, Sendable {
         self.chunkExponent = chunkExponent
     }
 
-    /// The derivation with every salt that it needs.
+    /// The derivation with the salts that it needs.
     ///
-    /// - Throws: `securityApplicationFailed` for a style that no reader takes; what `random` throws.
+    /// - Throws: `securityApplicationFailed` for a style that no reader accepts; what `random` throws.
     func derivation(
         _ random: (Int) throws(StorageError) -> Data
     ) throws(StorageError) -> EnvelopeDerivation {
@@ -50,6 +50,6 @@ package struct EnvelopeStyle: Hashable, Sendable {
         return "chunks of 2^\(chunkExponent) bytes; expected 2^\(sizes.lowerBound) to 2^\(sizes.upperBound)"
     }
 
-    /// Bytes of a salt that is made for a slow derivation.
+    /// The size of a generated salt for a slow derivation, in bytes.
     private static let saltSize = EnvelopeDerivation.argon2SaltSize
 }

@@ -14,14 +14,14 @@ enum EnvelopeField: UInt8 {
     case ring = 32
 }
 
-/// Puts bytes together, the most significant byte of a number first.
+/// Assembles bytes; numbers are big-endian.
 struct EnvelopeWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Has room for most headers.
+    /// Reserves room for most headers.
     init() { bytes.reserveCapacity(256) }
 
-    /// Goes on behind bytes.
+    /// Appends to bytes.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Names a key: 16 bytes, random for the keys of a ring, derived from the key for those that come from outside.
+/// Identifies a key: 16 bytes, random for the keys of a ring, derived from the key for those from outside.
 package struct KeyID: Hashable, Sendable {
-    /// Bytes of an id.
+    /// The size of an id in bytes.
     package static let size = 16
 
     package let high: UInt64
@@ -15,10 +15,10 @@ package struct KeyID: Hashable, Sendable {
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// The id that 32 hexadecimal digits stand for; `nil` for other text.
+    /// The id that 32 hexadecimal digits encode; `nil` for other text.
     package init?(_ text: some StringProtocol) {
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        // A number may have a sign; an id has none.
+        // Integer parsing accepts a sign, an id does not.
         guard digits.count == 32, digits[0] != UInt8(ascii: "+"), digits[16] != UInt8(ascii: "+"),
             let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
             let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)

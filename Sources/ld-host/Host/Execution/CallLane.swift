@@ -1,19 +1,19 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The way of one component's calls to the threads that may wait: at most `width` at a time, so that a component that
-/// hangs cannot take every thread, and with a deadline where a call may wait for others than the disk.
+/// Limits the concurrent calls to one component to `width`, so that a component that hangs cannot take every thread.
+/// Adds a deadline to calls that may wait for more than the disk.
 final class CallLane: Sendable {
     private struct State {
         var running = 0
         var waiting = WorkQueue<@Sendable () -> Void>()
     }
 
-    /// Which threads the calls are made on.
+    /// The threads that make the calls.
     enum Threads: Sendable {
-        /// Those of ``IOExecutor``.
+        /// The threads of ``IOExecutor``.
         case pool
-        /// One of its own for each call, which may wait for the pool's.
+        /// A separate thread for each call, which may wait for the pool's threads.
         case own
     }
 
@@ -24,8 +24,8 @@ final class CallLane: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - width: The most calls at a time, at least 1.
-    ///   - timeout: How long a caller waits for a call, queueing included; `nil` for as long as it takes.
+    ///   - width: The most concurrent calls, at least 1.
+    ///   - timeout: How long a caller waits for a call, including the queue; `nil` for no limit.
     ///   - advice: What to do when a call did not end in time.
     init(
         width: Int, timeout: Duration?, threads: Threads = .pool,
@@ -37,11 +37,11 @@ final class CallLane: Sendable {
         self.advice = advice
     }
 
-    /// Makes a call on an I/O thread and waits for it without holding the caller's thread.
+    /// Makes a call on an I/O thread and waits for it without blocking the caller's thread.
     ///
     /// - Parameter what: The call's object for errors, e.g. `reading 'keychain/token'`.
     /// - Throws: What the call throws; `timedOut` at the deadline and `cancelled` when the task is cancelled, both only
-    ///   with a timeout: the call itself is then abandoned, goes on on its thread, and its end is ignored.
+    ///   with a timeout. The call itself is then abandoned: it continues on its thread, and its result is ignored.
     func run<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable () throws(StorageError) -> Value
@@ -95,7 +95,7 @@ final class CallLane: Sendable {
                     self.runFirst(work)
                 }
             } catch {
-                // The pool waits until the system gives threads again.
+                // The pool waits until the system provides threads again.
                 IOExecutor.shared.submit { self.runFirst(work) }
             }
         }
@@ -116,9 +116,9 @@ private func outcome<Value>(of call: () throws(StorageError) -> Value) -> Result
     do throws(StorageError) { return .success(try call()) } catch { return .failure(error) }
 }
 
-/// A call whose caller may give up before it ends. Whoever finishes first decides; the rest is ignored.
+/// A call whose caller may give up before it ends. The first result counts; others are ignored.
 private final class PendingCall<Value: Sendable>: Sendable {
-    /// How it came to an end, the store's own errors apart from the host's.
+    /// How the call ended; the store's own errors are separate from the host's.
     enum End: Sendable {
         case ended(Result<Value, StorageError>)
         case timedOut
@@ -136,7 +136,7 @@ private final class PendingCall<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.new)
 
-    /// Takes the caller's continuation; `false` if the call was given up before it began, and is answered.
+    /// Takes the caller's continuation; `false` if the call was cancelled before it began and has its result.
     func start(_ continuation: CheckedContinuation<End, Never>) -> Bool {
         let early: End? = state.withLock { state in
             if case .finished(let end) = state {

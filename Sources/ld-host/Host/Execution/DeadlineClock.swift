@@ -3,10 +3,9 @@ internal import Synchronization
 
 /// The deadlines of all calls of this process, on one thread that sleeps until the nearest.
 ///
-/// Nearly every deadline is lifted long before it passes. So to set and to lift one only changes a dictionary; the
-/// thread is woken when a deadline passes, or to wait for one that is nearer than what it waits for. A sleeping task
-/// for each call would start Swift's pool and wake its threads at every call. The time that the machine is suspended
-/// does not count.
+/// Nearly every deadline is cancelled long before it passes. So setting and cancelling one only changes a dictionary.
+/// The thread wakes when a deadline passes, or when a nearer one is set. A sleeping task per call would start Swift's
+/// pool and wake its threads at every call. Time during which the machine is suspended does not count.
 final class DeadlineClock: Sendable {
     /// The clock of this process.
     static let shared = DeadlineClock()
@@ -19,13 +18,13 @@ final class DeadlineClock: Sendable {
     private struct State {
         var deadlines: [UInt64: Deadline] = [:]
         var last: UInt64 = 0
-        /// When the thread looks next; `nil` if there is no thread.
+        /// When the thread wakes next; `nil` if there is no thread.
         var waking: SuspendingClock.Instant?
-        /// Whether there was none when the thread looked last.
+        /// Whether there were no deadlines when the thread last woke.
         var wasEmpty = false
     }
 
-    /// How long the thread waits for another deadline when there is none.
+    /// How long an idle thread waits for another deadline.
     private static let patience: Duration = .seconds(10)
 
     private let state = Mutex(State())
@@ -33,9 +32,9 @@ final class DeadlineClock: Sendable {
 
     private init() {}
 
-    /// Has `pass` called once, on the clock's thread, unless the deadline is lifted before. It must not wait.
+    /// Calls `pass` once, on the clock's thread, unless the deadline is cancelled before. `pass` must not wait.
     ///
-    /// - Returns: What ``lift(_:)`` takes.
+    /// - Returns: The number for ``lift(_:)``.
     func set(_ timeout: Duration, _ pass: @escaping @Sendable () -> Void) -> UInt64 {
         let instant = SuspendingClock.now.advanced(by: timeout)
         let (number, starts, wakes) = state.withLock { state in
@@ -53,12 +52,13 @@ final class DeadlineClock: Sendable {
         return number
     }
 
-    /// Forgets a deadline, which may have passed.
+    /// Cancels a deadline, which may have passed.
     func lift(_ number: UInt64) { state.withLock { $0.deadlines[number] = nil } }
 
     private func start() {
         do throws(StorageError) { try onOwnThread { self.runThread() } } catch {
-            // No thread to be had: Swift's pool may have some. A sleeping task is not woken, so it looks often.
+            // No thread can be created; Swift's pool may have some. A sleeping task cannot be woken, so it checks
+            // often.
             Task.detached {
                 while let pause = self.passDue() { try? await Task.sleep(for: min(pause, .milliseconds(100))) }
             }
@@ -69,7 +69,7 @@ final class DeadlineClock: Sendable {
         while let pause = passDue() { _ = nearer.wait(for: pause) }
     }
 
-    /// Calls what is due; how long to wait then, or `nil` if the thread is to end.
+    /// Calls what is due; returns how long to wait then, or `nil` if the thread should end.
     private func passDue() -> Duration? {
         let (due, pause) = state.withLock { state -> ([Deadline], Duration?) in
             let now = SuspendingClock.now

@@ -2,17 +2,16 @@ internal import LocalDataAPI
 internal import Synchronization
 
 extension IOExecutor {
-    /// Makes a call and waits for it on this thread: for code that is not async, such as a callback from C.
+    /// Makes a call and waits for it on this thread: for synchronous code, such as a callback from C.
     ///
     /// ```swift
     /// let token = try IOExecutor.blocking { try await StorageRouter.shared.get(.token) }
     /// ```
     ///
-    /// A thread that waits for a task holds that thread. If it is one of Swift's pool, which has as many as the machine
-    /// has cores, a few such callers leave none for their own tasks, and all of them wait for ever. The call is made on
-    /// this executor, which needs no thread of that pool, so that any number of callers may wait. Nothing of the call
-    /// may be on the main actor if it is the main thread that waits. Deadlines of network stores are kept by a thread
-    /// of their own.
+    /// A thread that waits for a task is blocked. Swift's pool has one thread per core, so a few such callers could
+    /// block all of them, and their tasks would never run. This executor makes the call without a thread of that pool,
+    /// so any number of callers may wait. If the main thread waits, no part of the call may need the main actor.
+    /// Deadlines of network stores have their own thread.
     ///
     /// - Throws: What the call throws; `unsupported` on a thread of this executor, whose tasks can await the call.
     @available(*, noasync, message: "await the call")

@@ -2,21 +2,22 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Threads for calls that may wait: the disk, a lock, the network, a person.
+/// Threads for calls that may wait: for the disk, a lock, the network, a person.
 ///
-/// One elastic pool for the process, at most ``limit`` threads, apart from Swift's own so that waiting calls never stop
-/// unrelated tasks. It is a task executor: a task that makes many calls runs faster on it than calls hop one by one.
+/// One elastic pool for the process, of at most ``limit`` threads. It is separate from Swift's own, so that waiting
+/// calls never block unrelated tasks. It is a task executor: a task that makes many calls runs faster on it than by
+/// switching threads for each call.
 ///
 /// ```swift
 /// Task(executorPreference: IOExecutor.shared) { for (name, value) in many { try await router.set(value, for: ...) } }
 /// ```
 ///
-/// Code that is not async calls ``blocking(_:)``.
+/// Synchronous code calls ``blocking(_:)``.
 public final class IOExecutor: TaskExecutor, Sendable {
     /// The pool of this process.
     public static let shared = IOExecutor()
 
-    /// The most threads that the pool ever has.
+    /// The most threads of the pool.
     public static let limit = 64
 
     private enum Work {
@@ -41,10 +42,10 @@ public final class IOExecutor: TaskExecutor, Sendable {
     /// Runs a call on one of the threads.
     package func submit(_ call: @escaping @Sendable () -> Void) { add(.call(call)) }
 
-    /// Whether the caller is on one of the pool's threads, or another that was made for that, and so may wait.
+    /// Whether the calling thread may wait: it is one of the pool's, or another one for such calls.
     package static var isCurrent: Bool { pthread_getspecific(marker) != nil }
 
-    /// Says that the calling thread may wait: one of the host's own that runs nothing but such calls.
+    /// Marks the calling thread as one that may wait: a host thread that runs only such calls.
     static func markThread() { pthread_setspecific(marker, UnsafeRawPointer(bitPattern: 1)) }
 
     private func add(_ work: Work) {
@@ -70,7 +71,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
         var thread = pthread_t()
         let failure = pthread_create(&thread, &attributes, runIOThread, nil)
         guard failure != 0 else { return }
-        // No thread could be made. Others will take the work when they are done; without any, nothing could ever run.
+        // No thread could be created. Existing threads will take the work; without any, it could never run.
         let left = state.withLock { state in
             state.threads -= 1
             return state.threads
@@ -78,7 +79,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
         if left == 0 { runUntilEmpty() }
     }
 
-    /// A thread's life: takes work until there has been none for a while.
+    /// The body of a thread: runs work until there has been none for some time.
     fileprivate func runThread() {
         Self.markThread()
         ld_linux_name_thread("localdata-io")
@@ -92,7 +93,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
             if mayLeave { continue }
             if semaphore.wait(for: .seconds(10)) { continue }
             let leaves = state.withLock { state in
-                // Whoever signalled has already taken this thread off the idle count; then it has to stay.
+                // The signal has already counted this thread as busy; so it must stay.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1
@@ -113,7 +114,8 @@ public final class IOExecutor: TaskExecutor, Sendable {
     }
 }
 
-/// Marks the pool's threads. A key that cannot be made leaves every thread unmarked, which costs hops, not correctness.
+/// Marks the pool's threads. If the key cannot be created, every thread is unmarked, which costs thread switches but
+/// not correctness.
 private let marker: pthread_key_t = {
     var key = pthread_key_t()
     pthread_key_create(&key, nil)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A counting semaphore with a monotonic deadline, on which idle threads wait.
 final class IdleSemaphore: @unchecked Sendable {
-    // The semaphore lives at a fixed address for as long as this object, and its functions are thread-safe.
+    // The semaphore has a fixed address as long as this object lives, and its functions are thread-safe.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() {

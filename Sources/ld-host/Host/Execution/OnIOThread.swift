@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Makes a call that may wait, and handle secrets: here, if this thread may, on an I/O thread otherwise.
+/// Makes a call that may wait and handle secrets: on this thread if it may wait, otherwise on an I/O thread.
 func onIOThread<Value: Sendable>(
     _ call: @escaping @Sendable () throws(StorageError) -> Value
 ) async throws(StorageError) -> Value {

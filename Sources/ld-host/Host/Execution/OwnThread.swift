@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import LocalDataAPI
 
-/// Runs `body` on a new thread of its own. For work that others wait for who may hold all the threads of the pool.
+/// Runs `body` on a new thread. For work that callers wait for while they hold all threads of the pool.
 ///
-/// - Throws: `busy` if the system gives no thread; then `body` is not run.
+/// - Throws: `busy` if the system provides no thread; then `body` does not run.
 func onOwnThread(_ body: @escaping @Sendable () -> Void) throws(StorageError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

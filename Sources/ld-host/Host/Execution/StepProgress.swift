@@ -1,10 +1,10 @@
-/// How far a step of a long run is.
+/// The progress of a step in a long run.
 public struct StepProgress: Hashable, Sendable {
-    /// What is done: `comparing`.
+    /// The step: `comparing`.
     public let step: String
-    /// How many values are done.
+    /// The number of completed values.
     public let done: Int
-    /// Of how many.
+    /// The number of all values.
     public let total: Int
 
     package init(step: String, done: Int, total: Int) { (self.step, self.done, self.total) = (step, done, total) }

@@ -1,4 +1,4 @@
-/// A queue that gives its elements back in order, in constant time on average.
+/// A first-in, first-out queue, in constant time on average.
 struct WorkQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0

@@ -4,35 +4,34 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// A ``FileLock`` that many share all the time, and few want alone. Its file stays open, so that sharing it costs four
-/// short system calls and no lookup of a path.
+/// A ``FileLock`` that many uses share all the time, and few hold exclusively. Its file stays open, so that sharing it
+/// costs four short system calls and no path lookup.
 ///
-/// The system prefers nobody, so many who share a lock one after the other can keep out for ever who wants it alone.
-/// Here a process that has to wait for the exclusive lock marks the file: the owner's execute bit is set. While it
-/// waits it holds a second lock, of the file `PATH.turn`, at which all line up who come later. The mark only serves
-/// the order; what excludes is the lock itself, which the system frees when a process ends. So a mark that a killed
-/// process left costs the next use its short way, and that use removes it.
+/// The system is not fair: many short shared uses in a row can starve an exclusive one. So a process that waits for
+/// exclusive access marks the file by its owner's execute bit. While it waits, it holds a second lock on the file
+/// `PATH.turn`, where all later uses queue. The mark only serves fairness; the lock itself excludes, and the system
+/// frees it when a process ends. A mark that a killed process left costs the next use its fast path, and that use
+/// removes it.
 ///
-/// A use inside of another's body of the same lock fails with `busy` if someone waits between them.
+/// A use nested in another use of the same lock fails with `busy` if someone waits in between.
 package final class FairLock: Sendable {
-    /// The file that stands for the lock; see ``FileLock/path``.
+    /// The lock's file; see ``FileLock/path``.
     package let path: String
     private let lock: FileLock
     private let turn: FileLock
     private let kept = Mutex(Kept())
 
-    /// The file that stays open, for uses that share the lock. They hold it together: the first one locks it, the last
-    /// one unlocks it.
+    /// The open file for shared uses. They hold it together: the first one locks it, the last one unlocks it.
     private struct Kept {
         var descriptor: CInt?
         var users = 0
-        /// Whether the path leads to another file, so that no further use comes in here.
+        /// Whether the path leads to another file, so that no further use may join.
         var isReplaced = false
-        /// When the path was looked up, in nanoseconds.
+        /// When the path was last looked up, in nanoseconds.
         var lookup: UInt64 = 0
     }
 
-    /// The lock of a path. Touches nothing.
+    /// The lock of a path. Does not access the disk.
     ///
     /// - Parameter patience: How long a use waits for others before it fails with `busy`.
     package init(_ path: String, patience: Duration = .seconds(30)) {
@@ -43,9 +42,9 @@ package final class FairLock: Sendable {
 
     deinit { kept.withLock { kept in _ = kept.descriptor.map { close($0) } } }
 
-    /// Runs body with the file's number while others may hold the lock shared, and nobody exclusively. May wait.
+    /// Runs `body` with the file's number, while others may hold the lock shared and nobody exclusively. May wait.
     ///
-    /// - Throws: What ``FileLock/shared(_:)`` and ``LockedFile/number()`` throw; what body throws.
+    /// - Throws: What ``FileLock/shared(_:)``, ``LockedFile/number()`` and `body` throw.
     package func shared<Result>(_ body: (UInt64) throws(StorageError) -> Result) throws(StorageError) -> Result {
         if let number = enter() {
             defer { leave() }
@@ -57,9 +56,9 @@ package final class FairLock: Sendable {
         return try body(number)
     }
 
-    /// Runs body while nobody else holds the lock. May wait.
+    /// Runs `body` while nobody else holds the lock. May wait.
     ///
-    /// - Throws: What ``FileLock/exclusive(_:)`` throws; what body throws.
+    /// - Throws: What ``FileLock/exclusive(_:)`` and `body` throw.
     package func exclusive<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -80,12 +79,12 @@ package final class FairLock: Sendable {
     private func lockedInTurn() throws(StorageError) -> LockedFile {
         let mine: LockedFile?
         do throws(StorageError) { mine = try turn.locked(exclusively: true) } catch {
-            // Where nothing can be written, nobody waits to hold the lock exclusively.
+            // Where nothing can be written, nobody waits for exclusive access.
             guard error.code == .permissionDenied || error.code == .noSpace else { throw error }
             mine = nil
         }
         let file = try lock.locked(exclusively: false)
-        // Nobody waits: that would take the turn.
+        // Nobody waits for exclusive access while this process holds the queue's lock.
         if mine != nil { file.clearMark() }
         return file
     }
@@ -100,8 +99,8 @@ package final class FairLock: Sendable {
 }
 
 extension FairLock {
-    /// Shares the lock by the file that is open, and gives its number; `nil` if someone has or wants it alone, or the
-    /// file is not the right one any more.
+    /// Joins the shared lock on the open file and returns its number; `nil` if someone holds or wants it exclusively,
+    /// or the path leads to another file.
     private func enter() -> UInt64? {
         kept.withLock { kept in
             guard let descriptor = kept.descriptor, !kept.isReplaced else { return nil }
@@ -129,15 +128,15 @@ extension FairLock {
 
     private static func giveUp(_ kept: inout Kept) {
         guard let descriptor = kept.descriptor else { return }
-        // Closing alone would not do: a child process that is being started has the open file, too.
+        // Closing is not enough: a child process that is starting shares the open file.
         flock(descriptor, LOCK_UN)
         guard kept.isReplaced else { return }
         close(descriptor)
         kept = Kept()
     }
 
-    /// Whether the path still leads to the file. A file that was removed is noticed at once by its links; one whose
-    /// folder was renamed, after a while.
+    /// Whether the path still leads to the file. A removed file is noticed at once by its link count; a renamed folder
+    /// only after some time.
     private func isInPlace(_ file: stat, _ lookup: inout UInt64) -> Bool {
         let now = Self.now
         guard now &- lookup > Self.lookupInterval else { return true }
@@ -146,7 +145,7 @@ extension FairLock {
         return lstat(path, &there) == 0 && there.st_ino == file.st_ino && there.st_dev == file.st_dev
     }
 
-    /// Opens the file for the next uses, unless it is open.
+    /// Opens the file for later uses, unless it is open.
     private func keepOpen() {
         kept.withLock { kept in
             guard kept.descriptor == nil, let opened = try? lock.opened(forWriting: false) else { return }
@@ -161,6 +160,6 @@ extension FairLock {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// Nanoseconds between two lookups of the path.
+    /// The interval between two lookups of the path, in nanoseconds.
     private static let lookupInterval: UInt64 = 100_000_000
 }

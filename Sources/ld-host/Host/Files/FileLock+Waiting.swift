@@ -7,18 +7,18 @@ internal import Synchronization
 extension FileLock {
     private static let notice = Mutex<(@Sendable (String) -> Void)?>(nil)
 
-    /// Sets what the program does when a wait for a lock lasts longer than a second. By default that is nothing: what
-    /// an app prints is the app's matter.
+    /// Sets how the program reports a wait for a lock that lasts longer than a second. By default it does not: an app
+    /// decides what it prints.
     ///
-    /// - Parameter report: Is given e.g. `waiting for process 4711 ('ld-host', user 1000), which holds the lock
-    ///   '/home/a/.local/state/localdata/batch.lock'`, at most once a wait, on the thread that waits.
+    /// - Parameter report: Called with e.g. `waiting for process 4711 ('ld-host', user 1000), which holds the lock
+    ///   '/home/a/.local/state/localdata/batch.lock'`, at most once per wait, on the waiting thread.
     package static func reportWaits(_ report: @escaping @Sendable (String) -> Void) {
         notice.withLock { $0 = report }
     }
 
     /// Waits for the lock of an open file.
     ///
-    /// - Throws: `busy`, naming the holder, after `patience`, or sooner if the holder was stopped and so cannot end.
+    /// - Throws: `busy` with the holder after `patience`, or earlier if the holder is stopped and so cannot release it.
     func wait(for descriptor: CInt, exclusively: Bool) throws(StorageError) {
         let start = ContinuousClock.now
         var look = Self.noticeAfter

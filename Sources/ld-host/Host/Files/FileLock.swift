@@ -4,18 +4,18 @@ package import LocalDataAPI
 
 /// A lock that processes and threads share by the path of a file; see flock(2).
 ///
-/// Each use opens the file anew, so two uses in one process exclude each other as two processes do; a use inside
-/// another's body of the same lock fails as `busy`. The system frees the lock when the process ends, however it ends.
-/// The lock is advisory: for locks that are held for a short while, on threads that may wait.
+/// Each use opens the file again, so two uses in one process exclude each other as two processes do. A use nested in
+/// another use of the same lock fails with `busy`. The system frees the lock when the process ends in any way. The lock
+/// is advisory. It is meant to be held briefly, on threads that may wait.
 package struct FileLock: Sendable {
-    /// The file that stands for the lock: made when it is first used, with mode 0600, in folders of mode 0700. It is
-    /// not removed; should someone else remove it, the lock stays one among all who come later.
+    /// The lock's file: created at first use, with mode 0600, in folders of mode 0700. It is never removed; should
+    /// someone else remove it, all later uses still share one lock.
     package let path: String
 
     /// How long a use waits for others.
     let patience: Duration
 
-    /// The lock of a path; a relative one is taken from the current folder. Touches nothing.
+    /// The lock of a path; a relative one starts at the current folder. Does not access the disk.
     ///
     /// - Parameter patience: How long a use waits for others before it fails with `busy`.
     package init(_ path: String, patience: Duration = .seconds(30)) {
@@ -23,11 +23,12 @@ package struct FileLock: Sendable {
         self.patience = patience
     }
 
-    /// Runs body while others may hold it shared, and nobody exclusively. May wait.
+    /// Runs `body` while others may hold the lock shared, and nobody exclusively. May wait.
     ///
-    /// A file that is there need not be writable.
+    /// An existing file need not be writable.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what body throws.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what `body`
+    ///   throws.
     package func shared<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -35,9 +36,10 @@ package struct FileLock: Sendable {
         return try body(file)
     }
 
-    /// Runs body while nobody else holds it. May wait.
+    /// Runs `body` while nobody else holds the lock. May wait.
     ///
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what body throws.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder; what `body`
+    ///   throws.
     package func exclusive<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -45,12 +47,12 @@ package struct FileLock: Sendable {
         return try body(file)
     }
 
-    /// Holds the lock exclusively until what is returned is given up. May wait.
+    /// Holds the lock exclusively as long as the result lives. May wait.
     ///
     /// - Throws: `permissionDenied`, `noSpace` or `fileError` with the path; `busy` with the holder.
     package func hold() throws(StorageError) -> LockedFile { try locked(exclusively: true) }
 
-    /// Holds the lock until what is returned is given up. May wait.
+    /// Holds the lock as long as the result lives. May wait.
     func locked(exclusively: Bool) throws(StorageError) -> LockedFile {
         while true {
             let descriptor = try opened(forWriting: exclusively)
@@ -59,7 +61,7 @@ package struct FileLock: Sendable {
         }
     }
 
-    /// The same without waiting; `nil` if another use excludes it.
+    /// Holds the lock without waiting; `nil` if another use excludes it.
     func lockedAtOnce(exclusively: Bool) throws(StorageError) -> LockedFile? {
         while true {
             let descriptor = try opened(forWriting: exclusively)
@@ -72,7 +74,7 @@ package struct FileLock: Sendable {
         }
     }
 
-    /// The file that was locked, unless someone removed it before that: then others lock another one.
+    /// The locked file, unless someone removed it before it was locked: then others lock a new file.
     private func inPlace(
         _ descriptor: consuming OwnedDescriptor, _ exclusively: Bool
     ) throws(StorageError) -> LockedFile? {
@@ -113,6 +115,6 @@ package struct FileLock: Sendable {
         StorageError(file: SystemCallError(code, call, path: path))
     }
 
-    /// How often the folder is made while someone else removes it.
+    /// The maximum number of attempts to create the folder while someone else removes it.
     private static let attempts = 8
 }

@@ -3,10 +3,10 @@ package import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
 
-/// Small files of the host's own.
+/// The host's own small files.
 package enum HostFile {
-    /// A regular file's content; `nil` if it cannot be read, is larger than `limit`, or, if asked for, belongs to
-    /// someone else or can be written by others.
+    /// A regular file's content; `nil` if it cannot be read, is larger than `limit`, or, with `ownedByUser`, belongs to
+    /// someone else or is writable by others.
     package static func contents(of path: String, ownedByUser: Bool, limit: Int) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -32,13 +32,13 @@ package enum HostFile {
 }
 
 extension HostFile {
-    /// Whether there is anything at a path.
+    /// Whether anything exists at a path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Replaces a file durably: after a crash the old content is there or the new, whole. Leaves nothing else in its
-    /// folder.
+    /// Replaces a file durably: after a crash either the whole old content or the whole new one is there. Leaves no
+    /// other file in its folder.
     ///
-    /// - Throws: `fileError` naming the file; the old content stands.
+    /// - Throws: `fileError` with the file; the old content stays.
     package static func write(_ data: Data, to path: String) throws(StorageError) {
         do {
             let file = absolute(path)
@@ -52,7 +52,7 @@ extension HostFile {
         }
     }
 
-    /// The path from the root; a relative one is taken from the current folder.
+    /// The absolute path; a relative one starts at the current folder.
     static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let current = getcwd(nil, 0) else { return path }

@@ -2,8 +2,7 @@ internal import DurableFiles
 internal import Glibc
 package import LocalDataAPI
 
-/// The file of a ``FileLock`` that is held. It can keep a number, so that whoever holds the lock sees whether others
-/// did something since.
+/// The file of a held ``FileLock``. It can store a number, so that a holder notices what others did since.
 package struct LockedFile: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let path: String
@@ -15,13 +14,12 @@ package struct LockedFile: ~Copyable {
         self.isExclusive = isExclusive
     }
 
-    /// Closing alone would not do: a child process that is being started has the open file too, until it runs its
-    /// program.
+    /// Closing is not enough: a child process that is starting shares the open file until it runs its program.
     deinit { flock(descriptor.raw, LOCK_UN) }
 
-    /// The number that the file holds, 0 if it is empty or whoever was to write the first one was killed over it.
+    /// The number in the file; 0 if the file is empty, or its first writer was killed.
     ///
-    /// - Throws: `corrupt` if the file holds more than a number; `fileError` if it cannot be read.
+    /// - Throws: `corrupt` if the file contains more than a number; `fileError` if it cannot be read.
     package func number() throws(StorageError) -> UInt64 { try Self.number(in: descriptor.raw, path: path) }
 
     /// The number in an open file; see ``number()``.
@@ -43,9 +41,9 @@ package struct LockedFile: ~Copyable {
         }
     }
 
-    /// Puts a number into the file, for who holds the lock next. After a power loss it may be an earlier one.
+    /// Stores a number in the file, for the next holders. After a power loss it may be an earlier one.
     ///
-    /// - Throws: `unsupported` if the lock is held shared; `noSpace` or `fileError`, and then the number is as before.
+    /// - Throws: `unsupported` if the lock is held shared; `noSpace` or `fileError`, and then the number is unchanged.
     package func setNumber(_ number: UInt64) throws(StorageError) {
         guard isExclusive else {
             throw StorageError(.unsupported, "'\(path)' cannot be changed while its lock is held shared")
@@ -59,13 +57,13 @@ package struct LockedFile: ~Copyable {
         }
     }
 
-    /// Takes ``FairLock``'s mark from the file.
+    /// Removes ``FairLock``'s mark from the file.
     func clearMark() { FairLock.mark(descriptor.raw, false) }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {
         StorageError(file: SystemCallError(code, call, path: path))
     }
 
-    /// Bytes of the number: big-endian.
+    /// The size of the number in bytes; it is big-endian.
     private static let size = 8
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A file descriptor that is closed when its owner goes away.
+/// A file descriptor that is closed with its owner.
 package struct OwnedDescriptor: ~Copyable, Sendable {
     /// The number, valid as long as this value is.
     package let raw: CInt
 
-    /// Takes over an open descriptor, or is nil for the -1 of a failed call; `errno` then is that call's.
+    /// Takes ownership of an open descriptor; `nil` for the -1 of a failed call, leaving its `errno`.
     package init?(_ raw: CInt) {
         guard raw >= 0 else { return nil }
         self.raw = raw

@@ -1,11 +1,11 @@
-/// How a path from outside is written in a message, and in a command that is meant to be copied.
+/// Formats a path from outside for a message, or for a command to be copied.
 ///
-/// A file name may hold anything but `/` and NUL: a line break that forges a second message, an escape sequence for
-/// the terminal, a right-to-left override that makes `so.gpj` of `jpg.os`.
+/// A file name may contain anything but `/` and NUL: a line break that forges a second message, an escape sequence for
+/// the terminal, a right-to-left override that shows `jpg.os` as `so.gpj`.
 package enum PathText {
     private static let longest = 320
 
-    /// The path with everything invisible escaped and backslashes doubled; the middle of a very long one is left out.
+    /// The path with invisible characters escaped and backslashes doubled; a very long path is shortened in the middle.
     package static func shown(_ path: String) -> String {
         let scalars = path.unicodeScalars
         guard scalars.count > longest else { return escaped(scalars[...]) }
@@ -14,7 +14,8 @@ package enum PathText {
         return "\(head)[... \(scalars.count - longest) more ...]\(tail)"
     }
 
-    /// The path as one word for a POSIX shell; bash, zsh and any shell of POSIX.1-2024 if it has invisible characters.
+    /// The path as one word for a POSIX shell; if it has invisible characters, for bash, zsh and any shell of
+    /// POSIX.1-2024.
     package static func shellQuoted(_ path: String) -> String {
         guard path.unicodeScalars.contains(where: isInvisible) else {
             return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
@@ -32,7 +33,7 @@ package enum PathText {
         return quoted + "'"
     }
 
-    /// A number in octal with at least so many digits, as file modes are written.
+    /// A number in octal with at least this many digits, as for file modes.
     package static func octal(_ number: UInt32, digits: Int = 4) -> String {
         let text = String(number, radix: 8)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
@@ -54,7 +55,7 @@ package enum PathText {
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        // More than in other text: a path is compared by eye, and nobody needs a joiner in it.
+        // Stricter than for other text: people compare paths by eye, and a path needs no joiners.
         PrintableText.isUnfit(scalar) || scalar.properties.generalCategory == .format
     }
 }

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// Text from outside as it is shown to people: what a plugin, a configuration, a key's name or an error says may hold
-/// line breaks that forge a second line, escape sequences that steer a terminal, and marks that turn the order of
-/// letters round.
+/// Makes text from outside safe to show: the text of a plugin, a configuration, a key's name or an error may contain
+/// line breaks that forge a second line, escape sequences that control a terminal, and marks that reverse the order of
+/// letters.
 package enum PrintableText {
-    /// The text with escapes such as `\n` and `\u{202e}` in place of what is not to be shown: control characters (C0,
-    /// DEL and C1), line and paragraph separators, and what directs the order of letters. All else is kept.
+    /// The text with escapes such as `\n` and `\u{202e}` in place of control characters (C0, DEL and C1), line and
+    /// paragraph separators, and marks that direct the order of letters. Everything else is kept.
     package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
         var result = ""
@@ -21,10 +21,10 @@ package enum PrintableText {
         return result
     }
 
-    /// JSON text with `\u202e` and the like in place of the same characters: the same JSON, whose strings no terminal
-    /// obeys. Line breaks between the tokens are kept.
+    /// JSON text with `\u202e` and the like in place of the same characters: equivalent JSON that cannot control a
+    /// terminal. Line breaks between tokens are kept.
     package static func escaped(json: Data) -> Data {
-        // Every such character that JSON does not escape by itself begins with one of these bytes.
+        // Every such character that JSON does not itself escape begins with one of these bytes.
         guard json.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }) else { return json }
         var result = Data()
         result.reserveCapacity(json.count + 64)
@@ -39,7 +39,7 @@ package enum PrintableText {
         return result
     }
 
-    /// Whether a character is not to be shown.
+    /// Whether a character must not be shown.
     package static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// FNV-1a, 64 bits: the same in every process, unlike Swift's own. For names of files and for telling stores apart, not
-/// against someone who makes two texts alike on purpose.
+/// FNV-1a, 64 bits: the same in every process, unlike Swift's own hash. For file names and for distinguishing stores,
+/// not against deliberate collisions.
 enum StableHash {
-    /// The hash of some words; where one ends and the next begins counts.
+    /// The hash of several words; their borders count.
     static func of(_ words: [String]) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for word in words {
@@ -19,15 +19,15 @@ enum StableHash {
         return hash
     }
 
-    /// The hash of no bytes, to which pieces are added.
+    /// The hash of no bytes, the start for adding pieces.
     static let start: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// Goes on with the next bytes.
+    /// Adds the next bytes.
     static func add(_ piece: UnsafeRawBufferPointer, to hash: inout UInt64) {
         for byte in piece { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
-    /// The hash of a file's bytes, taken by eights; `nil` if it cannot be read.
+    /// The hash of a file's bytes, in units of eight; `nil` if it cannot be read.
     static func ofFile(_ path: String) -> UInt64? {
         guard let data = try? Data(contentsOf: URL(filePath: path), options: .mappedIfSafe) else { return nil }
         return data.withUnsafeBytes { bytes in
@@ -41,6 +41,6 @@ enum StableHash {
         }
     }
 
-    /// The same as text.
+    /// The hash of several words as text.
     static func text(_ words: [String]) -> String { String(of(words), radix: 16) }
 }

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Runs code that throws anything and lets only `StorageError` out; another error keeps its description.
+/// Runs code that throws any error, and converts it to a `StorageError` that keeps its description.
 func storageErrors<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
     do {
         return try body()

@@ -3,12 +3,12 @@ internal import Glibc
 package import LocalDataAPI
 
 extension StorageError {
-    /// The system's own text for an error number, as "No such file or directory".
+    /// The system's own text for an error number, e.g. "No such file or directory".
     package static func systemText(_ number: Int32) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 
-    /// What a failed operation on a file of the host's own is to the caller; an error that is one already stays.
+    /// Converts the error of an operation on a host file; keeps a `StorageError` as it is.
     init(file error: any Error) {
         switch error {
         case let error as StorageError:

@@ -15,7 +15,7 @@ package enum UTCTime {
             + "T\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))Z"
     }
 
-    /// The same of seconds since 1970, which may be any number.
+    /// Seconds since 1970, any number of them, in the same format.
     package static func seconds(_ seconds: Int64) -> String {
         let (nanoseconds, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflows ? "\(seconds) s since 1970" : text(nanoseconds)
