@@ -4,10 +4,10 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// Something that is being done in several steps, written down before the first one, by its owner.
+/// Work in several steps, written down by its owner before the first step.
 ///
-/// As long as this object lives, others see the intent in progress and nobody can take it over. When it goes away
-/// without ``finish()``, by an error or the end of the process, the intent is interrupted: it stays in the journal
+/// As long as this object lives, others see the intent in progress and nobody can take it over. If it is deallocated
+/// without ``finish()``, after an error or because the process ends, the intent is interrupted: it stays in the journal
 /// until someone adopts and finishes it.
 package final class Intent: Sendable {
     private struct State: ~Copyable {
@@ -17,23 +17,23 @@ package final class Intent: Sendable {
     }
 
     package let id: IntentID
-    /// What kind of work it is; says who can go on with it.
+    /// The kind of work, which determines who can resume it.
     package let kind: String
-    /// What it is about, for people.
+    /// What the work is about, for people.
     package let subject: String
     private let directory: DurableDirectory
     private let file: RelativePath
     private let state: Mutex<State>
 
-    /// Writes an intent down.
+    /// Writes an intent to the journal.
     init(beginning record: IntentRecord, in directory: DurableDirectory) throws(StorageError) {
         let file = IntentJournal.file(of: record.id)
         var held: HeldFile?
         do {
             try directory.replace(file, holding: &held, with: record)
         } catch {
-            // Nothing was begun. What stands in spite of the error is removed; should that fail too, it is found as an
-            // interrupted intent of which nothing was done.
+            // Nothing was begun. A file that exists despite the error is removed; should that fail too, it is found as
+            // an interrupted intent without any completed step.
             if held != nil { _ = try? directory.remove(file) }
             guard error.code == .durabilityUnknown else { throw error }
             throw StorageError(
@@ -58,14 +58,15 @@ package final class Intent: Sendable {
         state = Mutex(State(held: held, payload: record.payload))
     }
 
-    /// What the work needs to be gone on with, as it was last written.
+    /// The data for resuming the work, as last written.
     package var payload: Data { state.withLock { $0.payload } }
 
-    /// Replaces the payload. When this returns, the new one is on the disk; a process that dies before that leaves the
-    /// old one or the new, whole.
+    /// Replaces the payload. When this returns, the new one is on the disk; a process that dies before that leaves
+    /// either the whole old one or the whole new one.
     ///
-    /// - Throws: `noSpace`, `permissionDenied` or `fileError`, and the old payload stands; `durabilityUnknown` if the
-    ///   new one stands and may not survive a power loss; `valueTooLarge` from 64 MiB; `notFound` after ``finish()``.
+    /// - Throws: `noSpace`, `permissionDenied` or `fileError`, and the old payload stays; `durabilityUnknown` if the
+    ///   new one is in place but may not survive a power loss; `valueTooLarge` from 64 MiB; `notFound` after
+    ///   ``finish()``.
     package func update(payload: Data) throws(StorageError) {
         try state.withLock { (state) throws(StorageError) in
             guard !state.isFinished else {
@@ -82,15 +83,15 @@ package final class Intent: Sendable {
         }
     }
 
-    /// Removes the intent: its work is done, or undone. When this returns, it stays away. A second time does nothing.
+    /// Removes the intent: its work is done or undone. When this returns, it stays removed. A second call does nothing.
     ///
-    /// - Throws: `permissionDenied` or `fileError`, and the intent stands; `durabilityUnknown` if it is gone and may
-    ///   be back after a power loss. Both times the intent is still this owner's, and `finish` can be repeated.
+    /// - Throws: `permissionDenied` or `fileError`, and the intent stays; `durabilityUnknown` if it is removed but may
+    ///   reappear after a power loss. In both cases this owner keeps it, and can call `finish` again.
     package func finish() throws(StorageError) {
         try state.withLock { (state) throws(StorageError) in
             guard !state.isFinished else { return }
             do { _ = try directory.remove(file) } catch { throw StorageError(file: error) }
-            // Only when the file is gone: nobody may take it over before.
+            // Released only after the file is gone: nobody may take it over before.
             state.held = nil
             state.isFinished = true
         }

@@ -2,12 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Names an intent: two of any processes are never the same, and their order is that of their making, as far as the
-/// machine's clock goes on.
+/// Identifies an intent. Ids are unique across processes and ordered by their creation, as far as the machine's clock
+/// only moves forward.
 package struct IntentID: Hashable, Sendable {
     /// When the intent was begun, in nanoseconds since 1970 UTC.
     package let created: Int64
-    /// Tells apart what was begun in one nanosecond.
+    /// Distinguishes intents of the same nanosecond.
     let random: UInt64
 
     init(created: Int64, random: UInt64) {
@@ -15,7 +15,7 @@ package struct IntentID: Hashable, Sendable {
         self.random = random
     }
 
-    /// The id of an intent that begins at this moment; later than all that this process has made.
+    /// The id of an intent that begins now; later than all ids that this process has created.
     static func next() -> IntentID {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -31,7 +31,7 @@ package struct IntentID: Hashable, Sendable {
 }
 
 extension IntentID: LosslessStringConvertible {
-    /// The id that a text stands for; `nil` for a text that is no id's.
+    /// The id that a text encodes; `nil` for other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let created = Int64(parts[0], radix: 16), let random = UInt64(parts[1], radix: 16)
@@ -40,8 +40,8 @@ extension IntentID: LosslessStringConvertible {
         guard created >= 0, description == text else { return nil }
     }
 
-    /// Time and number, each as 16 lower-case hexadecimal digits: `18c2f0a1b3d4e5f6-0123456789abcdef`. Texts sort as
-    /// the ids do.
+    /// Time and random number, each as 16 lower-case hexadecimal digits: `18c2f0a1b3d4e5f6-0123456789abcdef`. Texts
+    /// sort like ids.
     package var description: String { "\(Self.digits(UInt64(bitPattern: created)))-\(Self.digits(random))" }
 
     private static func digits(_ number: UInt64) -> String {

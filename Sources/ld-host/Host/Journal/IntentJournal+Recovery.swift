@@ -1,11 +1,11 @@
 package import LocalDataAPI
 
 extension IntentJournal {
-    /// Goes on with what was interrupted, in the order of its making.
+    /// Resumes interrupted work, in the order of its creation.
     ///
-    /// Each intent is recovered by one process, however many come at once; the others find it in progress and do not
-    /// wait. A handler that fails leaves its intent, for whoever recovers next, is in the report, and stops no other.
-    /// Intents of unknown kinds and files that cannot be read are left and are in the report.
+    /// One process recovers each intent, however many try at once; the others find it in progress and do not wait. If a
+    /// handler fails, its intent stays for the next recovery, is reported, and does not stop the others. Intents of
+    /// unknown kinds and unreadable files stay and are reported.
     ///
     /// - Throws: `permissionDenied` or `fileError` if the folder cannot be read.
     package func recover(with recovery: JournalRecovery) throws(StorageError) -> JournalReport {
@@ -30,7 +30,7 @@ extension IntentJournal {
         do throws(StorageError) {
             intent = try adopt(pending.id)
         } catch {
-            // Another process was quicker, and is at it or done.
+            // Another process was faster, and is recovering it or done.
             switch error.code {
             case .notFound: break
             case .busy: report.inProgress.append(pending)

@@ -2,15 +2,15 @@ internal import DurableFiles
 package import LocalDataAPI
 
 extension IntentJournal {
-    /// The intents of a kind, or of all kinds, that are not finished, in the order of their making.
+    /// The unfinished intents of a kind, or of all kinds, in the order of their creation.
     ///
     /// - Throws: `permissionDenied` or `fileError` if the folder cannot be read.
     package func pending(kind: String? = nil) throws(StorageError) -> [PendingIntent] {
         try survey().pending.filter { kind == nil || $0.kind == kind }
     }
 
-    /// All that the journal holds. Asks without locking anything, so it is in nobody's way; costs one failed open(2) if
-    /// there is no folder.
+    /// The journal's contents. Only queries and takes no lock, so it blocks nobody; costs one failed open(2) if there
+    /// is no folder.
     ///
     /// - Throws: `permissionDenied` or `fileError` if the folder cannot be read.
     package func survey() throws(StorageError) -> JournalSurvey {
@@ -37,7 +37,7 @@ extension IntentJournal {
         return survey
     }
 
-    /// What a file holds; `nil` if it is gone.
+    /// The intent in a file; `nil` if the file is gone.
     private func pendingIntent(_ name: String) throws(StorageError) -> PendingIntent? {
         guard let id = IntentID(String(name.dropLast(Self.suffix.count))) else {
             throw StorageError(

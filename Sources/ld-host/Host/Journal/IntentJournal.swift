@@ -3,17 +3,17 @@ package import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
 
-/// The host's journal: what is done in several steps is written down here first, so that it can be gone on with, or
-/// undone, by whoever comes after a crash.
+/// The host's journal: work in several steps is written here first, so that after a crash another process can resume or
+/// undo it.
 ///
-/// One file per intent, in one folder; ``IntentRecord`` has its format. An intent is there from when `begin` returns
-/// until `finish` returns, whole at every instant. Its owner holds its file locked, and the lock ends with the process.
-/// Any number of processes and threads may use one folder at once. A journal keeps no values: a payload may say where
-/// something is, not what.
+/// One file per intent, in one folder; ``IntentRecord`` describes its format. An intent exists from the return of
+/// `begin` to the return of `finish`, whole at every instant. Its owner locks its file, and the lock ends with the
+/// process. Any number of processes and threads may use one folder at once. A journal contains no values: a payload may
+/// say where something is, not what it is.
 package struct IntentJournal: Sendable {
     let directory: DurableDirectory
 
-    /// The journal in a folder, which is made when the first intent is. Touches nothing.
+    /// The journal in a folder, which is created with the first intent. Does not access the disk.
     ///
     /// - Throws: `fileError` if the path is not absolute.
     package init(folder: String) throws(StorageError) {
@@ -23,20 +23,20 @@ package struct IntentJournal: Sendable {
     /// The folder.
     package var folder: String { directory.path }
 
-    /// Writes an intent down. It is on the disk when this returns.
+    /// Writes an intent to the journal. It is on the disk when this returns.
     ///
     /// - Parameters:
-    ///   - kind: Who can go on with the work: a short word, e.g. `reseal`; at most 255 bytes.
-    ///   - subject: What it is about, one line for people; at most 64 KiB.
-    ///   - payload: What the work needs to be gone on with; at most 64 MiB. No values in plain.
-    /// - Returns: The intent, which is the caller's own as long as the object lives.
+    ///   - kind: Determines who can resume the work: a short word, e.g. `reseal`; at most 255 bytes.
+    ///   - subject: What the work is about, one line for people; at most 64 KiB.
+    ///   - payload: The data for resuming the work; at most 64 MiB. No plain values.
+    /// - Returns: The intent, owned by the caller as long as the object lives.
     /// - Throws: `noSpace`, `permissionDenied`, `fileError` or `valueTooLarge`; nothing is begun.
     package func begin(kind: String, subject: String, payload: Data = Data()) throws(StorageError) -> Intent {
         let record = IntentRecord(id: .next(), kind: kind, subject: subject, owner: getpid(), payload: payload)
         return try Intent(beginning: record, in: directory)
     }
 
-    /// Takes over an interrupted intent. Of any number of processes that try, one gets it.
+    /// Takes over an interrupted intent. If several processes try, one succeeds.
     ///
     /// - Throws: `notFound` if it is finished, `busy` if its owner lives, `corrupt` if it is damaged, `unsupported` if
     ///   a newer program wrote it; `permissionDenied` or `fileError`.
@@ -57,10 +57,10 @@ package struct IntentJournal: Sendable {
         }
     }
 
-    /// Where an intent stands.
+    /// The file of an intent.
     static func file(of id: IntentID) -> RelativePath { RelativePath("\(id)\(suffix)") }
 
-    /// What the names of intents' files end with.
+    /// The extension of intents' file names.
     static let suffix = ".intent"
 
     /// Reads an intent from its file.

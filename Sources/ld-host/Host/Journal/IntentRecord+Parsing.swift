@@ -5,9 +5,9 @@ extension IntentRecord {
     /// Reads a file's bytes.
     ///
     /// - Parameters:
-    ///   - expected: The id that the file's name says.
+    ///   - expected: The id in the file's name.
     ///   - path: The file, for the error.
-    /// - Throws: `unsupported` for a version that is not known here, `corrupt` for everything that is not whole.
+    /// - Throws: `unsupported` for an unknown version, `corrupt` for anything incomplete.
     init(_ bytes: Data, expected: IntentID, path: String) throws(StorageError) {
         let bytes = bytes.startIndex == 0 ? bytes : Data(bytes)
         func damaged(_ finding: String) -> StorageError {

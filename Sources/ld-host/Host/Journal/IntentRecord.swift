@@ -1,38 +1,38 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What an intent's file holds. Numbers are big-endian:
+/// The content of an intent's file. Numbers are big-endian:
 ///
 /// | offset | bytes | |
 /// |---|---|---|
 /// | 0 | 4 | `89 4C 44 4A` |
 /// | 4 | 1 | version: 1 |
-/// | 5 | 1 | k, the bytes of the kind |
-/// | 6 | 2 | s, the bytes of the subject |
-/// | 8 | 4 | number of the process that wrote the file |
-/// | 12 | 4 | p, the bytes of the payload |
+/// | 5 | 1 | k, the size of the kind |
+/// | 6 | 2 | s, the size of the subject |
+/// | 8 | 4 | id of the process that wrote the file |
+/// | 12 | 4 | p, the size of the payload |
 /// | 16 | 8 | when the intent was begun, in nanoseconds since 1970 UTC |
 /// | 24 | 8 | the random part of its id |
 /// | 32 | k + s + p | kind and subject in UTF-8, payload |
-/// | 32 + k + s + p | 8 | FNV-1a (64 bits) of all before |
+/// | 32 + k + s + p | 8 | FNV-1a (64 bits) of all preceding bytes |
 ///
-/// The sum tells torn and damaged files; it is no protection against anyone who may write to the folder.
+/// The checksum detects torn and damaged files; it does not protect against users who can write to the folder.
 struct IntentRecord: Equatable {
-    /// What every file starts with.
+    /// The start of every file.
     static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x4A]
-    /// The version that is written, and the only one that is read.
+    /// The version for writing, and the only one that can be read.
     static let version: UInt8 = 1
-    /// Bytes before the kind.
+    /// The number of bytes before the kind.
     static let headSize = 32
-    /// Bytes of the sum.
+    /// The size of the checksum in bytes.
     static let sumSize = 8
-    /// The most bytes of a kind.
+    /// The largest kind in bytes.
     static let largestKind = 255
-    /// The most bytes of a subject.
+    /// The largest subject in bytes.
     static let largestSubject = 65_535
-    /// The most bytes of a payload.
+    /// The largest payload in bytes.
     static let largestPayload = 64 << 20
-    /// The most bytes of a file.
+    /// The largest file in bytes.
     static let largestSize = headSize + largestKind + largestSubject + largestPayload + sumSize
 
     let id: IntentID

@@ -1,19 +1,19 @@
-/// What is to be done with interrupted intents, by their kind.
+/// How to handle interrupted intents, by kind.
 package struct JournalRecovery: Sendable {
-    /// Completes the work of an intent or undoes it. It may be called for work that is done in part, not at all or
-    /// wholly; when it returns, the intent is finished. An error that is no `StorageError` is reported as `unknown`.
+    /// Completes or undoes the work of an intent. The work may be partly done, not begun or complete; when the handler
+    /// returns, the intent is finished. An error other than a `StorageError` is reported as `unknown`.
     package typealias Handler = @Sendable (_ intent: Intent) throws -> Void
 
-    /// When and how the work of a kind is gone on with.
+    /// When and how work of a kind is resumed.
     package enum Handling: Sendable {
-        /// At once, on the thread that recovers.
+        /// Immediately, on the thread that recovers.
         case atOpen(Handler)
-        /// When a person or the app asks for it: meanwhile everything can be used.
+        /// When a person or the app asks for it; everything stays usable meanwhile.
         case onDemand
     }
 
     let handlings: [String: Handling]
 
-    /// Registers the kinds that the program knows.
+    /// Registers the kinds that this program knows.
     package init(_ handlings: [String: Handling]) { self.handlings = handlings }
 }

@@ -1,8 +1,8 @@
 package import LocalDataAPI
 
-/// What was found in a journal at open, and what came of it.
+/// What recovery found in a journal, and the results.
 package struct JournalReport: Sendable {
-    /// An intent whose work could not be gone on with. It stays.
+    /// An intent whose work could not be resumed. It stays.
     package struct Failure: Sendable {
         package let intent: PendingIntent
         package let error: StorageError
@@ -14,9 +14,9 @@ package struct JournalReport: Sendable {
     package internal(set) var failures: [Failure] = []
     /// The interrupted intents that wait until someone asks for them.
     package internal(set) var waiting: [PendingIntent] = []
-    /// The interrupted intents of kinds that this program does not know.
+    /// The interrupted intents of unknown kinds.
     package internal(set) var unknown: [PendingIntent] = []
-    /// The intents that others are working on.
+    /// The intents that other processes are working on.
     package internal(set) var inProgress: [PendingIntent] = []
     /// The files that could not be read.
     package internal(set) var unreadable: [UnreadableIntent] = []

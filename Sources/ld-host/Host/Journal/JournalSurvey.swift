@@ -1,7 +1,7 @@
-/// What a journal holds at a moment.
+/// The contents of a journal at one moment.
 package struct JournalSurvey: Sendable {
-    /// The intents that are not finished, in the order of their making.
+    /// The unfinished intents, in the order of their creation.
     package internal(set) var pending: [PendingIntent] = []
-    /// The files that could not be read, by their paths.
+    /// The unreadable files, ordered by path.
     package internal(set) var unreadable: [UnreadableIntent] = []
 }

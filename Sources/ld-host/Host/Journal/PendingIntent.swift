@@ -1,22 +1,22 @@
 package import FoundationEssentials
 
-/// An intent that is not finished, as someone who does not own it finds it.
+/// An unfinished intent, as others than its owner see it.
 package struct PendingIntent: Sendable {
-    /// How the work goes.
+    /// The state of the work.
     package enum State: String, Sendable {
         /// Its owner lives.
         case inProgress = "in progress"
-        /// Its owner gave up or died; someone can take it over.
+        /// Its owner gave up or died; another process can take it over.
         case interrupted
     }
 
     package let id: IntentID
     package let kind: String
-    /// What it is about, for people.
+    /// What the work is about, for people.
     package let subject: String
-    /// What the work needs to be gone on with.
+    /// The data for resuming the work.
     package let payload: Data
-    /// The number of the process that last wrote it, for people: it may be dead, or of another container.
+    /// The id of the process that last wrote it, for people: the process may be dead, or in another container.
     package let owner: Int32
     package let state: State
 

@@ -4,7 +4,7 @@ package import LocalDataAPI
 package struct UnreadableIntent: Sendable {
     /// The file.
     package let path: String
-    /// Why: `corrupt` if it is damaged, `unsupported` if a newer program wrote it, `fileError` and `permissionDenied`
-    /// if the system does not give it out.
+    /// Why: `corrupt` if it is damaged, `unsupported` if a newer program wrote it, `fileError` or `permissionDenied` if
+    /// the system does not let this process read it.
     package let error: StorageError
 }

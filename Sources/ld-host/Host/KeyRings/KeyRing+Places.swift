@@ -2,8 +2,8 @@ internal import DurableFiles
 internal import LocalDataAPI
 
 extension KeyRing {
-    /// An address in a folder of the user's own, by the other paths that the ring has sealed for and that lead to the
-    /// same folder now. May wait.
+    /// For an address in a user's own folder: the same address by other paths that the ring has used for sealing and
+    /// that now lead to the same folder. May wait.
     func otherPaths(of address: StorageAddress) -> [StorageAddress] {
         let own = address.place
         guard let directory = own.directory, own.scope.utf8.first == UInt8(ascii: "/"),
@@ -16,7 +16,7 @@ extension KeyRing {
         return others.map { StorageAddress($0, name: address.name) }
     }
 
-    /// The envelope of an address, which opens whatever path of its folder was sealed for.
+    /// The envelope of an address, which opens values sealed for any path of its folder.
     func envelope(of address: StorageAddress, _ crypto: LoadedCrypto) -> Envelope {
         Envelope(address, crypto: crypto, others: { [self] in otherPaths(of: address) })
     }

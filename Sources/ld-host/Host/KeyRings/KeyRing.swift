@@ -3,27 +3,26 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// Keys that seal and open, kept in a store, shared by all processes that use it.
+/// Keys for sealing and opening, kept in a store and shared by all processes that use it.
 ///
-/// - **First use.** The first key is made when something is to be sealed and there is none; of many processes that come
-///   at once, one makes it. A ring that was there and is gone is not made again.
-/// - **Places.** Before anything is sealed in a place, the ring remembers it.
-/// - **Changes.** Whoever seals holds the ring's lock shared until the sealed value is stored; whoever changes the
-///   ring, or seals a value anew under another key, holds it alone. So no value is ever stored under a key that was
-///   taken away meanwhile, and a value that is written or removed meanwhile is not overtaken by its old content.
-/// - **Order.** Who holds a ring's lock may take that of a ring that seals what the first one is kept in or sealed by:
-///   the master ring's, then that of the value's store, then that of the keychain's store; never the other way round.
-///   Of two master rings, the one whose `file` comes first is locked first.
-/// - **Reading** takes no lock. A key that is not known, or known as disabled, is looked for once more in the stored
-///   ring.
+/// - **First use.** The first key is created when something must be sealed and there is none; if many processes come at
+///   once, one creates it. A ring that has disappeared is not created again.
+/// - **Locations.** Before a value is sealed in a namespace, the ring records that namespace.
+/// - **Changes.** A process that seals holds the ring's lock shared until the sealed value is stored. A process that
+///   changes the ring, or re-encrypts a value under another key, holds it exclusively. So no value is stored under a
+///   key that was removed meanwhile, and re-encryption never overwrites a newer value.
+/// - **Order.** The holder of a ring's lock may take that of a ring which seals the first one's storage or the ring
+///   itself: first the master ring's, then that of the value's store, then that of the keychain's store; never in
+///   reverse. Of two master rings, the one whose `file` sorts first is locked first.
+/// - **Reading** takes no lock. An unknown or disabled key is looked up once more in the stored ring.
 package final class KeyRing: Sendable {
-    /// How a ring is read and written.
+    /// How a ring is loaded and saved.
     package struct Storage: Sendable {
-        /// Whether what was saved is still there for the next process.
+        /// Whether a saved ring still exists for the next process.
         let isLasting: Bool
-        /// The stored form, or `nil` if there is none. May wait.
+        /// The stored ring, or `nil` if there is none. May wait.
         let load: @Sendable () throws(StorageError) -> SecretBytes?
-        /// Replaces the stored form durably. May wait.
+        /// Replaces the stored ring durably. May wait.
         let save: @Sendable (SecretBytes) throws(StorageError) -> Void
     }
 
@@ -34,7 +33,7 @@ package final class KeyRing: Sendable {
 
     /// For messages, e.g. `the key ring 'LocalData/master'`.
     package let name: String
-    /// What headers call it; `nil` for the rings that need no name.
+    /// The ring's name in headers; `nil` for the rings that need none.
     let headerName: String?
     /// The path of its lock, without an extension: the same in all processes that share the ring.
     let file: String
@@ -45,7 +44,7 @@ package final class KeyRing: Sendable {
     private let known = Mutex<Known?>(nil)
 
     /// - Parameters:
-    ///   - keyLength: Bytes of a new key.
+    ///   - keyLength: The size of a new key in bytes.
     ///   - patience: How long a use waits for others before it fails with `busy`.
     init(
         name: String, headerName: String?, file: String, keyLength: Int, crypto: LoadedCrypto,
@@ -60,9 +59,9 @@ package final class KeyRing: Sendable {
         lock = FairLock("\(file).lock", patience: patience)
     }
 
-    /// Lends the key that seals until `body` has stored what it sealed; makes the first key if there is none. May wait.
+    /// Lends the active key until `body` has stored what it sealed; creates the first key if there is none. May wait.
     ///
-    /// - Parameter places: Where `body` stores it; none if it does not outlive the process.
+    /// - Parameter places: Where `body` stores the value; empty if it does not outlive the process.
     func whileSealing<Result>(
         in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -85,27 +84,27 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Keeps the ring, and what it seals, from being changed by others than those who seal. May wait.
+    /// Blocks changes of the ring and re-encryption of its values, but not sealing. May wait.
     func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         try lock.shared { (_) throws(StorageError) in try body() }
     }
 
-    /// Keeps everyone from sealing under this ring while `body` runs with its keys. May wait.
+    /// Blocks sealing under this ring while `body` runs with its keys. May wait.
     func whileAlone<Result>(
         _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try lock.exclusive { (file) throws(StorageError) in try body(try current(file.number()) ?? KeyRingState()) }
     }
 
-    /// Changes the ring; one that `body` leaves as it is is not written. Killed at any point it is as before or as
-    /// after. May wait.
+    /// Changes the ring; it is not written if `body` leaves it unchanged. If the process is killed, either the old or
+    /// the new ring is stored. May wait.
     ///
-    /// - Throws: `securityApplicationFailed` if the ring was there once and is missing.
+    /// - Throws: `securityApplicationFailed` if the ring existed once and is missing.
     func change<Result>(
         _ body: (inout KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try lock.exclusive { (file) throws(StorageError) in
-            // Not from memory: what is written is what is there with the change.
+            // Not from memory: the stored ring with the change must be written.
             let generation = try file.number()
             let stored = try load()
             if stored == nil, generation > 0, storage.isLasting { throw vanished }
@@ -114,8 +113,8 @@ package final class KeyRing: Sendable {
             let result = try body(&state)
             guard state != before else { return result }
             let next = Self.generation(after: generation)
-            // Others look again whether or not this process gets past the next line. Only of a ring that has been saved
-            // can it be told later that it vanished.
+            // Other processes reload the ring whether or not this process passes the next line. Only if a ring has been
+            // saved can its disappearance be noticed later.
             if stored != nil { try file.setNumber(next) }
             try storage.save(state.encoded())
             if stored == nil { try file.setNumber(next) }
@@ -125,12 +124,12 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The keys, read again; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
+    /// The stored keys; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
     package func state() throws(StorageError) -> KeyRingState? { try load().map(remember) }
 
-    /// The key of a header. May wait, if it is not known.
+    /// The key of a header. May wait if it is not known.
     ///
-    /// - Throws: `cannotOpen`, naming the id, if the ring does not have it or it is disabled.
+    /// - Throws: `cannotOpen` with the id if the ring does not have it or it is disabled.
     func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
         var entry = known.withLock { $0?.state[id] }
         if entry == nil || entry?.use == .disabled, let stored = try load() { entry = remember(stored)[id] }
@@ -147,10 +146,10 @@ package final class KeyRing: Sendable {
         return key(entry)
     }
 
-    /// Forgets the keys that are in memory; they are read again when they are needed. Calls in flight end with theirs.
+    /// Forgets the keys in memory; the next use reads them again. Calls in flight keep theirs.
     func forgetKeys() { known.withLock { $0 = nil } }
 
-    /// Whether a key can be had without waiting.
+    /// Whether a key is available without waiting.
     func knows(_ id: KeyID) -> Bool {
         known.withLock { known in
             guard let entry = known?.state[id] else { return false }
@@ -158,9 +157,9 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Makes a key that opens only, and gives its id.
+    /// Creates a key that only opens, and returns its id.
     ///
-    /// - Throws: `unsupported` if the ring has as many keys as one may have.
+    /// - Throws: `unsupported` if the ring has the maximum number of keys.
     func add(to state: inout KeyRingState) throws(StorageError) -> KeyID {
         guard state.entries.count < KeyRingState.mostKeys else {
             throw StorageError(
@@ -183,7 +182,7 @@ package final class KeyRing: Sendable {
 }
 
 extension KeyRing {
-    /// The state as of the ring's generation, which only changes while nobody holds the lock shared.
+    /// The state of the ring's generation, which only changes while nobody holds the lock shared.
     private func current(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
         if let known = known.withLock({ $0 }), known.generation == generation { return known.state }
         return try refresh(generation)
@@ -195,7 +194,7 @@ extension KeyRing {
         return state
     }
 
-    /// Keeps what was read without the lock for opening; whoever seals will read it again.
+    /// Keeps a state that was read without the lock, for opening; sealing reads it again.
     private func remember(_ state: KeyRingState) -> KeyRingState {
         known.withLock { $0 = Known(generation: .max, state: state) }
         return state
@@ -206,7 +205,7 @@ extension KeyRing {
         return try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
     }
 
-    /// Never one that was there before, also if the lock's file was removed meanwhile: the clock's nanoseconds.
+    /// A generation that never existed before, even if the lock file was removed meanwhile: the clock's nanoseconds.
     private static func generation(after last: UInt64) -> UInt64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

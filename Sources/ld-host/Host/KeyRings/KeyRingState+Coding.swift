@@ -1,16 +1,16 @@
 internal import LocalDataAPI
 
-/// A ring as it is stored, always inside of an envelope or of a store that seals: the mark 89 4C 44 4B, the version 1,
-/// a zero, the number of keys; then of each key its id, its use, when it was made, the size of its material, and that;
-/// then the number of places, and of each the store's identity, its name, the domain, the scope and the folder, which
-/// is empty for the store's own. Counts of keys and sizes have 2 bytes, the number of places 4, other numbers 8, the
-/// most significant byte first. Texts are UTF-8 after their size.
+/// The encoding of a stored ring, which is always inside of an envelope or a sealing store. It starts with the mark 89
+/// 4C 44 4B, the version 1, a zero and the number of keys. Each key has its id, its use, its creation time, and the
+/// size and bytes of its material. Then follow the number of locations, and for each the store's identity and name, the
+/// domain, the scope and the folder, which is empty for the store's own. Counts of keys and sizes have 2 bytes, the
+/// number of locations 4, other numbers 8; all are big-endian. Texts are UTF-8 after their size.
 extension KeyRingState {
     private static let magic: [UInt8] = [0x89, 0x4C, 0x44, 0x4B]
     private static let version: UInt8 = 1
     private static let entrySize = KeyID.size + 1 + 8 + 2
 
-    /// The stored form.
+    /// The encoded ring.
     func encoded() throws(StorageError) -> SecretBytes {
         let places = places.map { ($0, Self.texts(of: $0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }
         guard entries.count <= Self.mostKeys, places.allSatisfy({ $0.1.allSatisfy { $0.utf8.count <= UInt16.max } })
@@ -48,7 +48,7 @@ extension KeyRingState {
         }
     }
 
-    /// Reads the stored form.
+    /// Decodes a ring.
     ///
     /// - Parameter name: The ring, for errors.
     /// - Throws: `corrupt`; `unsupported` if a later version wrote it.

@@ -1,14 +1,14 @@
 internal import LocalDataAPI
 
-/// The keys of a ring at one time.
+/// The keys of a ring at one moment.
 package struct KeyRingState: Sendable {
-    /// What a key may be used for.
+    /// The permitted uses of a key.
     package enum Use: UInt8, CaseIterable, Sendable {
-        /// Seals what is written, and opens. One key at most.
+        /// Seals and opens. At most one key.
         case active = 1
         /// Opens only.
         case decryptOnly = 2
-        /// Neither, until it is enabled again.
+        /// Neither seals nor opens until it is enabled again.
         case disabled = 3
     }
 
@@ -16,15 +16,15 @@ package struct KeyRingState: Sendable {
     package struct Entry: Sendable {
         package let id: KeyID
         package internal(set) var use: Use
-        /// When it was made, in seconds since 1970 UTC.
+        /// When the key was created, in seconds since 1970 UTC.
         package let created: Int64
         let material: SecretBytes
     }
 
-    /// In the order in which they were made.
+    /// In the order of their creation.
     package internal(set) var entries: [Entry]
 
-    /// Where values are that its keys have sealed.
+    /// The locations of values that its keys have sealed.
     package internal(set) var places: Set<SealedPlace>
 
     init(entries: [Entry] = [], places: Set<SealedPlace> = []) {
@@ -32,7 +32,7 @@ package struct KeyRingState: Sendable {
         self.places = places
     }
 
-    /// The most keys of a ring.
+    /// The most keys in a ring.
     static let mostKeys = 1000
 
     /// The key that seals.
@@ -43,7 +43,7 @@ package struct KeyRingState: Sendable {
 }
 
 extension KeyRingState: Equatable {
-    /// Whether the same keys have the same uses, and the places are the same. A key's material never changes.
+    /// Whether the same keys have the same uses, and the locations are the same. A key's material never changes.
     package static func == (left: KeyRingState, right: KeyRingState) -> Bool {
         left.places == right.places
             && left.entries.elementsEqual(right.entries) { $0.id == $1.id && $0.use == $1.use }
@@ -51,7 +51,7 @@ extension KeyRingState: Equatable {
 }
 
 extension KeyRingState.Use: CustomStringConvertible {
-    /// The use as `ld-host keys list` prints it.
+    /// The use in the words of `ld-host keys list`.
     package var description: String {
         switch self {
         case .active: "active"
@@ -62,7 +62,7 @@ extension KeyRingState.Use: CustomStringConvertible {
 }
 
 extension KeyRingState {
-    /// Makes a key the one that seals; the one that did opens only.
+    /// Makes a key the active one; the former active key only opens.
     mutating func promote(_ id: KeyID) {
         for index in entries.indices {
             if entries[index].id == id {
@@ -73,7 +73,7 @@ extension KeyRingState {
         }
     }
 
-    /// Sets what a key may be used for.
+    /// Sets a key's use.
     mutating func set(_ use: Use, of id: KeyID) {
         for index in entries.indices where entries[index].id == id { entries[index].use = use }
     }

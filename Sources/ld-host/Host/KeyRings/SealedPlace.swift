@@ -1,17 +1,17 @@
 internal import LocalDataAPI
 
-/// A place of a store in which a ring has sealed values. The ring remembers each, so that none is overlooked when a key
-/// is to be retired: a store cannot list the folders that apps choose themselves.
+/// A location in a store where a ring has sealed values. The ring records each, so that none is overlooked before a key
+/// is retired: a store cannot list the folders that apps choose.
 package struct SealedPlace: Sendable {
-    /// The store's name in the configuration of the process that remembered the place.
+    /// The store's name in the configuration of the process that recorded the location.
     let store: String
-    /// What the store is, whatever its name; see ``OpenStore/identity``.
+    /// The store's identity, whatever its name; see ``OpenStore/identity``.
     let identity: UInt64
     let namespace: StorageNamespace
 }
 
 extension SealedPlace: Hashable {
-    /// Tells folders apart that serve one scope, too: values stay in the old one when `appGroups.path` is changed.
+    /// Also compares folders of the same scope: values stay in the old folder when `appGroups.path` changes.
     package static func == (left: SealedPlace, right: SealedPlace) -> Bool {
         left.identity == right.identity && left.store == right.store && left.namespace == right.namespace
             && left.namespace.directory == right.namespace.directory

@@ -1,16 +1,15 @@
 package import LocalDataAPI
 
-/// Bytes that grow, in memory that is cleared when it is given back or outgrown: for what is read or put together of
-/// secrets. One task at a time uses it.
+/// A growing buffer for secrets; its memory is cleared when it is freed or outgrown. Used by one task at a time.
 package final class SecretBuffer: @unchecked Sendable {
-    /// Reads into memory, like read(2): how many bytes came, 0 at the end.
+    /// Reads into memory, like read(2): returns the number of bytes, 0 at the end.
     package typealias Source = (UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
 
     private var memory: UnsafeMutableRawBufferPointer
-    /// How many bytes it has.
+    /// The number of bytes.
     package private(set) var count = 0
 
-    /// An empty one.
+    /// An empty buffer.
     package init() { memory = .allocate(byteCount: 512, alignment: 16) }
 
     deinit {
@@ -23,7 +22,7 @@ package final class SecretBuffer: @unchecked Sendable {
         withExtendedLifetime(self) { body(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
     }
 
-    /// All of it, as it is now.
+    /// The whole buffer as it is now.
     package var slice: SecretSlice { SecretSlice(self, 0..<count) }
 
     package subscript(index: Int) -> UInt8 {
@@ -38,7 +37,7 @@ package final class SecretBuffer: @unchecked Sendable {
         count += piece.count
     }
 
-    /// Appends bytes; those of a ``SecretSlice`` of this buffer too.
+    /// Appends bytes, even those of a ``SecretSlice`` of this buffer.
     package func append(contentsOf bytes: some Collection<UInt8>) {
         reserve(bytes.count)
         for byte in bytes {
@@ -50,9 +49,9 @@ package final class SecretBuffer: @unchecked Sendable {
     /// Appends text as UTF-8.
     package func append(_ text: String) { append(contentsOf: text.utf8) }
 
-    /// Reads once and appends what comes, at most `limit` bytes.
+    /// Reads once and appends at most `limit` bytes.
     ///
-    /// - Returns: How many bytes came; 0 at the end.
+    /// - Returns: The number of bytes; 0 at the end.
     package func append(upTo limit: Int, from source: Source) throws(StorageError) -> Int {
         reserve(limit)
         let read = try source(UnsafeMutableRawBufferPointer(rebasing: memory[count..<(count + limit)]))

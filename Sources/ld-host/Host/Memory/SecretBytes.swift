@@ -1,15 +1,15 @@
 internal import Glibc
 package import LocalDataAPI
 
-/// Key material in memory of its own: kept out of core dumps, out of swap where the system allows it, and cleared
-/// before it is given back.
+/// Key material in its own memory, which is kept out of core dumps, out of swap where the system allows it, and cleared
+/// before it is freed.
 package final class SecretBytes: @unchecked Sendable {
     // Written in init only.
     private let memory: UnsafeMutableRawBufferPointer
-    /// How many bytes of it are the secret.
+    /// The number of secret bytes in it.
     package let count: Int
 
-    /// Makes a secret that `fill` writes.
+    /// Creates a secret that `fill` writes.
     ///
     /// - Throws: `noSpace` if there is no memory; what `fill` throws.
     package init(
@@ -20,7 +20,7 @@ package final class SecretBytes: @unchecked Sendable {
         guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             start != MAP_FAILED
         else { throw StorageError(.noSpace, "there is no memory for a key") }
-        // Both may be refused, by limits or an old system; the secret is then as safe as other memory.
+        // Limits or an old system may refuse both; the secret is then as safe as other memory.
         mlock(start, size)
         madvise(start, size, MADV_DONTDUMP)
         memory = UnsafeMutableRawBufferPointer(start: start, count: size)
@@ -28,7 +28,7 @@ package final class SecretBytes: @unchecked Sendable {
         try fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Copies bytes, which the caller clears.
+    /// Copies bytes; the caller clears the original.
     package convenience init(copying bytes: UnsafeRawBufferPointer) throws(StorageError) {
         try self.init(count: bytes.count) { (memory) throws(StorageError) in memory.copyMemory(from: bytes) }
     }
@@ -39,8 +39,8 @@ package final class SecretBytes: @unchecked Sendable {
         munmap(start, memory.count)
     }
 
-    /// The bytes; valid as long as this object, which a reference in a variable that is not used again does not ensure:
-    /// see ``withBytes(_:)``.
+    /// The bytes, valid as long as this object lives. A variable that is not used again does not keep it alive: see
+    /// ``withBytes(_:)``.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
     /// Lends the bytes.
@@ -51,7 +51,7 @@ package final class SecretBytes: @unchecked Sendable {
         return try body(bytes)
     }
 
-    /// Copies the first of the bytes.
+    /// A copy of the first bytes.
     package func prefix(_ count: Int) throws(StorageError) -> SecretBytes {
         try withBytes { (bytes) throws(StorageError) in
             try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
@@ -59,7 +59,7 @@ package final class SecretBytes: @unchecked Sendable {
     }
 }
 
-/// Clears memory in a way that the compiler keeps.
+/// Clears memory in a way that the compiler does not optimize away.
 @inline(__always)
 package func clear(_ memory: UnsafeMutableRawBufferPointer) {
     if let start = memory.baseAddress { explicit_bzero(start, memory.count) }

@@ -1,4 +1,4 @@
-/// A part of a ``SecretBuffer``: a collection of bytes that copies none of them. Two slices are equal if their bytes
+/// A part of a ``SecretBuffer``: a collection of its bytes that does not copy them. Two slices are equal if their bytes
 /// are.
 package struct SecretSlice: RandomAccessCollection, Sendable {
     package let startIndex: Int
@@ -18,12 +18,12 @@ package struct SecretSlice: RandomAccessCollection, Sendable {
         return SecretSlice(buffer, range)
     }
 
-    /// Copies the bytes to the start of a memory that has room for them.
+    /// Copies the bytes to memory that has room for them.
     func copy(to memory: UnsafeMutableRawBufferPointer) {
         buffer.withBytes { MemorySecrecy.copy(UnsafeRawBufferPointer(rebasing: $0[startIndex..<endIndex]), to: memory) }
     }
 
-    /// Whether the bytes are text, as far as can be told without a copy of them.
+    /// Whether the bytes are text, as far as that is visible without copying them.
     package var isUTF8: Bool {
         var decoder = UTF8()
         var bytes = makeIterator()
@@ -36,7 +36,7 @@ package struct SecretSlice: RandomAccessCollection, Sendable {
         }
     }
 
-    /// The bytes as text, for what is no secret; `nil` if they are not UTF-8.
+    /// The bytes as text, for data that is not secret; `nil` if they are not UTF-8.
     package var text: String? { String(validating: self, as: UTF8.self) }
 }
 

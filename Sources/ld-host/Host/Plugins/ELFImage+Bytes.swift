@@ -1,17 +1,17 @@
 extension ELFImage {
-    /// A piece of the file in memory; nothing outside it can be asked for.
+    /// A range of the file in memory; bytes outside of it are inaccessible.
     package struct Bytes: Sendable {
         private let storage: [UInt8]
 
         init(_ storage: [UInt8]) { self.storage = storage }
 
-        /// How many bytes there are.
+        /// The number of bytes.
         package var count: Int { storage.count }
 
         /// The bytes themselves.
         package var all: ArraySlice<UInt8> { storage[...] }
 
-        /// The structure at a byte offset, or nil if it is not wholly inside; alignment does not matter.
+        /// The structure at a byte offset, or `nil` if it is not completely inside; alignment does not matter.
         ///
         /// The file's byte order and word size are the machine's: the header is checked before anything else is read.
         func record<Record: BitwiseCopyable>(_: Record.Type, at offset: Int) -> Record? {
@@ -20,7 +20,7 @@ extension ELFImage {
             return storage.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Record.self) }
         }
 
-        /// All structures of a table without gaps; what is left at the end is no structure and not listed.
+        /// All structures of a table without gaps; a partial one at the end is ignored.
         func records<Record: BitwiseCopyable>(_: Record.Type) -> [Record] {
             stride(from: 0, to: storage.count, by: MemoryLayout<Record>.stride).compactMap {
                 record(Record.self, at: $0)
@@ -34,7 +34,7 @@ extension ELFImage {
             return true
         }
 
-        /// The bytes from an offset up to the next NUL, or nil if there is none.
+        /// The bytes from an offset up to the next NUL, or `nil` if there is none.
         func string(at offset: Int) -> ArraySlice<UInt8>? {
             guard storage.indices.contains(offset) else { return nil }
             return storage[offset...].firstIndex(of: 0).map { storage[offset..<$0] }

@@ -2,17 +2,17 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// The dynamic section: the addresses from which ld.so works.
+    /// The dynamic section: the addresses that ld.so uses.
     struct Dynamic {
-        /// `Elf64_Dyn`, whose union Swift does not take for plain bytes.
+        /// `Elf64_Dyn`, whose union Swift does not import as a bitwise-copyable type.
         private struct Entry: BitwiseCopyable {
             let tag: Int64
             let value: UInt64
         }
 
         private var values: [Int64: UInt64] = [:]
-        /// Where the names of libraries stand that are loaded with this one: those that it needs, and those in whose
-        /// place or beside which it stands.
+        /// The offsets of the names of libraries that are loaded with this one: those that it needs, and those that
+        /// `DT_FILTER` and `DT_AUXILIARY` name.
         private(set) var needed: [UInt64] = []
 
         private static let loading: Set<Int64> = [Int64(DT_NEEDED), 0x7FFF_FFFD, 0x7FFF_FFFF]

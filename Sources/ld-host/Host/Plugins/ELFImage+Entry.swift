@@ -1,13 +1,13 @@
 import LocalDataAPI
 
 extension ELFImage {
-    /// What the name of a plugin's entry function begins with; the ABI's major follows in decimal.
+    /// The prefix of a plugin's entry function; the ABI's major version follows in decimal.
     package static let entryPrefix = "localdata_plugin_v"
 
-    /// Requires the entry function of one ABI major, so that nothing of an incompatible library, or of one that is no
-    /// plugin at all, is ever run.
+    /// Requires the entry function of an ABI's major version, so that no code of an incompatible library, or of one
+    /// that is not a plugin, ever runs.
     ///
-    /// - Throws: `StorageError.pluginRefused`; the message names the majors that the plugin does have.
+    /// - Throws: `StorageError.pluginRefused`; the message lists the major versions that the plugin has.
     package func requireEntry(major: Int) throws {
         let expected = "\(Self.entryPrefix)\(major)"
         if let kind = symbols.kind(of: expected) {
@@ -33,7 +33,7 @@ extension ELFImage {
                 : "install a build of the plugin for ABI \(major)")
     }
 
-    /// The number, if the text is what `\(major)` would print.
+    /// The number, if the text is exactly what `\(major)` would print.
     private static func major(_ text: String) -> Int? {
         guard let number = Int(text), String(number) == text, number >= 0 else { return nil }
         return number

@@ -2,14 +2,14 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// The first 64 bytes: what the file is, and where its tables are.
+    /// The first 64 bytes: the type of the file, and the locations of its tables.
     struct Header {
-        /// Where the program headers begin.
+        /// The offset of the program headers.
         let segmentOffset: UInt64
-        /// How many there are.
+        /// The number of program headers.
         let segmentCount: Int
 
-        /// Reads the header, and refuses what is not a whole shared library for this machine.
+        /// Reads the header, and refuses anything but a whole shared library for this machine.
         init(_ reader: Reader) throws {
             guard reader.size > 0 else { throw reader.damaged("is empty, expected a shared library") }
             let length = UInt64(MemoryLayout<Elf64_Ehdr>.size)
@@ -27,7 +27,7 @@ extension ELFImage {
             guard Int(header.e_phentsize) == MemoryLayout<Elf64_Phdr>.size else {
                 throw reader.damaged("has program headers of \(header.e_phentsize) bytes, expected 56")
             }
-            // ld.so knows no extended numbering and would take the marker for a number.
+            // ld.so does not support extended numbering and would use the marker as a number.
             guard Int32(header.e_phnum) != PN_XNUM else {
                 throw reader.damaged("has \(header.e_phnum) program headers or more, expected fewer")
             }
@@ -37,7 +37,7 @@ extension ELFImage {
             try Self.judgeSections(header, reader)
         }
 
-        /// Linkers write the section table last, so it is what a truncated file lacks; ld.so itself never reads it.
+        /// Linkers write the section table last, so a truncated file lacks it; ld.so itself never reads it.
         private static func judgeSections(_ header: Elf64_Ehdr, _ reader: Reader) throws {
             guard header.e_shoff != 0 else { return }
             let length = UInt64(MemoryLayout<Elf64_Shdr>.size)
@@ -46,7 +46,7 @@ extension ELFImage {
             }
             var count = UInt64(header.e_shnum)
             if count == 0 {
-                // Extended numbering: the number stands in the first entry.
+                // Extended numbering: the first entry contains the number.
                 let first = try reader.read(at: header.e_shoff, count: length, of: "the section table")
                 count = first.record(Elf64_Shdr.self, at: 0)?.sh_size ?? 0
             }

@@ -2,7 +2,7 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// What ld.so loads together with the library, and where it looks for that first.
+    /// The libraries that ld.so loads together with this one, and where it first looks for them.
     struct Libraries {
         /// The names of the libraries that it needs.
         private(set) var needed: [String] = []
@@ -23,13 +23,12 @@ extension ELFImage {
         }
     }
 
-    /// Requires that ld.so finds what the library needs only where nobody but root and the user can put a file: no
-    /// entry of its run path is empty, relative or open to others, and what is found there is as safe as the library
-    /// itself.
+    /// Requires that ld.so finds the needed libraries only where only root and the user can put files: no entry of the
+    /// run path is empty, relative or writable by others, and the libraries found there are as safe as this one.
     ///
-    /// The libraries that those need in turn are not looked at, nor the folders of the system (ld.so.conf(5)).
+    /// Their own dependencies are not checked, nor are the system's folders (ld.so.conf(5)).
     ///
-    /// - Throws: `StorageError.pluginRefused`, naming the entry.
+    /// - Throws: `StorageError.pluginRefused` with the entry.
     package func requireTrustedLibraries() throws {
         let origin = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
         var passed = FileTrust.PassedFolders()
@@ -47,7 +46,7 @@ extension ELFImage {
         }
     }
 
-    /// An entry with the library's own folder in place of `$ORIGIN`.
+    /// An entry with `$ORIGIN` replaced by the library's own folder.
     private func absolute(_ entry: String, _ origin: String, _ finding: String) throws -> String {
         for token in ["$ORIGIN", "${ORIGIN}"] where entry == token || entry.hasPrefix("\(token)/") {
             return try absolute("\(origin)\(entry.dropFirst(token.count))", origin, finding)

@@ -1,5 +1,5 @@
 extension ELFImage {
-    /// What a file that is not ELF seems to be, by its first bytes; see magic(5).
+    /// Guesses the type of a file that is not ELF from its first bytes; see magic(5).
     enum Magic {
         private static let known: [(bytes: [UInt8], name: String)] = [
             ([0x1F, 0x8B], "compressed with gzip"),
@@ -19,7 +19,7 @@ extension ELFImage {
             ([0x00, 0x61, 0x73, 0x6D], "WebAssembly"),
         ]
 
-        /// A phrase that goes on after "the file is".
+        /// A phrase to follow "the file is".
         static func describe(_ bytes: ArraySlice<UInt8>) -> String {
             if let match = known.first(where: { bytes.starts(with: $0.bytes) }) { return match.name }
             if bytes.starts(with: "#!".utf8) {

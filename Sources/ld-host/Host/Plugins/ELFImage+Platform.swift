@@ -15,7 +15,8 @@ extension ELFImage.Header {
         EM_AARCH64: "aarch64", EM_RISCV: "riscv",
     ]
 
-    /// Refuses another word size, byte order, machine or system, in the order in which one makes the next readable.
+    /// Refuses a different word size, byte order, machine or system, in the order in which each makes the next
+    /// readable.
     static func judgePlatform(_ header: Elf64_Ehdr, _ bytes: [UInt8], _ path: String) throws {
         let host = "a 64-bit library for \(name(hostMachine))"
         let hint = "install the build of the plugin for \(name(hostMachine)) Linux"
@@ -25,7 +26,7 @@ extension ELFImage.Header {
         func ident(_ index: Int32) -> UInt8 { bytes.indices.contains(Int(index)) ? bytes[Int(index)] : 0 }
 
         let isLittleEndian = Int32(ident(EI_DATA)) == ELFDATA2LSB
-        // The machine is at the same place in both word sizes.
+        // The machine is at the same offset in both word sizes.
         let machine = Int32(isLittleEndian ? header.e_machine : header.e_machine.byteSwapped)
         try require(
             Int32(ident(EI_CLASS)) != ELFCLASS32, "a 32-bit library for \(name(machine))")

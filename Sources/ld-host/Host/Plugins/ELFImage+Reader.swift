@@ -2,9 +2,9 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// Reads ranges of an open file into memory; any range is allowed to be asked for.
+    /// Reads ranges of an open file into memory; every range is checked.
     package struct Reader {
-        /// The largest range that is read at once: 64 MiB, some ten times the symbol table of a large Swift library.
+        /// The largest range for one read: 64 MiB, about ten times the symbol table of a large Swift library.
         package static let largestRange: UInt64 = 64 << 20
 
         /// The file's size when it was opened.
@@ -13,19 +13,19 @@ extension ELFImage {
         package let path: String
         private let descriptor: CInt
 
-        /// Reads from a descriptor that stays the caller's.
+        /// Reads from a descriptor that the caller owns.
         package init(descriptor: CInt, size: UInt64, path: String) {
             self.descriptor = descriptor
             self.size = size
             self.path = path
         }
 
-        /// Reads a range, wholly.
+        /// Reads a whole range.
         ///
         /// - Parameters:
-        ///   - offset: Where the range begins.
+        ///   - offset: The start of the range.
         ///   - count: Its length in bytes.
-        ///   - what: What is read, for messages.
+        ///   - what: Its content, for messages.
         /// - Throws: `StorageError.pluginRefused` if the range is not in the file, is above the limit, or the file has
         ///   become shorter.
         package func read(at offset: UInt64, count: UInt64, of what: String) throws -> Bytes {
@@ -53,13 +53,13 @@ extension ELFImage {
             return Bytes(bytes)
         }
 
-        /// The refusal of a file that ends too early; nil for an end that no file can reach.
+        /// The refusal of a file that ends too early; `nil` for an end that no file can reach.
         func truncated(_ end: UInt64?, _ what: String) -> StorageError {
             let expected = end.map { "at least \($0) bytes" } ?? "a possible size"
             return damaged("is truncated or damaged: \(what) needs \(expected), found \(size)")
         }
 
-        /// A refusal with the advice for damaged files.
+        /// A refusal with advice for damaged files.
         func damaged(_ finding: String) -> StorageError {
             .refusing(path, finding, hint: "install the plugin again")
         }

@@ -2,7 +2,7 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// The program headers: which ranges of the file ld.so maps, and at which addresses.
+    /// The program headers: the ranges of the file that ld.so maps, and their addresses.
     struct Segments {
         /// The address and the length of the dynamic section, once it is known to be in the file.
         let dynamic: (address: UInt64, count: UInt64)
@@ -20,7 +20,7 @@ extension ELFImage {
                     reader.path, "is an executable program (it names an interpreter), expected a shared library",
                     hint: "link the plugin with -shared")
             }
-            // ld.so takes the last one; a second one is a sign of damage.
+            // ld.so uses the last one; a second one is a sign of damage.
             let dynamics = all.filter { $0.p_type == UInt32(PT_DYNAMIC) }
             guard let section = dynamics.last, section.p_filesz > 0 else {
                 throw StorageError.refusing(
@@ -34,7 +34,7 @@ extension ELFImage {
             try judgeAddresses(all, reader)
         }
 
-        /// Where in the file the byte at an address is, if it and the `count - 1` bytes behind it are mapped from it.
+        /// The file offset of an address, if it and the `count - 1` bytes after it are mapped from the file.
         func offset(of address: UInt64, count: UInt64) -> UInt64? {
             guard let load = load(holding: address), count <= load.p_filesz - (address - load.p_vaddr) else {
                 return nil
@@ -42,7 +42,7 @@ extension ELFImage {
             return load.p_offset + (address - load.p_vaddr)
         }
 
-        /// How many bytes are mapped from the file from an address on; 0 if the address is not.
+        /// The number of bytes mapped from the file, starting at an address; 0 if the address is not mapped.
         func available(at address: UInt64) -> UInt64 {
             load(holding: address).map { $0.p_filesz - (address - $0.p_vaddr) } ?? 0
         }
@@ -61,8 +61,8 @@ extension ELFImage {
             guard needed <= reader.size else { throw reader.truncated(needed, "its last segment") }
         }
 
-        /// ld.so reserves the space from the first to the last segment and maps them one after the other: segments out
-        /// of order would be mapped over memory that is not theirs.
+        /// ld.so reserves the space from the first to the last segment and maps them one after the other: it would map
+        /// segments out of order over foreign memory.
         private static func judgeLoads(_ loads: [Elf64_Phdr], _ reader: Reader) throws {
             guard !loads.isEmpty else { throw reader.damaged("has no segment to load, expected some") }
             var lowest: UInt64 = 0
@@ -80,7 +80,7 @@ extension ELFImage {
             }
         }
 
-        /// What ld.so or the unwinder reads through an address has to be mapped from the file.
+        /// Everything that ld.so or the unwinder reads through an address must be mapped from the file.
         private func judgeAddresses(_ all: [Elf64_Phdr], _ reader: Reader) throws {
             let read = [PT_DYNAMIC, PT_PHDR, PT_TLS, PT_NOTE, PT_GNU_PROPERTY, PT_GNU_EH_FRAME].map { UInt32($0) }
             for (index, segment) in all.enumerated() where read.contains(segment.p_type) && segment.p_filesz > 0 {

@@ -2,18 +2,18 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// How many entries the dynamic symbol table has, which only the hash table of the library tells.
+    /// The number of entries in the dynamic symbol table, which only the library's hash table determines.
     struct SymbolCount {
-        /// The number, in so far as the table then is no larger than what is read at once.
+        /// The number, limited so that the table fits into one read.
         let count: UInt64
 
-        /// Counts by the table that ld.so prefers: `DT_GNU_HASH`, or else `DT_HASH`.
+        /// Counts with the table that ld.so prefers: `DT_GNU_HASH`, otherwise `DT_HASH`.
         init(_ reader: Reader, _ segments: Segments, _ dynamic: Dynamic) throws {
             let counted: UInt64
             if let address = dynamic.value(DT_GNU_HASH) {
                 counted = try Self.countGNU(reader, segments, address)
             } else if let address = dynamic.value(DT_HASH) {
-                // System V gABI: nbucket, nchain, buckets, chains; one chain word a symbol.
+                // System V gABI: nbucket, nchain, buckets, chains; one chain word per symbol.
                 guard let chains = try Self.words(reader, segments, address, 2).last else {
                     throw Self.damaged(reader)
                 }
@@ -26,17 +26,18 @@ extension ELFImage {
             count = counted
         }
 
-        /// The GNU table has no number of symbols: it is one more than the last index of the chain that starts last.
+        /// The GNU table does not contain the number of symbols: it is one more than the last index of the chain that
+        /// starts last.
         private static func countGNU(_ reader: Reader, _ segments: Segments, _ address: UInt64) throws -> UInt64 {
             let header = try words(reader, segments, address, 4)
             guard header.count == 4 else { throw damaged(reader) }
             let (buckets, first, filters) = (UInt64(header[0]), UInt64(header[1]), UInt64(header[2]))
             guard buckets > 0 else { return first }
-            // ld.so asserts this, and an assertion there ends the process.
+            // ld.so asserts this, and a failed assertion ends the process.
             guard filters > 0, filters & (filters - 1) == 0 else {
                 throw reader.damaged("has a symbol hash table with \(filters) filter words, expected a power of two")
             }
-            // Each factor is below 2^32, so that nothing overflows until the address is added.
+            // Each factor is below 2^32, so nothing overflows until the address is added.
             let (start, overflow) = address.addingReportingOverflow(16 + filters * 8)
             guard !overflow else { throw damaged(reader) }
             let last = try words(reader, segments, start, buckets).max().map(UInt64.init) ?? 0
@@ -46,7 +47,7 @@ extension ELFImage {
             return try last + 1 + endOfChain(reader, segments, chain)
         }
 
-        /// How many words come before the first with its lowest bit set.
+        /// The number of words before the first one with its lowest bit set.
         private static func endOfChain(_ reader: Reader, _ segments: Segments, _ address: UInt64) throws -> UInt64 {
             var passed: UInt64 = 0
             while passed * 4 < Reader.largestRange {

@@ -2,12 +2,12 @@ import Glibc
 import LocalDataAPI
 
 extension ELFImage {
-    /// The dynamic symbol table, found as ld.so finds it: through the dynamic section.
+    /// The dynamic symbol table, located as ld.so does it: through the dynamic section.
     ///
-    /// Section headers name the same table, but `strip` and others may remove or misstate them, and what they say has
-    /// no influence on what `dlsym` finds.
+    /// Section headers name the same table, but `strip` and other tools may remove or misstate them, and they do not
+    /// affect what `dlsym` finds.
     struct Symbols {
-        /// What stands behind a name.
+        /// The kind of a symbol.
         enum Kind {
             case function, object, untyped
 
@@ -16,7 +16,7 @@ extension ELFImage {
         }
 
         private let table: Bytes
-        /// The texts that names of symbols, of libraries and of folders lie in.
+        /// The names of symbols, libraries and folders.
         let names: Bytes
 
         init(_ reader: Reader, _ segments: Segments, _ dynamic: Dynamic) throws {
@@ -38,7 +38,7 @@ extension ELFImage {
             names = length == 0 ? Bytes([]) : try region(strings, length, "the dynamic string table")
         }
 
-        /// What the name stands for, if the library defines it for others.
+        /// The kind of an exported symbol; `nil` if the library does not define it.
         func kind(of name: String) -> Kind? {
             guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
             let text = Array(name.utf8) + [0]
@@ -51,7 +51,7 @@ extension ELFImage {
             return result
         }
 
-        /// The names with a prefix, sorted, each once.
+        /// The names with a prefix, sorted and unique.
         func names(prefix: String) -> [String] {
             let start = Array(prefix.utf8)
             var found: Set<String> = []
@@ -66,8 +66,8 @@ extension ELFImage {
             return found.sorted()
         }
 
-        /// Visits what `dlsym` would find - defined, not local, not hidden, and of a type that it looks at - until the
-        /// closure returns false.
+        /// Visits the symbols that `dlsym` would find - defined, not local, not hidden, and of a suitable type - until
+        /// the closure returns false.
         private func forEach(_ visit: (Elf64_Sym, Kind) -> Bool) {
             var offset = 0
             while let symbol = table.record(Elf64_Sym.self, at: offset) {
@@ -81,7 +81,7 @@ extension ELFImage {
             guard Int32(symbol.st_shndx) != SHN_UNDEF else { return nil }
             guard [STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE].contains(Int32(symbol.st_info >> 4)) else { return nil }
             guard [STV_DEFAULT, STV_PROTECTED].contains(Int32(symbol.st_other & 3)) else { return nil }
-            // glibc passes over an address of zero, unless it is an absolute or a thread's one (do_lookup_x).
+            // glibc skips an address of zero unless the symbol is absolute or thread-local (do_lookup_x).
             let type = Int32(symbol.st_info & 15)
             guard symbol.st_value != 0 || Int32(symbol.st_shndx) == SHN_ABS || type == STT_TLS else { return nil }
             return switch type {

@@ -1,15 +1,15 @@
 internal import CLinux
 package import Glibc
 
-/// What tells one content of one file from any other: two equal identities are the same bytes, for use in caches.
+/// Identifies one content of one file, for use in caches: equal identities mean equal bytes.
 ///
-/// The change time moves with every write and cannot be set back by `utimensat(2)`, so a file that was rewritten in
+/// The change time moves with every write and cannot be set back by `utimensat(2)`. So a file that was rewritten in
 /// place and given its old modification time still differs. Within one tick of the kernel's clock (up to 10 ms) two
 /// writes may look like one.
 package struct FileIdentity: Hashable, Sendable {
-    /// The number of the device that the file is on.
+    /// The device number of the file system.
     package let device: UInt64
-    /// The number of the file on its device.
+    /// The inode number of the file.
     package let inode: UInt64
     /// The size in bytes.
     package let size: Int64
@@ -18,7 +18,7 @@ package struct FileIdentity: Hashable, Sendable {
     /// When content, owner or mode last changed, in nanoseconds since 1970; wraps around as `modified` does.
     package let changed: Int64
 
-    /// Takes the identity from what `stat(2)` reports.
+    /// The identity in a result of `stat(2)`.
     package init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)

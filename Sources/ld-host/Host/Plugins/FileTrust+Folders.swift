@@ -2,11 +2,10 @@ import Glibc
 import LocalDataAPI
 
 extension FileTrust {
-    /// Checks a folder from which libraries are loaded: nobody but root and the user can put a file in it. Unlike with
-    /// a folder above a file, the sticky bit is no help. One that does not exist is as safe as the folder where it
-    /// would be.
+    /// Checks a folder from which libraries are loaded: only root and the user may put files in it. Unlike with a
+    /// folder above a file, the sticky bit does not help. A missing folder is as safe as the folder where it would be.
     ///
-    /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
+    /// - Throws: `StorageError.pluginRefused` with the first weakness, from the top down.
     static func checkFolder(
         _ path: String, for user: uid_t = geteuid(), passing passed: inout PassedFolders
     ) throws {

@@ -5,7 +5,7 @@ extension FileTrust {
     /// The absolute path without symbolic links, by realpath(3).
     static func resolve(_ path: String) throws -> String {
         guard !path.isEmpty else { throw StorageError(.pluginRefused, "the path of a plugin file is empty") }
-        // C would end the path there and check another file than the one that is named.
+        // C would end the path at the NUL and check a different file.
         guard !path.utf8.contains(0) else {
             throw StorageError.refusing(path, "cannot exist: its name holds a NUL byte")
         }

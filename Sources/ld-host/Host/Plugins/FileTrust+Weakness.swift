@@ -1,9 +1,9 @@
 internal import Glibc
 
 extension FileTrust {
-    /// What lets somebody but root and the user change a file or a folder, or put another in its place.
+    /// A way for users other than root and this one to change a file or a folder, or to replace it.
     struct Weakness: Sendable {
-        /// The file or folder to correct: the one that was asked about, or a folder above it.
+        /// The file or folder to correct: the requested one, or a folder above it.
         let path: String
         /// What is wrong with it, e.g. `others can write it (mode 666)`.
         let finding: String
@@ -11,8 +11,8 @@ extension FileTrust {
         let hint: String
     }
 
-    /// Looks at a file or folder of the host's own and at every folder above it, by the rules for plugins: the first
-    /// weakness from the top down; `nil` if there is none. Where nothing is yet, only the folders above count.
+    /// Checks a host file or folder and every folder above it, by the rules for plugins. Returns the first weakness
+    /// from the top down; `nil` if there is none. If the path does not exist yet, only the folders above it count.
     static func weakness(of path: String, for user: uid_t = geteuid()) -> Weakness? {
         guard let real = nearest(path) else { return nil }
         for folder in folders(above: real.path) {
@@ -21,7 +21,7 @@ extension FileTrust {
         return weakness(real.path, isAbove: !real.isItself, user)
     }
 
-    /// The real path of what is there, or of the nearest folder above it that is.
+    /// The real path of the file, or of the nearest existing folder above it.
     private static func nearest(_ path: String) -> (path: String, isItself: Bool)? {
         var part = HostFile.absolute(path)
         var isItself = true
@@ -46,7 +46,7 @@ extension FileTrust {
                 finding: isAbove ? "\(it) belongs to uid \(status.st_uid)" : "it belongs to uid \(status.st_uid)",
                 hint: "if you trust what it holds, run: chown \(user) \(quoted)")
         }
-        // A sticky folder keeps others from replacing what is in it, not from adding to it.
+        // A sticky folder keeps others from replacing its entries, not from adding to them.
         guard let writers = writers(status), !(isAbove && status.st_mode & S_ISVTX != 0) else { return nil }
         return Weakness(
             path: path, finding: "\(writers) can write \(it) (mode \(PathText.octal(status.st_mode & 0o7777)))",

@@ -1,37 +1,36 @@
 package import Glibc
 import LocalDataAPI
 
-/// Whether anybody but root and the effective user can change a plugin file, or put another in its place.
+/// Whether users other than root and the effective user can change a plugin file, or replace it.
 ///
-/// Checked are the owner and the mode of the file and of every folder above it, on the path that is left when all
-/// symbolic links are resolved. POSIX ACLs need no look of their own: an entry that grants write to somebody is limited
-/// by the ACL's mask, and the mask is what `stat(2)` reports as the group's bits (acl(5)).
+/// It checks the owner and the mode of the file and of every folder above it, on the path with all symbolic links
+/// resolved. POSIX ACLs need no extra check: an entry that grants write access is limited by the ACL's mask, and
+/// `stat(2)` reports the mask as the group's bits (acl(5)).
 ///
-/// Not checked: whether the file already was replaced before its mode was corrected, and file systems whose modes do
-/// not mean what they say (some network file systems).
+/// Not checked: whether the file was replaced before its mode was corrected, and file systems whose modes have no
+/// effect (some network file systems).
 package struct FileTrust: Sendable {
     let user: uid_t
     let asked: String
     let real: String
 
-    /// Resolves the path and checks file and folders.
+    /// Resolves the path and checks the file and its folders.
     ///
-    /// The walk goes down from `/`: once a folder is found to be out of others' reach, they cannot exchange what is in
-    /// it, so nothing that was checked can change behind the check. The file is not opened, so that a FIFO or a device
-    /// cannot block.
+    /// The walk goes down from `/`: once others cannot write to a folder, they cannot exchange its entries, so nothing
+    /// can change after it was checked. The file is not opened, so that a FIFO or a device cannot block.
     ///
     /// - Parameters:
     ///   - path: The path as the user or the configuration wrote it; a relative one starts at the working directory.
-    ///   - user: The user who may own files beside root; the effective user unless another is asked about.
+    ///   - user: The user who may own files besides root; by default the effective user.
     /// - Returns: The real path, to be used from here on.
-    /// - Throws: `StorageError.pluginRefused`, with the first thing found, from the top down.
+    /// - Throws: `StorageError.pluginRefused` with the first weakness, from the top down.
     package static func check(_ path: String, for user: uid_t = geteuid()) throws -> TrustedPath {
         var passed = PassedFolders()
         return try check(path, for: user, passing: &passed)
     }
 
-    /// Folders above files that were checked a moment ago, as part of the same work and for the same user; they need
-    /// not be checked again for the next file.
+    /// Folders that were checked a moment ago, as part of the same work and for the same user; they need not be checked
+    /// again for the next file.
     package struct PassedFolders {
         private var folders: Set<String> = []
 
@@ -43,7 +42,7 @@ package struct FileTrust: Sendable {
         }
     }
 
-    /// The same, of one of several files.
+    /// Checks one of several files.
     static func check(
         _ path: String, for user: uid_t = geteuid(), passing passed: inout PassedFolders
     ) throws -> TrustedPath {
@@ -55,7 +54,7 @@ package struct FileTrust: Sendable {
         return TrustedPath(path: trust.real, identity: FileIdentity(status))
     }
 
-    /// `/` and every folder below it down to the one that holds the file, of a real path.
+    /// `/` and every folder below it down to the file's own, for a real path.
     static func folders(above real: String) -> [String] {
         var folders = ["/"]
         for index in real.utf8.indices.dropFirst() where real.utf8[index] == UInt8(ascii: "/") {
@@ -95,8 +94,8 @@ package struct FileTrust: Sendable {
                 hint: "\(advice), run: chown \(user) \(quoted)")
         }
         guard let writers = Self.writers(status) else { return }
-        // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it (unlink(2)); both
-        // are root or the user, as far as this walk goes. On a file the bit means nothing.
+        // In a sticky folder only the owner of an entry, or of the folder, can rename or remove the entry (unlink(2));
+        // both are root or the user, as this walk has checked. On a file the bit means nothing.
         if !isFile && status.st_mode & S_ISVTX != 0 { return }
         throw refusal(
             "\(subject)is writable by \(writers) (mode \(PathText.octal(status.st_mode & 0o7777)))"
@@ -104,7 +103,7 @@ package struct FileTrust: Sendable {
             hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
     }
 
-    /// Who can write besides the owner; `nil` if nobody can.
+    /// The users other than the owner who can write; `nil` if nobody can.
     static func writers(_ status: stat) -> String? {
         switch status.st_mode & (S_IWGRP | S_IWOTH) {
         case 0: nil

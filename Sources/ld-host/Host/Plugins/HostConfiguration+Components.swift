@@ -1,9 +1,9 @@
 package import LocalDataAPI
 
 extension HostConfiguration {
-    /// What stores, domains, the crypto provider and migration packs ask of plugins, and no plugin offers: unknown
-    /// components and options, and values that an option does not take. Plugins are inspected as for a list of them;
-    /// nothing is opened. Built-in defaults are not looked at.
+    /// The problems of stores, domains, the crypto provider and migration packs with the available plugins: unknown
+    /// components and options, and invalid option values. Plugins are inspected as for a list of them; nothing is
+    /// opened. Built-in defaults are not checked.
     package func componentProblems() -> [ConfigurationProblem] {
         guard let folders = try? folders(), let registry = pluginRegistry else { return [] }
         let check = ComponentCheck(self, registry, registry.survey(), folders)
@@ -12,7 +12,7 @@ extension HostConfiguration {
         }
     }
 
-    /// A registry of the plugins that the configuration names; `nil` if it does not say where they are.
+    /// A registry of the configured plugins; `nil` if the configuration does not say where they are.
     var pluginRegistry: PluginRegistry? {
         guard let folders = try? folders(), let places = try? pluginPlaces() else { return nil }
         let timeout = (try? layered.double(at: ["plugins", "timeout"])) ?? 5
@@ -24,7 +24,7 @@ extension HostConfiguration {
 
     /// Every problem of one file.
     ///
-    /// - Throws: `invalidConfiguration` if it is missing or not well formed.
+    /// - Throws: `invalidConfiguration` if it is missing or malformed.
     package static func problems(inFile path: String) throws(StorageError) -> [ConfigurationProblem] {
         guard let document = try ConfigurationDocument(path: path) else {
             throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
@@ -34,23 +34,23 @@ extension HostConfiguration {
             + componentProblems(inFile: document)
     }
 
-    /// Changes one value in the file that is to be edited, and keeps its comments and order.
+    /// Changes one value in the configuration file, keeping its comments and order.
     ///
     /// - Parameters:
     ///   - path: The setting.
-    ///   - text: JSON, or text if it is no JSON; `nil` removes the setting.
+    ///   - text: JSON, or text if it is not JSON; `nil` removes the setting.
     /// - Returns: The file's path.
-    /// - Throws: `invalidConfiguration` if the outcome would not be valid; `busy` if another process keeps the file's
+    /// - Throws: `invalidConfiguration` if the result would be invalid; `busy` if another process holds the file's
     ///   lock. Then the file has not changed.
     package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
         let section = try ConfigurationPath(path).segments.first ?? ""
         let asksPlugins = text != nil && ["domains", "stores", "encryption", "migrations"].contains(section)
-        // While nobody waits: plugins that are new take their time.
+        // Before taking the lock: inspecting new plugins takes time.
         if asksPlugins { _ = pluginRegistry?.survey() }
         return try change(path, to: text, flags: flags) { asksPlugins ? $0.componentProblems() : [] }
     }
 
-    /// The problems of one file with the others around it: those that stand in it.
+    /// The problems of one file in the context of the others: only those within this file.
     private static func componentProblems(inFile document: ConfigurationDocument) -> [ConfigurationProblem] {
         let around = (try? loadUnchecked()) ?? HostConfiguration()
         let layers = around.layered.layers.filter { $0.source != document.source }
@@ -60,7 +60,7 @@ extension HostConfiguration {
     }
 }
 
-/// Compares a configuration with what plugins offer.
+/// Compares a configuration with the available plugins.
 private struct ComponentCheck {
     private let configuration: HostConfiguration
     private let folders: HostSettings.Folders
@@ -109,7 +109,7 @@ private struct ComponentCheck {
         return (text, path, origin)
     }
 
-    /// The problem of an id that no component of a kind has; `nil` if one has it.
+    /// The problem of an unknown component id; `nil` if a component of the kind has it.
     private func unknown(
         _ id: String, _ kind: ComponentKind, _ path: [String], _ origin: ConfigurationOrigin,
         besides names: [String] = []

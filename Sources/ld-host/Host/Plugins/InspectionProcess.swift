@@ -3,25 +3,24 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// The process in which plugins are inspected, as `ld-host` runs it. For each plugin in turn it starts a child that
-/// loads it, waits for that child, and ends whatever the plugin's code has started, also what has left the process
-/// group. So nothing of one plugin's is left when the next is loaded.
+/// The process that inspects plugins, run by `ld-host`. For each plugin it starts a child that loads it, waits for that
+/// child, and ends everything that the plugin's code has started, even outside of the process group. So nothing of one
+/// plugin is left when the next one is loaded.
 ///
-/// The child may not send signals to other processes, trace them or change their limits, and has no descriptor but the
-/// one for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor does
-/// anything prove that a report is the host's own and not the plugin's: the host checks the descriptor again when it
-/// loads the plugin.
+/// The child cannot send signals to other processes, trace them or change their limits. Its only descriptors are the
+/// one for its report and standard error. It is no sandbox: it reads and writes files as the user can. Nor is a report
+/// proven to come from the host and not from the plugin: the host checks the descriptor again when it loads the plugin.
 package enum InspectionProcess {
-    /// Looks at files, each in a child of this process, which must have one thread.
+    /// Inspects files, each in a child of this process, which must have one thread.
     ///
-    /// - Parameter timeout: How long each may take.
+    /// - Parameter timeout: The time limit per file.
     package static func reports(on paths: [String], timeout: Duration) -> [PluginInspector.Report] {
         ld_linux_adopt_orphans()
         prepareCoding()
         return paths.map { report(on: $0, timeout: timeout) }
     }
 
-    /// Makes what reading options and writing a report needs, so that no child has to make it again.
+    /// Initializes what reading options and writing a report needs, so that no child has to do it again.
     private static func prepareCoding() {
         let option = Data(#"[{"name": "", "type": "string", "help": "", "required": false}]"#.utf8)
         let options = (try? JSONDecoder().decode([ComponentOption].self, from: option)) ?? []
@@ -53,10 +52,10 @@ package enum InspectionProcess {
             ?? PluginInspector.Report(end: .exited(0))
     }
 
-    /// The child's part: loads the file and writes what came of it.
+    /// Runs in the child: loads the file and writes the result.
     private static func load(_ path: String, _ output: Int32) -> Never {
         ld_linux_end_with_parent()
-        // What a constructor prints is no part of the report.
+        // A constructor's output must not mix with the report.
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         if null >= 0 { _ = dup2(null, STDOUT_FILENO) }
         ld_linux_forbid_signals()
@@ -68,11 +67,11 @@ package enum InspectionProcess {
             guard count > 0 else { _exit(2) }
             rest = rest.dropFirst(count)
         }
-        // No handlers of the plugin's.
+        // Skips the plugin's exit handlers.
         _exit(0)
     }
 
-    /// What the child writes, up to a limit.
+    /// The child's output, up to a limit.
     private struct Output {
         let descriptor: Int32
         var bytes: [UInt8] = []
@@ -89,13 +88,13 @@ package enum InspectionProcess {
             return true
         }
 
-        /// Takes what is there; what else has the pipe may go on writing for ever.
+        /// Takes the available output; another process with the pipe may write forever.
         mutating func drain() {
             for _ in 0..<16 where !readOnce() { return }
         }
     }
 
-    /// The child's status, or `nil` if it had not ended in time; then it is killed.
+    /// The child's status, or `nil` if it did not end in time; then it is killed.
     private static func wait(
         for child: pid_t, _ output: inout Output, until end: SuspendingClock.Instant
     ) -> Int32? {
@@ -125,7 +124,7 @@ package enum InspectionProcess {
         }
     }
 
-    /// Kills and reaps all processes below this one; those whose parents end come to it.
+    /// Kills and reaps all descendants of this process; orphans become its children.
     private static func endDescendants() {
         let end = SuspendingClock.now.advanced(by: .seconds(5))
         while SuspendingClock.now < end {

@@ -1,28 +1,28 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Turns the options of a configured store, provider or pack into what the component's `open` gets: checked against the
-/// component's own list, defaults filled in, folders in the place of their placeholders.
+/// Converts the options of a configured store, provider or pack for the component's `open`: checked against the
+/// component's own list, with defaults filled in and folder placeholders replaced.
 struct OptionResolver {
     let component: PluginDescription.Component
     let folders: HostSettings.Folders
 
-    /// - Throws: `invalidOptions` with every problem: unknown, missing, of the wrong kind, or outside what is allowed.
+    /// - Throws: `invalidOptions` with every problem: unknown, missing, of the wrong type, or not allowed.
     func resolve(_ store: HostSettings.Store) throws(StorageError) -> Data {
         try resolve(store.options, of: "store '\(store.name)' (\(store.origin))")
     }
 
-    /// Where a store keeps its values, as far as its options say.
+    /// Where a store keeps its values, as far as its options determine it.
     func location(of store: HostSettings.Store) -> StoreLocation {
         StoreLocation(component.options, checked(store.options).values)
     }
 
-    /// The same for a pack.
+    /// Resolves a pack's options.
     func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> Data {
         try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")
     }
 
-    /// What is wrong with options: each with the option's name.
+    /// The problems of options, each with the option's name.
     func problems(
         with options: [String: ComponentOption.Value]
     ) -> [(name: String, message: String, hint: String)] { checked(options).problems }
@@ -61,7 +61,7 @@ struct OptionResolver {
         _ options: [String: ComponentOption.Value], of what: String
     ) throws(StorageError) -> Data {
         let (result, problems) = checked(options)
-        // In one order in every process: a store is known again by what this returns.
+        // In the same order in every process, because the result is a store's identity.
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         guard problems.isEmpty, let data = try? encoder.encode(result) else {

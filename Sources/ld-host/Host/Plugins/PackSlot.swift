@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A configured migration pack that is opened when it is first needed, once, and then stays open.
+/// A configured migration pack, opened once, at its first use, and never closed.
 final class PackSlot: Sendable {
     let settings: HostSettings.Pack
     private let open: @Sendable () throws(StorageError) -> LoadedPack
@@ -19,12 +19,12 @@ final class PackSlot: Sendable {
         }
     }
 
-    /// The open pack, if it has been needed before.
+    /// The open pack, if it has been used.
     var current: LoadedPack? { opened.withLock { $0 } }
 
-    /// Opens the pack if it is not open. May wait; a failure is not remembered.
+    /// Opens the pack if it is not open. May wait; the next call retries after a failure.
     ///
-    /// - Throws: What keeps it from being opened, naming the pack.
+    /// - Throws: Why the pack cannot be opened, with its name.
     func openIfNeeded() throws(StorageError) -> LoadedPack {
         try opened.withLock { opened throws(StorageError) in
             if let pack = opened { return pack }

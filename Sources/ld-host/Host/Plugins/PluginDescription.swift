@@ -1,6 +1,6 @@
 package import LocalDataAPI
 
-/// What a plugin says of itself: the result of an inspection, and what the index remembers.
+/// A plugin's description of itself: the result of an inspection, and an entry of the index.
 package struct PluginDescription: Codable, Hashable, Sendable {
     /// One component of a plugin.
     package struct Component: Codable, Hashable, Sendable {
@@ -9,13 +9,13 @@ package struct PluginDescription: Codable, Hashable, Sendable {
         package let summary: String
         package let options: [ComponentOption]
 
-        /// The kind's name, also of a kind that this host does not know.
+        /// The kind's name, even of an unknown kind.
         package var kindName: String { ComponentKind(rawValue: kind)?.description ?? "unknown kind \(kind)" }
     }
 
     package let name: String
     package let version: String
-    /// The ABI that it was built for, e.g. `1.0`.
+    /// The ABI version that it was built for, e.g. `1.0`.
     package let abi: String
     package let components: [Component]
 }

@@ -1,16 +1,16 @@
-/// A plugin file that passed every check that is possible without running any of its code.
+/// A plugin file that passed every check that is possible without running its code.
 package struct PluginFile: Sendable {
-    /// Where it is; the path to give to `dlopen`.
+    /// The path to pass to `dlopen`.
     package let location: TrustedPath
-    /// What is in it.
+    /// The file's parsed image.
     package let image: ELFImage
 
-    /// Checks that it is a whole shared library for this machine, that it has the entry function of the host's ABI, and
-    /// that nobody else can put a library where it looks for those that it needs.
+    /// Checks that only trusted users can change the file, that it is a whole shared library for this machine with the
+    /// entry function of the host's ABI, and that nobody else can replace the libraries that it needs.
     ///
     /// - Parameters:
-    ///   - location: The path, which nobody else can change.
-    ///   - abiMajor: The major of the plugin ABI that the host speaks.
+    ///   - path: The path as the user or the configuration wrote it.
+    ///   - abiMajor: The major version of the host's plugin ABI.
     /// - Throws: `StorageError.pluginRefused`.
     package init(checking location: TrustedPath, abiMajor: Int) throws {
         self.location = location

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 package import LocalDataAPI
 
 extension PluginImage {
-    /// Opens a store as a router does, its options checked and completed, with every folder that they may name below
-    /// one. May wait.
+    /// Opens a store as a router does, with its options checked and completed, and with all folder placeholders below
+    /// one folder. May wait.
     ///
     /// - Throws: `invalidOptions` with every problem, and what the component reports.
     package func openStore(
@@ -13,8 +13,8 @@ extension PluginImage {
         return try openStore(id, options: complete, host: HostTable.shared(for: log))
     }
 
-    /// Opens a crypto provider, its options checked and completed, with every folder that they may name below one. May
-    /// wait.
+    /// Opens a crypto provider, with its options checked and completed, and with all folder placeholders below one
+    /// folder. May wait.
     ///
     /// - Throws: `invalidOptions` with every problem, and what the component reports.
     package func openCrypto(
@@ -23,7 +23,7 @@ extension PluginImage {
         try openCrypto(id, options: options, folders: HostSettings.Folders(below: folder), log: log)
     }
 
-    /// The same with folders of a configuration.
+    /// Opens a crypto provider with the folders of a configuration.
     func openCrypto(
         _ id: String, options: [String: ComponentOption.Value] = [:], folders: HostSettings.Folders,
         log: any StorageLogHandler
@@ -32,7 +32,7 @@ extension PluginImage {
         return try openCrypto(id, options: complete, host: HostTable.shared(for: log))
     }
 
-    /// Opens a migration pack as a router does, with every folder that its options may name below one. May wait.
+    /// Opens a migration pack as a router does, with all folder placeholders below one folder. May wait.
     ///
     /// - Throws: `invalidOptions` with every problem, and what the component reports.
     package func openPack(
@@ -44,7 +44,7 @@ extension PluginImage {
             folders: HostSettings.Folders(below: folder), log: log)
     }
 
-    /// The same for a pack of a configuration.
+    /// Opens a pack of a configuration.
     func openPack(
         _ pack: HostSettings.Pack, folders: HostSettings.Folders, log: any StorageLogHandler
     ) throws(StorageError) -> LoadedPack {
@@ -67,7 +67,7 @@ extension PluginImage {
 }
 
 extension HostSettings.Folders {
-    /// Folders below one.
+    /// All folders below one.
     fileprivate init(below folder: String) {
         self.init(
             data: "\(folder)/data", cache: "\(folder)/cache", state: "\(folder)/state", config: "\(folder)/config")

@@ -4,11 +4,11 @@ internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
 
-/// A plugin in this process. Once loaded it stays until the process ends: a Swift library cannot be unloaded safely.
+/// A plugin in this process. It stays loaded until the process ends: a Swift library cannot be unloaded safely.
 package final class PluginImage: Sendable {
-    /// The real path that was loaded.
+    /// The real path of the loaded file.
     package let path: String
-    /// What the plugin says of itself.
+    /// The plugin's description of itself.
     package let description: PluginDescription
     private let components: [ld_component]
 
@@ -20,11 +20,11 @@ package final class PluginImage: Sendable {
 
     private static let loaded = Mutex<[String: (identity: FileIdentity, image: PluginImage)]>([:])
 
-    /// Loads a plugin, or returns it if it is loaded already.
+    /// Loads a plugin, or returns it if it is already loaded.
     ///
-    /// Checks, in this order and each before the next: who owns the file and could have changed it, whether it is a
-    /// whole ELF library for this machine with this ABI's entry, and, with its code running now, its descriptor.
-    /// - Throws: `pluginRefused`, naming the file, what was expected and found, and what to do.
+    /// Checks, each before the next: who owns the file and could have changed it; whether it is a whole ELF library for
+    /// this machine with this ABI's entry function; and, after its code has started to run, its descriptor.
+    /// - Throws: `pluginRefused` with the file, what was expected and found, and what to do.
     package static func load(_ path: String) throws(StorageError) -> PluginImage {
         try load(storageErrors { try FileTrust.check(path) })
     }
@@ -47,13 +47,13 @@ package final class PluginImage: Sendable {
         }
     }
 
-    /// Takes in a plugin that is linked into this program, by the table its entry function returns.
+    /// Registers a plugin that is linked into this program, by the table that its entry function returns.
     package convenience init(linked table: UnsafeRawPointer, name: String) throws(StorageError) {
         self.init(path: name, table: try PluginTable(table, file: name))
     }
 
     private static func open(_ path: String) throws(StorageError) -> PluginTable {
-        // Its code runs from here on, and may try to end the process.
+        // Its code runs from here on and may try to end the process.
         let call = ComponentIdentity.of(path, "", log: SilentLog()).site("its start")
         guard let library = call.plain({ dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) }) else {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
@@ -101,7 +101,7 @@ package final class PluginImage: Sendable {
         }
     }
 
-    /// Tells builds of the plugin, and options that a component is opened with, apart.
+    /// Distinguishes builds of the plugin, and the options that a component is opened with.
     private func checksum(with options: Data) -> String {
         StableHash.text([
             StableHash.ofFile(path).map { String($0, radix: 16) } ?? description.version,

@@ -3,15 +3,15 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What is known of plugins from earlier inspections, kept in a file so that each program start need not look again.
+/// The results of earlier inspections, cached in a file so that the next program start need not inspect again.
 ///
-/// An entry counts only while the file is the very same (device, inode, size, times); a file that cannot be read or
-/// written only costs the inspections. Refusals are kept with their reason, never without.
+/// An entry is valid only for the very same file (device, inode, size, times). If the index cannot be read or written,
+/// plugins are inspected again. Refusals are kept with their reason.
 final class PluginIndex: Sendable {
     private struct Entry: Codable {
         let identity: [Int64]
         let report: PluginInspector.Report
-        /// How long, in seconds, the look could take at most if it was ended by that; a longer one may tell more.
+        /// The time limit in seconds that ended the inspection, if one did; a longer limit may give another result.
         let waited: Double?
     }
 
@@ -29,10 +29,10 @@ final class PluginIndex: Sendable {
     private let folder: String
     private let state = Mutex(State())
 
-    /// - Parameter folder: The folder for `plugins.json`; it need not exist.
+    /// - Parameter folder: The folder of `plugins.json`; it need not exist.
     init(folder: String) { self.folder = folder }
 
-    /// The result of an earlier look at this very file, unless it was cut short and there is more time now.
+    /// The result of an earlier inspection of this very file, unless it was cut short and there is more time now.
     func result(for file: TrustedPath, timeout: Duration) -> Result<PluginDescription, StorageError>? {
         state.withLock { state in
             let contents = state.contents ?? read()
@@ -46,7 +46,7 @@ final class PluginIndex: Sendable {
         }
     }
 
-    /// Remembers a result, and the time-out if that ended the look.
+    /// Records a result, and the time limit if that ended the inspection.
     func remember(
         _ result: Result<PluginDescription, StorageError>, for file: TrustedPath, cutShortAfter timeout: Duration?
     ) {
@@ -59,7 +59,7 @@ final class PluginIndex: Sendable {
         }
     }
 
-    /// Writes what has changed. Failing to is fine: it will be found out again.
+    /// Writes the changes. A failure is harmless: the plugins are inspected again.
     func save(keeping paths: Set<String>) {
         let data: Data? = state.withLock { state in
             guard state.isChanged, var contents = state.contents else { return nil }

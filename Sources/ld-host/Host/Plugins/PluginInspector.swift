@@ -3,12 +3,11 @@ internal import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
 
-/// Finds out what a plugin offers, in a child process with a deadline, so that a plugin that crashes or hangs is a
-/// result and not an accident.
+/// Finds out what a plugin offers, in a child process with a deadline, so that a crash or a hang is a result.
 package struct PluginInspector: Sendable {
-    /// How an inspection in the child ends, as JSON on its standard output.
+    /// The result of an inspection in the child, as JSON on its standard output.
     package struct Report: Codable, Sendable {
-        /// How the process ended that loaded the plugin, if not with a report.
+        /// How the process that loaded the plugin ended, if not with a report.
         enum End: Codable, Sendable {
             case exited(Int32)
             case signalled(Int32)
@@ -26,10 +25,10 @@ package struct PluginInspector: Sendable {
         }
     }
 
-    /// What came of looking at a file.
+    /// The result of inspecting a file.
     package struct Finding: Sendable {
         package let result: Result<PluginDescription, StorageError>
-        /// Whether the time was over before the plugin was loaded, so that more time may give another result.
+        /// Whether the time ran out before the plugin was loaded, so that more time may give another result.
         package let isCutShort: Bool
 
         init(_ result: Result<PluginDescription, StorageError>, isCutShort: Bool = false) {
@@ -38,12 +37,12 @@ package struct PluginInspector: Sendable {
         }
     }
 
-    /// The command that asks `ld-host` to inspect files within so many milliseconds each and print their reports.
+    /// The `ld-host` command that inspects files within this many milliseconds each and prints their reports.
     package static let command = "__inspect"
 
-    /// The `ld-host` to start; without one the file is loaded in this process.
+    /// The `ld-host` to start; if `nil`, the file is loaded in this process.
     package let host: String?
-    /// How long the child may take.
+    /// The time limit for the child.
     package let timeout: Duration
 
     /// Creates an inspector.
@@ -52,9 +51,9 @@ package struct PluginInspector: Sendable {
         self.timeout = timeout
     }
 
-    /// Looks at a file.
+    /// Inspects a file.
     ///
-    /// - Throws: `pluginRefused` with the reason, also for a crash or a hang.
+    /// - Throws: `pluginRefused` with the reason, even for a crash or a hang.
     package func inspect(_ path: String) throws(StorageError) -> PluginDescription {
         try inspect([storageErrors { try FileTrust.check(path) }])[0].result.get()
     }
@@ -67,7 +66,7 @@ package struct PluginInspector: Sendable {
                 Finding(Result { () throws(StorageError) in try PluginImage.load(location).description })
             }
         }
-        // What can be refused without running the plugin's code is refused here, without a child.
+        // Refuses here what can be refused without running the plugin's code and without a child.
         var findings: [Finding?] = []
         var files: [(index: Int, path: String)] = []
         for (index, location) in locations.enumerated() {
@@ -98,7 +97,7 @@ package struct PluginInspector: Sendable {
             {
                 return zip(files, reports).map { finding($0, $1) }
             }
-            // Whatever it was, only one of them has to do with it.
+            // Retries the files one by one: only one of them caused the failure.
             guard let file = files.first, files.count == 1 else { return files.flatMap { inspect([$0], host) } }
             let isCutShort = if case .timedOut = end.outcome { true } else { false }
             return [Finding(.failure(failure(file, end.outcome)), isCutShort: isCutShort)]
@@ -137,10 +136,10 @@ package struct PluginInspector: Sendable {
 
     private func inspectIt(_ path: String) -> String { "run: ld-host plugins inspect \(path)" }
 
-    /// How many files one process looks at.
+    /// The most files per process.
     private static let mostAtOnce = 64
 
-    /// How much longer than the plugin the process may take that ends what the plugin has started.
+    /// How much longer than the plugin the inspection process may take, since it must end what the plugin has started.
     private static let grace: Duration = .seconds(10)
 
     private var milliseconds: Int64 {
@@ -162,7 +161,7 @@ package struct PluginInspector: Sendable {
             "remove the plugin, or raise plugins.timeout if it is only slow")
     }
 
-    /// Loads the file in this process and describes the end.
+    /// Loads the file in this process and describes the result.
     package static func report(on path: String) -> Report {
         Report(Result { () throws(StorageError) in try PluginImage.load(path).description })
     }
@@ -175,7 +174,7 @@ package struct PluginInspector: Sendable {
 private let seeAuthor = "remove the plugin, or report this to its author"
 
 extension PluginInspector {
-    /// The `ld-host` of this installation: this program itself, one beside it, or the one in the same prefix.
+    /// The `ld-host` of this installation: this program itself, one beside it, or one in the same prefix.
     package static var installedHost: String? {
         guard let executable = PluginSearchPath.executable, let slash = executable.lastIndex(of: "/") else {
             return nil

@@ -1,18 +1,18 @@
 package import LocalDataAPI
 
-/// A file on the search path, and what came of looking at it.
+/// A file on the search path, and the result of its inspection.
 package struct PluginRecord: Sendable {
     /// The file.
     package let candidate: PluginSearchPath.Candidate
     /// Where it is, if nobody else can change it.
     let location: TrustedPath?
-    /// What the plugin says of itself, or why it was refused.
+    /// The plugin's description of itself, or why it was refused.
     package let result: Result<PluginDescription, StorageError>
 
     /// The description, if the plugin was not refused.
     package var description: PluginDescription? { try? result.get() }
 
-    /// The reason, if it was.
+    /// The reason for the refusal, if it was refused.
     package var refusal: StorageError? {
         guard case .failure(let error) = result else { return nil }
         return error
@@ -20,7 +20,7 @@ package struct PluginRecord: Sendable {
 }
 
 extension [PluginRecord] {
-    /// Why plugins were refused: what is to be done about several of them, such as a folder that others can write,
+    /// Why plugins were refused; a reason that several share, such as a folder that others can write to, is listed
     /// once.
     package var refusals: [StorageError] {
         var found: [(error: StorageError, others: Int)] = []

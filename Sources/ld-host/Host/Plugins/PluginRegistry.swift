@@ -2,10 +2,10 @@ internal import FoundationEssentials
 package import LocalDataAPI
 internal import Synchronization
 
-/// Knows which plugin offers which component. Nothing is loaded for that: plugins are inspected in child processes,
-/// once, and opened when they are first needed.
+/// Knows which plugin offers which component, without loading any: child processes inspect plugins once, and a plugin
+/// is loaded at its first use.
 package final class PluginRegistry: Sendable {
-    /// Which files a survey looks at again although an earlier result is known.
+    /// The files that a survey inspects again despite an earlier result.
     package enum Rescan: Sendable {
         case none, refused, all
     }
@@ -16,9 +16,9 @@ package final class PluginRegistry: Sendable {
     private let linked: [PluginImage]
 
     /// - Parameters:
-    ///   - searchPath: Where plugins are looked for.
-    ///   - inspector: How a plugin is looked at.
-    ///   - cacheFolder: Where results are remembered.
+    ///   - searchPath: The plugin folders.
+    ///   - inspector: Inspects a plugin.
+    ///   - cacheFolder: The folder for cached results.
     ///   - linked: Plugins that are part of this program.
     package init(
         searchPath: PluginSearchPath, inspector: PluginInspector, cacheFolder: String, linked: [PluginImage] = []
@@ -29,13 +29,13 @@ package final class PluginRegistry: Sendable {
         self.linked = linked
     }
 
-    /// Where plugins are looked for.
+    /// The plugin folders.
     package var places: [PluginSearchPath.Place] { searchPath.places }
 
     /// Every plugin on the search path with its description or the reason for its refusal. Files in folders that are
-    /// no LocalData plugins at all are left out. May wait.
+    /// not LocalData plugins are left out. May wait.
     ///
-    /// - Parameter rescan: Which of the files that are known it looks at again.
+    /// - Parameter rescan: Which of the known files to inspect again.
     package func survey(rescanning rescan: Rescan = .none) -> [PluginRecord] {
         let candidates = searchPath.candidates()
         var passed = FileTrust.PassedFolders()
@@ -53,9 +53,9 @@ package final class PluginRegistry: Sendable {
         return records
     }
 
-    /// What is known of a file before its code runs.
+    /// The facts about a file before its code runs.
     private enum Look {
-        /// It is no LocalData plugin.
+        /// It is not a LocalData plugin.
         case none
         case known(TrustedPath?, Result<PluginDescription, StorageError>)
         case unknown(TrustedPath)
@@ -86,14 +86,14 @@ package final class PluginRegistry: Sendable {
 
     /// The plugin that offers a component, loaded. May wait.
     ///
-    /// - Throws: `componentNotFound` if none does, with what there is; `componentAmbiguous` if more than one does;
-    ///   `pluginRefused` if the file has changed its mind since it was inspected.
+    /// - Throws: `componentNotFound` with the available components; `componentAmbiguous` if more than one plugin offers
+    ///   it; `pluginRefused` if the loaded plugin differs from its inspection.
     package func plugin(offering id: String, kind: ComponentKind) throws(StorageError) -> PluginImage {
         let inProgram = linked.filter { $0.description.offers(id, kind) }
         var records = survey()
         var offering = records.filter { $0.description?.offers(id, kind) ?? false }
         if offering.isEmpty, inProgram.isEmpty, records.contains(where: { $0.refusal != nil }) {
-            // What was wrong with a refused one, e.g. a library that it needs, may have been mended meanwhile.
+            // The cause of a refusal, e.g. a missing library, may have been fixed meanwhile.
             records = survey(rescanning: .refused)
             offering = records.filter { $0.description?.offers(id, kind) ?? false }
         }
@@ -121,7 +121,7 @@ package final class PluginRegistry: Sendable {
         message += known.isEmpty ? "; no \(kind) component is there at all" : "; there are \(list(known))"
         if !refusals.isEmpty { message += "; refused: \(refusals.map(\.message).joined(separator: "; "))" }
         let near = EditDistance.nearest(to: id, in: known, within: 2)
-        // What mends a refused one may be all that is missing.
+        // Fixing a refused plugin may be all that is needed.
         let mending = refusals.first { !$0.hint.isEmpty }.map { "\($0.hint); " } ?? ""
         let places = searchPath.places.map(\.path)
         return StorageError(
@@ -136,7 +136,7 @@ package final class PluginRegistry: Sendable {
         descriptions(among: records).flatMap(\.components).filter { $0.kind == kind.rawValue }.map(\.id).sorted()
     }
 
-    /// What is linked into the program, and what was not refused.
+    /// The linked plugins, and those that were not refused.
     func descriptions(among records: [PluginRecord]) -> [PluginDescription] {
         linked.map(\.description) + records.compactMap(\.description)
     }

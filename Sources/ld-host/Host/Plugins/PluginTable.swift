@@ -75,7 +75,7 @@ struct PluginTable: Sendable {
             name: name, version: version, abi: "\(plugin.abi_major).\(plugin.abi_minor)", components: descriptions)
     }
 
-    /// The options of a component's list; no list is an empty one.
+    /// The options in a component's list; no list means no options.
     private static func options(_ json: String) throws -> [ComponentOption] {
         json.isEmpty ? [] : try JSONDecoder().decode([ComponentOption].self, from: Data(json.utf8))
     }

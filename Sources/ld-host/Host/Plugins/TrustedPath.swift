@@ -1,13 +1,13 @@
-/// A real path that `FileTrust` found to be out of the reach of other users, and what the file was at that moment.
+/// A real path that other users cannot change according to `FileTrust`, and the file's identity at that moment.
 ///
-/// As long as the process stays the same user, only that user and root can put another file in this place.
+/// As long as the process keeps its user, only that user and root can put another file there.
 package struct TrustedPath: Hashable, Sendable {
-    /// The absolute path without symbolic links; the only one to open afterwards.
+    /// The absolute path without symbolic links; the only one to open from now on.
     package let path: String
-    /// What the file was when it was checked.
+    /// The file's identity when it was checked.
     package let identity: FileIdentity
 
-    /// Only for `FileTrust`, whose check is what makes the path trusted.
+    /// Only for `FileTrust`, whose check makes the path trusted.
     init(path: String, identity: FileIdentity) {
         self.path = path
         self.identity = identity

@@ -1,13 +1,13 @@
 import Glibc
 
 extension ChildProcess {
-    /// Collects what comes out of a pipe, up to a limit; what is above it is read all the same, so that the child never
-    /// waits for a full pipe.
+    /// Collects output from a pipe, up to a limit. Output beyond it is read too, so that the child never waits for a
+    /// full pipe.
     struct Capture: ~Copyable {
         /// Which bytes are kept.
         enum Part { case first, last }
 
-        /// The most that a pipe holds for a user without privileges (/proc/sys/fs/pipe-max-size, see pipe(7)).
+        /// The largest pipe of an unprivileged user (/proc/sys/fs/pipe-max-size, see pipe(7)).
         private static let largestPipe = 1 << 20
 
         private let descriptor: OwnedDescriptor
@@ -16,7 +16,7 @@ extension ChildProcess {
         private var bytes: [UInt8] = []
         /// Whether bytes were dropped.
         private(set) var isTruncated = false
-        /// Whether more can come.
+        /// Whether more output can come.
         private(set) var isOpen = true
 
         init(_ descriptor: consuming OwnedDescriptor, keeping part: Part, limit: Int) {
@@ -25,13 +25,13 @@ extension ChildProcess {
             self.limit = limit
         }
 
-        /// What to wait for with poll(2); nothing once the pipe has ended.
+        /// What poll(2) should wait for; nothing once the pipe has ended.
         var interest: pollfd { pollfd(fd: isOpen ? descriptor.raw : -1, events: Int16(POLLIN), revents: 0) }
 
-        /// The bytes that are kept.
+        /// The kept bytes.
         var kept: [UInt8] { part == .last ? Array(bytes.suffix(limit)) : bytes }
 
-        /// Reads once, without waiting; returns how many bytes there were.
+        /// Reads once, without waiting; returns the number of bytes.
         @discardableResult
         mutating func readOnce() -> Int {
             guard isOpen else { return 0 }
@@ -46,7 +46,7 @@ extension ChildProcess {
             }
         }
 
-        /// Takes what is in the pipe; not more than one can hold, as somebody may go on writing for ever.
+        /// Takes the pipe's content; not more than one can hold, as some process may write forever.
         mutating func drain() {
             var taken = 0
             while taken < Self.largestPipe {
@@ -65,7 +65,7 @@ extension ChildProcess {
             case .last:
                 bytes.append(contentsOf: new)
                 isTruncated = isTruncated || bytes.count > limit
-                // Seldom, so that a long output is not moved again and again.
+                // Rarely, so that a long output is not moved repeatedly.
                 if bytes.count > 2 * limit + (64 << 10) { bytes.removeFirst(bytes.count - limit) }
             }
         }

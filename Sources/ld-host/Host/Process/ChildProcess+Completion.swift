@@ -5,10 +5,10 @@ extension ChildProcess {
         case exited(code: Int32)
         /// A signal ended it; the name is as in "SIGABRT".
         case signalled(Int32, name: String)
-        /// It was killed because it had not ended in this time.
+        /// It was killed because it did not end in this time.
         case timedOut(after: Duration)
 
-        /// A phrase that goes on after the program's name.
+        /// A phrase to follow the program's name.
         package var description: String {
             switch self {
             case .exited(let code): "exited with code \(code)"
@@ -18,7 +18,7 @@ extension ChildProcess {
         }
     }
 
-    /// How a program ended and what it wrote until then.
+    /// How a program ended, and its output.
     package struct Completion: Sendable {
         /// How it ended.
         package let outcome: Outcome
@@ -31,7 +31,7 @@ extension ChildProcess {
 
         /// `errorTail` as text, with what is not UTF-8 replaced.
         package var errorText: String {
-            // The cut may have left the end of a character in front.
+            // The cut may have left the end of a character at the front.
             String(decoding: errorTail.drop { $0 & 0xC0 == 0x80 }, as: UTF8.self)
         }
     }

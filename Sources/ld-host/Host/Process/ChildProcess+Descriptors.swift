@@ -6,7 +6,7 @@ extension ChildProcess {
     /// A pipe from the child to the host; both ends are closed on exec.
     struct Pipe: ~Copyable {
         private let reading: OwnedDescriptor
-        /// The end that the child gets.
+        /// The child's end.
         let writing: OwnedDescriptor
 
         init(of child: ChildProcess) throws {
@@ -14,7 +14,7 @@ extension ChildProcess {
             guard ld_linux_pipe2(&ends, O_CLOEXEC) == 0, let first = OwnedDescriptor(ends[0]),
                 let second = OwnedDescriptor(ends[1])
             else { throw child.failure("cannot be started: no pipe", errno) }
-            // Only the host's end: the child may count on writes that wait.
+            // Only the host's end: the child may rely on blocking writes.
             guard fcntl(first.raw, F_SETFL, O_NONBLOCK) == 0 else {
                 throw child.failure("cannot be started: no pipe", errno)
             }
@@ -24,12 +24,12 @@ extension ChildProcess {
             writing = writingEnd
         }
 
-        /// Closes the child's end and hands over the other.
+        /// Closes the child's end and returns the other.
         consuming func takeReading() -> OwnedDescriptor { reading }
     }
 
-    /// The standard input: `/dev/null`, or a file in memory that holds the bytes. Unlike a pipe that needs no writing
-    /// while the child runs, and cannot raise SIGPIPE.
+    /// The standard input: `/dev/null`, or a file in memory with the bytes. Unlike a pipe, it needs no writing while
+    /// the child runs, and cannot raise SIGPIPE.
     func openInput() throws -> OwnedDescriptor {
         guard let input else {
             guard let null = OwnedDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)) else {
@@ -53,8 +53,8 @@ extension ChildProcess {
         return try aboveStandard(file)
     }
 
-    /// Moves a descriptor out of the range 0 to 2, in which it lands if the host itself runs without standard
-    /// descriptors, and where the child's own would be put over it.
+    /// Moves a descriptor out of the range 0 to 2. It gets such a number if the host itself runs without standard
+    /// descriptors, and the child's own would replace it.
     private func aboveStandard(_ descriptor: consuming OwnedDescriptor) throws -> OwnedDescriptor {
         guard descriptor.raw <= STDERR_FILENO else { return descriptor }
         guard let moved = OwnedDescriptor(fcntl(descriptor.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) else {

@@ -3,7 +3,7 @@ import Glibc
 import LocalDataAPI
 
 extension ChildProcess {
-    /// Starts the program by posix_spawn(3), which tells apart a program that could not be started from one that
+    /// Starts the program with posix_spawn(3), which distinguishes a program that could not be started from one that
     /// failed.
     func spawn() throws -> Supervision {
         let input = try openInput()
@@ -31,7 +31,7 @@ extension ChildProcess {
             }
         }
         guard result == 0 else { throw unstarted(result) }
-        // The writing ends close with this function: else the pipes would never be seen to end.
+        // The writing ends must close here, or the pipes would never end.
         return Supervision(self, pid: pid, output: output.takeReading(), error: error.takeReading())
     }
 
@@ -62,7 +62,7 @@ extension ChildProcess {
         guard number == 0 else { throw failure("cannot be started", number) }
     }
 
-    /// The strings as C wants them, with null at the end.
+    /// The strings as a NULL-terminated C array.
     private func withCStrings<Result>(
         _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
     ) throws -> Result {

@@ -3,7 +3,7 @@ import Glibc
 import LocalDataAPI
 
 extension ChildProcess {
-    /// A program that was started, until it is reaped.
+    /// A started program, until it is reaped.
     struct Supervision: ~Copyable {
         private enum State { case running, ended, taken }
 
@@ -32,7 +32,7 @@ extension ChildProcess {
         /// Collects output until the program has ended (true) or the time is up (false).
         mutating func wait(until end: SuspendingClock.Instant) throws -> Bool {
             while true {
-                // Before the clock: a program that ended in time is not late because this thread is.
+                // Checked before the clock: a program that ended in time is not late because this thread is.
                 guard state() == .running else { return true }
                 let remaining = end - SuspendingClock.now
                 guard remaining > .zero else { return false }
@@ -40,12 +40,12 @@ extension ChildProcess {
             }
         }
 
-        /// Ends what is left of the group, takes the output that is there, and reaps the program.
+        /// Kills the rest of the group, takes the remaining output, and reaps the program.
         consuming func finish(timedOut duration: Duration?) throws -> Completion {
             let state = state()
             if state != .taken {
-                // Not reaped yet, so neither number can have passed to another process. The program itself may have
-                // left its group.
+                // Not reaped yet, so neither number can belong to another process. The program itself may have left its
+                // group.
                 kill(-pid, SIGKILL)
                 kill(pid, SIGKILL)
             }
@@ -65,7 +65,7 @@ extension ChildProcess {
                 isOutputTruncated: output.isTruncated, errorTail: error.kept)
         }
 
-        /// One wait for output or for the end, of at most the given time; it may return early, by a signal for one.
+        /// Waits once for output or for the end, at most the given time; may return early, e.g. after a signal.
         private mutating func pollOnce(for remaining: Duration) {
             let longest = pidfdNumber < 0 ? min(remaining, Self.pause) : remaining
             let ending = pollfd(fd: pidfdNumber, events: Int16(POLLIN), revents: 0)
@@ -75,7 +75,7 @@ extension ChildProcess {
             if wanted[1].revents != 0 { error.readOnce() }
         }
 
-        /// Looks without reaping.
+        /// Checks the state without reaping.
         private func state() -> State {
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) != 0 {
@@ -91,7 +91,7 @@ extension ChildProcess {
             return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
 
-        /// What wait(2) tells by its macros, which Swift does not see.
+        /// The macros of wait(2), which Swift does not import.
         private static func outcome(_ status: Int32) -> Outcome {
             let signal = status & 0x7F
             guard signal != 0 else { return .exited(code: (status >> 8) & 0xFF) }

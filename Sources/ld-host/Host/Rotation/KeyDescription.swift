@@ -1,12 +1,12 @@
-/// What is known of a key, without the key.
+/// The public facts about a key, without the key.
 public struct KeyDescription: Encodable, Sendable {
     /// 32 hexadecimal digits.
     public let id: String
     /// `active`, `decrypt-only` or `disabled`.
     public let state: String
-    /// When it was made, in seconds since 1970 UTC.
+    /// When the key was created, in seconds since 1970 UTC.
     public let created: Int64
-    /// How many values it seals, if they were counted.
+    /// The number of values that it seals, if they were counted.
     public let values: Int?
 
     init(_ entry: KeyRingState.Entry, values: Int? = nil) {

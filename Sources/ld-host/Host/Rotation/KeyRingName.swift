@@ -1,4 +1,4 @@
-/// Which keys are meant.
+/// Selects a key ring.
 public enum KeyRingName: Hashable, Sendable {
     /// The master keys, which seal the values of keys with an encryption policy: `encryption.service` and
     /// `encryption.account` of the configuration.

@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The journal's entry of a ring that is being sealed anew: one process at a time, and whoever comes after an
-/// interruption is told. What is done and what is not shows in the values themselves.
+/// The journal's entry of a ring that is being resealed: only one process reseals at a time, and the next one learns of
+/// an interruption. The values themselves show what is done.
 enum ResealIntent {
     static let kind = "reseal"
 
-    /// Takes over the entry of a run that was interrupted, or writes down what begins.
+    /// Takes over the entry of an interrupted run, or writes a new one.
     ///
-    /// - Parameter isNeeded: Whether anything is to be done; if not, there is an entry only after an interruption.
-    /// - Throws: `busy` if another process is at it.
+    /// - Parameter isNeeded: Whether there is work; if not, there is an entry only after an interruption.
+    /// - Throws: `busy` if another process is resealing.
     static func take(
         _ scan: SealedScan, to key: KeyID, isNeeded: Bool
     ) throws(StorageError) -> Intent? {

@@ -1,30 +1,29 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Re-encrypts many small values in one change of their store, which waits for the disk once.
+/// Re-encrypts many small values in one change of their store, which then waits for the disk only once.
 extension Resealing {
-    /// The most values of a chunk, and bytes from which on it is full: as many as take some tenths of a second, since
-    /// others wait with what they have to seal.
+    /// The most values and bytes in a chunk. It takes some tenths of a second, because others wait meanwhile to seal.
     private static let mostValues = 1024
     private static let mostBytes = 4 << 20
 
-    /// A value on its way.
+    /// A value that is being re-encrypted.
     private struct Move {
         let index: Int
         let writer: SealedValue
         var data: Data
-        /// What the store keeps, and what the envelope carries.
+        /// The store's and the envelope's attributes.
         let kept: ValueAttributes
         let sealed: ValueAttributes
 
         mutating func clear() { data.resetBytes(in: 0..<data.count) }
     }
 
-    /// Re-encrypts the first of some values that go together: all that can be re-encrypted so, or none.
+    /// Re-encrypts a chunk of values: all that can be re-encrypted in this way, or none.
     ///
-    /// - Returns: What came of each that was looked at, from the first on and at least of that: whether it was
-    ///   re-encrypted. `nil` for those that are to be re-encrypted one by one, which reports what is in the way: they
-    ///   are large, cannot be opened, take a slow derivation, or another process came between.
+    /// - Returns: For each examined value, from the first on and at least for that one, whether it was re-encrypted.
+    ///   `nil` for values to be re-encrypted one by one, which reports the cause: they are large, cannot be opened,
+    ///   need a slow derivation, or another process intervened.
     func resealChunk(_ findings: ArraySlice<SealedScan.Finding>) throws(StorageError) -> [Bool?] {
         guard let first = findings.first else { return [] }
         let chunk = findings.prefix(Self.mostValues).prefix { goesAlong($0, with: first) }
@@ -51,7 +50,7 @@ extension Resealing {
             && finding.open.store.abilities.transactions != nil && !finding.header.derivation.isSlow
     }
 
-    /// Reads a value that is to be re-encrypted; `nil` for one that is to be looked at by itself.
+    /// Reads a value to re-encrypt; `nil` for one that must be handled on its own.
     private func move(
         _ index: Int, _ finding: SealedScan.Finding, _ view: StoreView, _ active: KeyRingState.Entry
     ) throws(StorageError) -> Move? {
@@ -66,11 +65,11 @@ extension Resealing {
             sealed: header.attributes)
     }
 
-    /// Seals the values and stores them; `false` if that cannot be, and then nothing has changed.
+    /// Seals the values and stores them; `false` if that fails, and then nothing has changed.
     private func isWritten(_ moves: [Move], _ view: StoreView) -> Bool {
         guard moves.count > 1, let first = moves.first?.writer else { return false }
         do throws(StorageError) {
-            // The same keys for all: one place has one ring around this one's values.
+            // The same keys for all: one namespace has one ring for its values.
             return try first.layers.whileSealing(in: first.place) { (keys) throws(StorageError) in
                 var changes: [StorageChange<StoreHandle>] = []
                 for move in moves {
@@ -80,7 +79,7 @@ extension Resealing {
                 return try view.apply(changes)
             }
         } catch {
-            // One by one, what is wrong is reported with the value it is about.
+            // Re-encrypting one by one reports the error with the value that it concerns.
             return false
         }
     }

@@ -1,23 +1,23 @@
 internal import LocalDataAPI
 
-/// Re-encrypts values under a ring's active key: small ones of a place many at once, others one after the other. Each
-/// is readable at every instant: it is replaced whole, and both keys open. Everything may wait.
+/// Re-encrypts values under a ring's active key: small ones of a namespace in chunks, others one by one. Each is
+/// readable at every instant: it is replaced as a whole, and both keys open. Every call may wait.
 struct Resealing: Sendable {
     let scan: SealedScan
-    /// How values of a store's ring are sealed; those of the master ring keep their style.
+    /// How values of a store's ring are sealed; `nil` for the master ring, whose values keep their style.
     let style: EnvelopeStyle?
 
-    /// Whether a value is to be re-encrypted.
+    /// Whether a value needs to be re-encrypted.
     func isStale(_ header: EnvelopeHeader, active: KeyID?) -> Bool {
         header.keyID != active || style.map { $0.cipher != header.cipher } == true
     }
 
-    /// Re-encrypts one value, unless it went away or was re-encrypted meanwhile.
+    /// Re-encrypts one value, unless someone removed or re-encrypted it meanwhile.
     ///
     /// - Returns: Whether it was re-encrypted.
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
         try whileNobodySeals(with: finding.ring) { (active) throws(StorageError) in
-            // Nobody seals under this ring now, so what is read here is what is replaced.
+            // Nobody seals under this ring now, so the value that is read here is the one that is replaced.
             let reader = try reader(of: finding)
             guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
                 return false
@@ -48,7 +48,7 @@ struct Resealing: Sendable {
             SealingLayer(keys: .supplied(key), envelope: envelope, style: style ?? EnvelopeStyle(header)))
     }
 
-    /// What the store keeps beside a value, if it keeps anything.
+    /// The attributes that the store keeps beside a value, if any.
     func keptAttributes(of value: SealedValue) throws(StorageError) -> ValueAttributes? {
         value.store.abilities.attributes == nil ? nil : try value.store.attributes(of: value.handle)
     }
@@ -58,7 +58,7 @@ struct Resealing: Sendable {
         return try SealedValue(at: address, in: open, layers: [layer] + scan.outerLayers(address, in: open))
     }
 
-    /// Runs `body` with the active key while nobody seals under the ring, nor under another one whose values are
+    /// Runs `body` with the active key while nobody seals under this ring, nor under another one whose values are
     /// resealed.
     func whileNobodySeals<Result>(
         with other: KeyRing, _ body: (KeyRingState.Entry) throws(StorageError) -> Result
@@ -68,14 +68,14 @@ struct Resealing: Sendable {
                 throw StorageError(
                     .securityApplicationFailed, "\(scan.ring.name) has no active key", hint: "run: ld-host keys rotate")
             }
-            // The value that an interrupted batch is to replace has to stay what it was.
+            // A value that an interrupted batch will replace must not change.
             try BatchIntent.requireNone(scan.snapshot)
             return try body(active)
         }
     }
 
-    /// Keeps everyone from sealing under the ring, and under another one whose value is resealed, while `body` runs
-    /// with the ring's keys. Of two rings all processes lock the same one first.
+    /// Blocks sealing under this ring, and under another one whose value is resealed, while `body` runs with the ring's
+    /// keys. All processes lock two rings in the same order.
     private func alone<Result>(
         with other: KeyRing, _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -90,7 +90,7 @@ struct Resealing: Sendable {
 }
 
 extension EnvelopeStyle {
-    /// The style that a header shows. The salt of a slow derivation is a new one.
+    /// The style in a header. A slow derivation gets a new salt.
     init(_ header: EnvelopeHeader) {
         switch header.derivation {
         case .hkdf(let salt, let info): self.init(header.cipher, .hkdf(salt: salt, info: info))

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 extension SealedScan {
-    /// What the derivation of a value's key may cost: as much as when its own key reads it. Of a value that no catalog
-    /// has, that is what the configuration allows; of what migrations keep of values, the most that any key may cost.
+    /// The cost limit for deriving a value's key: the same as when its own key reads it. For a value in no catalog,
+    /// that is the configuration's limit; for values that migrations keep, the highest limit of any key.
     func derivationLimit(at address: StorageAddress) -> DerivationLimit {
         guard case .master = name else { return .fastOnly }
         let iterations = snapshot.settings.encryption.iterations

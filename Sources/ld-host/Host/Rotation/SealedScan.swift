@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Finds what a ring seals: every value in every place that the ring remembers, and in every place that the stores of
-/// the configuration know of. Everything may wait.
+/// Finds the values that a ring has sealed, in every location that the ring has recorded and in every namespace that
+/// the configured stores list. Every call may wait.
 struct SealedScan: Sendable {
     /// One sealed value.
     struct Finding: Sendable {
@@ -10,26 +10,26 @@ struct SealedScan: Sendable {
         let address: StorageAddress
         /// The header of the ring's envelope; authentic only once the value is opened.
         let header: EnvelopeHeader
-        /// The ring that it names.
+        /// The ring that it refers to.
         let ring: KeyRing
     }
 
-    /// One value that may be sealed by the ring, and why that cannot be told.
+    /// A value that the ring may have sealed, and why that is unknown.
     typealias Doubt = (StorageAddress, StorageError) throws(StorageError) -> Void
 
     let snapshot: RouterSnapshot
     let name: KeyRingName
     let ring: KeyRing
-    /// The rings that sealed before this one, whose values are to be found too; then a value of a ring that opens
-    /// nothing here is in doubt. `nil` to look for those of the one ring alone.
+    /// Earlier rings whose values to find too; then a value of an unknown ring counts as doubtful. `nil` to find only
+    /// those of this ring.
     var earlier: [KeyRing]?
 
-    /// Hands out what is found, one value after the other.
+    /// Passes the values one by one.
     ///
     /// - Parameters:
-    ///   - places: Those that the ring remembers.
-    ///   - doubt: Is told of values that cannot be looked into.
-    /// - Throws: What keeps a place from being looked at: then it cannot be told that nothing is there.
+    ///   - places: The locations that the ring has recorded.
+    ///   - doubt: Called for values that cannot be examined.
+    /// - Throws: Why a location cannot be examined: then it may contain more values.
     func forEach(
         in places: Set<SealedPlace>, doubt: Doubt, _ body: (Finding) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -53,14 +53,14 @@ struct SealedScan: Sendable {
         return [sealing.layer(for: address)]
     }
 
-    /// - Throws: `cannotOpen` if something is there that is sealed, and what seals it cannot be told.
+    /// - Throws: `cannotOpen` if the value is sealed and its ring is unknown.
     private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, try snapshot.isReserved(address, in: open) { return nil }
         if HostSettings.isReserved(address.place) { return nil }
         let outer = outerLayers(address, in: open)
         let start: HeaderStart
         do throws(StorageError) { start = try headerStart(SealedValue(at: address, in: open, layers: outer)) } catch {
-            // What is no envelope at all is sealed by nobody, in whatever store it lies.
+            // A value without an envelope is not sealed, whatever its store.
             let stored = try headerStart(SealedValue(at: address, in: open, layers: []))
             if error.code == .cannotOpen, case .other = stored { return nil }
             throw error
@@ -76,16 +76,16 @@ struct SealedScan: Sendable {
         }
     }
 
-    /// What a value begins with.
+    /// The start of a value.
     private enum HeaderStart {
         case header(EnvelopeHeader)
-        /// The header of an envelope that a later version wrote.
+        /// The header of a later version's envelope.
         case later(version: UInt8)
         case other
     }
 
     private func headerStart(_ value: SealedValue) throws(StorageError) -> HeaderStart {
-        // What the ring does not seal may be a secret that only the store seals.
+        // A value that the ring does not seal may be a secret that only the store seals.
         let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
         defer {
             clear(start)
@@ -141,11 +141,11 @@ struct SealedScan: Sendable {
         return found.sorted { Self.order($0.key) < Self.order($1.key) }.map(\.value)
     }
 
-    /// The store of a remembered place.
+    /// The store of a recorded location.
     private func store(of place: SealedPlace, among stores: [OpenStore]) -> OpenStore? {
-        // A store's ring lies in the store and seals nothing elsewhere, so it went along if the store was moved.
+        // A store's ring is in the store and seals nothing elsewhere, so it moved with the store.
         if case .store = name { return stores.first }
-        // Two stores may be one under two names, of which one is sealed: that is the one that was meant.
+        // One store may have two names, one of which is sealed; that one is meant.
         let same = stores.filter { $0.identity == place.identity }
         return same.first { $0.name == place.store } ?? same.first
     }

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Values that are read where nothing is stored.
+/// Values to return for keys without a stored value.
 final class DefaultValues: Sendable {
     struct Target: Hashable {
         let address: StorageAddress

@@ -6,12 +6,12 @@ extension StorageRouter {
     /// The stored value, or else what the key's migration brings, or else the registered default: see
     /// ``registerDefault(_:for:)``.
     ///
-    /// A value that a person or another program stored as text (`text/plain`) is read by a key with the serializer
-    /// `json` too, if the text is a value of its type.
+    /// A key with the serializer `json` also reads a value that a person or another program stored as text
+    /// (`text/plain`), if the text is a value of its type.
     ///
-    /// - Throws: `notFound` if there is neither; `deserializationFailed` if what is there is no such value, and then it
-    ///   stays; `securityApplicationFailed` if the key's policy cannot be applied here; `MigrationError` if there may
-    ///   be older data, and it could not be brought here.
+    /// - Throws: `notFound` if there is none of these; `deserializationFailed` if the stored bytes are not such a
+    ///   value, and then they stay; `securityApplicationFailed` if the key's policy cannot be applied here;
+    ///   `MigrationError` if there may be older data that could not be migrated.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
         if let data = try readAtOnce(key.slot) {
             do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
@@ -24,11 +24,10 @@ extension StorageRouter {
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
 
-    /// Stores a value in place of what is there. Older data that has not been brought to the key is not brought any
-    /// more, whatever becomes of the value.
+    /// Stores a value, replacing the old one. Older data that was not migrated before is ignored from then on.
     ///
     /// - Throws: `serializationFailed`, `securityApplicationFailed`, `valueTooLarge`, `noSpace` and whatever the store
-    ///   reports; then the old value stands, except with `durabilityUnknown` (the new one is in place) and `timedOut`
+    ///   reports. Then the old value stays, except with `durabilityUnknown` (the new one is in place) and `timedOut`
     ///   (either).
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
@@ -38,7 +37,7 @@ extension StorageRouter {
         try await resolved.set(data)
     }
 
-    /// Sets a value for the first time, if there is older data that it supersedes.
+    /// Sets a value for the first time if there is older data that it supersedes.
     private func setFirst<Value>(
         _ data: Data, _ resolved: ResolvedKey, _ key: StorageKey<Value>
     ) async throws -> Bool {
@@ -52,8 +51,8 @@ extension StorageRouter {
         return isSet
     }
 
-    /// Removes the value, if it is stored. Older data that has not been brought to the key is not brought any
-    /// more: what is removed does not come back.
+    /// Removes the value, if it is stored. Older data that was not migrated before is ignored from then on: a removed
+    /// value does not come back.
     public func remove<Value>(_ key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
         let engine = try await engine()
@@ -72,7 +71,7 @@ extension StorageRouter {
 
     /// The stored value, or else what the key's migration brings; `nil` if there is neither.
     ///
-    /// - Throws: What ``get(_:)`` throws, but `notFound`.
+    /// - Throws: What ``get(_:)`` throws, except `notFound`.
     func stored<Value>(_ key: StorageKey<Value>) async throws -> Value? {
         guard let data = try await broughtData(of: resolve(key), key) else { return nil }
         do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
@@ -83,21 +82,21 @@ extension StorageRouter {
         if let data = try await resolved.data() { return data }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
-        // Whether or not it is this call that brings it.
+        // Another call may bring it.
         try await engine.bringData(to: AnyStorageKey(key))
         return try await resolved.data()
     }
 
-    /// The bytes, if the key is known, its store may be asked on the caller's thread, and there are any.
+    /// The bytes, if the key is resolved, its store may be called on the caller's thread, and a value is stored.
     ///
-    /// Nothing that other keys share is counted on the way, and no type is made at run time (not even an optional of
-    /// the key's), so that cores do not wait for each other.
+    /// On the way it changes no reference count that other keys share, and creates no generic type at run time (not
+    /// even an optional of the key's type), so that cores do not wait for each other.
     private func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
         guard let known = known(slot) else { return nil }
         return try withExtendedLifetime(slot) {
             try known._withUnsafeGuaranteedRef { known -> Data? in
                 do throws(StorageError) { return known.readsInline ? try known.reader.read() : nil } catch {
-                    // A thread that may wait asks again.
+                    // A thread that may wait tries again.
                     if error.code == .busy { return nil }
                     throw known.naming(error)
                 }
@@ -105,10 +104,10 @@ extension StorageRouter {
         }
     }
 
-    /// The value that stored bytes are as text, if they are recorded as such.
+    /// Decodes stored bytes as text, if they are recorded as text.
     ///
-    /// - Parameter error: Why they are no such value as they are.
-    /// - Throws: `error`, with the address and what the bytes are recorded as.
+    /// - Parameter error: Why they do not decode as they are.
+    /// - Throws: `error`, with the address and the recorded content type.
     private func textValue<Value>(
         in data: Data, of key: StorageKey<Value>, _ error: StorageError
     ) async throws -> Value {
@@ -119,7 +118,7 @@ extension StorageRouter {
         {
             return value
         }
-        // What was looked at is perhaps another value's.
+        // The attributes may belong to another value.
         if let now = try await resolved.data(), now != data { return try await get(key) }
         let format = key.serializer.format
         let other = recorded?.contentType.flatMap { $0.isEmpty || $0 == format.contentType ? nil : $0 }

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// Makes many changes, all of them or none, also if the process is killed or the power fails.
+    /// Makes many changes, all or none, even if the process is killed or the power fails.
     ///
     /// ```swift
     /// try await router.batch { changes in
@@ -12,29 +12,29 @@ extension StorageRouter {
     /// }
     /// ```
     ///
-    /// - **Order.** A later change of a key wins over an earlier one.
-    /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Those of
-    ///   several stores, and of several folders of a store that keeps them apart (`sqlite`), are put beside the values
-    ///   first, written down in the host's journal, and then put in place; what is interrupted after that is completed
-    ///   when a router is next opened, and by the next batch.
-    /// - **Readers** that come while changes are put in place may see some of them already.
-    /// - **Others' changes.** A value that someone changes after the batch was written down and before it was completed
-    ///   stays as they left it.
+    /// - **Order.** The last change of a key wins.
+    /// - **Stores.** Changes of one store that has batches (`file`, `sqlite`, `memory`) are one call to it. Changes of
+    ///   several stores, and of several folders of a store that keeps them apart (`sqlite`), are staged beside the
+    ///   values, written to the host's journal, and then put in place. An interrupted batch is completed when a router
+    ///   is next opened, and by the next batch.
+    /// - **Readers** may see some of the changes while they are put in place.
+    /// - **Others' changes.** If someone changes a value after the batch was written to the journal and before it was
+    ///   completed, that change stays.
     ///
     /// Values are held in memory, each about three times.
     ///
     /// - Parameter body: Collects the changes; nothing is done before it returns.
-    /// - Throws: What `body` throws; what keeps any of the keys from being used; whatever a store reports: then nothing
-    ///   has changed, except with `durabilityUnknown`: the batch is decided, and what is not in place yet will be.
+    /// - Throws: What `body` throws; why a key cannot be used; whatever a store reports. Then nothing has changed,
+    ///   except with `durabilityUnknown`: the batch is decided, and the rest of it will be put in place.
     public func batch(_ body: (inout StorageBatch) throws -> Void) async throws {
         var batch = StorageBatch()
         try body(&batch)
         try await apply(batch)
     }
 
-    /// Makes the changes of a batch, all of them or none: see ``batch(_:)``.
+    /// Makes the changes of a batch, all or none: see ``batch(_:)``.
     ///
-    /// - Parameter progress: Called once for each value that changes, when it is prepared, on any thread.
+    /// - Parameter progress: Called on any thread, once per value, when its change is prepared.
     public func apply(_ batch: StorageBatch, progress: @escaping @Sendable () -> Void = {}) async throws {
         let engine = try await engine()
         var changes: [BatchChange] = []

@@ -3,7 +3,7 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// Stores many values, several at a time, on the I/O threads. Each value is stored as by ``setData(_:for:)``.
+    /// Stores many values, several at a time, on the I/O threads, each as ``setData(_:for:)`` does.
     ///
     /// - Parameters:
     ///   - values: Keys and their bytes.
@@ -30,7 +30,7 @@ extension StorageRouter {
     }
 }
 
-/// Hands out 0, 1, 2, ..., each once.
+/// Returns 0, 1, 2, ..., each once.
 private final class Tickets: Sendable {
     private let count = Atomic<Int>(0)
 

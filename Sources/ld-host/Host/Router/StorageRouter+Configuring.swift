@@ -2,37 +2,35 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// Sets the identifiers that keys leave out. Values that are stored under other identifiers stay where they are.
-    /// With one that is not usable every later call throws `invalidConfiguration`, until it is set anew.
+    /// Sets the identifiers that keys leave out. Values stored under other identifiers stay where they are. After an
+    /// invalid identifier, every call throws `invalidConfiguration` until a valid one is set.
     public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
         await publishOrFail { $0.storage = configuration }
     }
 
-    /// Sets the sub-directory of this app's files. A value of a typed key that lies elsewhere is brought along by the
-    /// key's next `get`. With one that is not usable every later call throws `invalidConfiguration`, until it is set
-    /// anew.
+    /// Sets the sub-directory of this app's files. The next `get` of a typed key brings its value from the old
+    /// location. After an invalid sub-directory, every call throws `invalidConfiguration` until a valid one is set.
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
         placeHistory.settingsChanged()
         await publishOrFail { $0.files = configuration }
     }
 
-    /// Sets where master keys are kept and how values are encrypted that are written from now on. Values that are
-    /// stored stay readable. With one that is not usable every later call throws `invalidConfiguration`, until it is
-    /// set anew.
+    /// Sets where master keys are kept and how values are encrypted from now on. Stored values stay readable. After an
+    /// invalid configuration, every call throws `invalidConfiguration` until a valid one is set.
     public func updateEncryptionConfiguration(_ configuration: EncryptionConfiguration) async {
         await publishOrFail { $0.encryption = configuration }
     }
 
-    /// Registers a provider of key material for keys and stores that name its source; in place of an earlier one.
+    /// Registers a provider of key material for keys and stores that name its source, replacing an earlier one.
     public func registerKeyMaterialProvider(
         _ provider: any KeyMaterialProviding, for source: KeyMaterialSource
     ) async {
         state.withLock { $0.providers }.register(provider, for: source)
     }
 
-    /// Forgets the keys that are in memory, which is cleared as the calls in flight end: for apps that are locked. The
-    /// next call that needs a key reads it again, and asks for a passphrase again; only what came from a descriptor is
-    /// kept, as it cannot be read twice.
+    /// Forgets the keys in memory, which is cleared as calls in flight end: for apps that are locked. The next call
+    /// that needs a key reads it again, and asks for a passphrase again. Only material from a descriptor is kept, as it
+    /// cannot be read twice.
     public func forgetKeys() {
         let (rings, slots) = state.withLock { ($0.rings, Array($0.slots.values)) }
         for rings in rings { rings.forgetKeys() }
@@ -45,10 +43,10 @@ extension StorageRouter {
         state.withLock { $0.providers }.forgetSecrets()
     }
 
-    /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another
-    /// store. Calls in flight end on the stores that they began with.
+    /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another store.
+    /// Calls in flight end on the stores that they began with.
     ///
-    /// - Throws: `invalidConfiguration` if the outcome is not valid; then nothing has changed.
+    /// - Throws: `invalidConfiguration` if the result is invalid; then nothing has changed.
     public func configure(_ path: String, _ value: AnyCodable) async throws {
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in
@@ -65,17 +63,17 @@ extension StorageRouter {
         return try Self.effective(state.withLock { $0 })
     }
 
-    /// Joins the library's log to the app's.
+    /// Sends the library's log to the app's.
     public func updateLogHandler(_ log: any StorageLogHandler) async throws {
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in state.log = log }
         }
     }
 
-    /// Adds a catalog. From then on a key that is in no registered catalog is refused.
+    /// Adds a catalog. From then on, a key in no registered catalog is refused.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys`, naming the keys; `MigrationError` if a migration of
-    ///   one can never be right; then nothing has changed.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; `MigrationError` if a key's migration
+    ///   can never work. Then nothing has changed.
     public func registerCatalog(_ catalog: some StorageKeyCatalog) async throws {
         let migrations = catalog.allKeys.compactMap(\.migration)
         try migrationRegistry.check(migrations)
@@ -92,7 +90,7 @@ extension StorageRouter {
             })
     }
 
-    /// Takes in a plugin that is linked into this program, by what its `Plugin.export` returns.
+    /// Registers a plugin that is linked into this program, by the result of its `Plugin.export`.
     public func registerPlugin(named name: String, _ table: UnsafeRawPointer) async throws {
         let image = try PluginImage(linked: table, name: name)
         _ = try await onIOThread { () throws(StorageError) in

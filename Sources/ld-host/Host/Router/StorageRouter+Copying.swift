@@ -2,26 +2,24 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// Copies every value of one store to another, or those of some domains: for the change of a domain from one to the
-    /// other.
+    /// Copies every value of one store to another, or those of some domains, so that a domain can change its store.
     ///
-    /// Each value is read back and compared with what was copied. Values that the destination has already are left as
-    /// they are, so an interrupted run is taken up by the next one. The source is only read, unless it is to be moved:
-    /// then, when everything has arrived, each value is removed that the destination has too. What another process sets
-    /// meanwhile is neither overwritten nor removed: it is copied again, or stays where it is and is in the report as
-    /// changed. A store without transactions (a keyring) compares right before it changes. A store that is not
-    /// configured is opened as the component of that name.
+    /// Each value is read back and compared. Values that the destination already has stay as they are, so the next run
+    /// resumes an interrupted one. The source is only read, unless `moving` is set: then, after everything has been
+    /// copied, each value that the destination has too is removed from the source. Values that another process sets
+    /// meanwhile are neither overwritten nor removed: they are copied again, or stay where they are and are reported as
+    /// changed. A store without transactions (a keyring) compares right before it changes. If no store of a name is
+    /// configured, the component of that name is opened.
     ///
     /// - Parameters:
-    ///   - domains: The names of the domains whose values are copied, with what it takes to undo their migrations; none
-    ///     for all.
-    ///   - moving: Whether to remove the values from the source in the end. The host's own keys stay as long as the
-    ///     source serves the keychain.
-    ///   - overwriting: Whether to replace values of which the destination has another.
-    ///   - planOnly: Compares, and changes nothing.
+    ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations; empty for all.
+    ///   - moving: Whether to remove the values from the source at the end. The host keys stay as long as the source
+    ///     serves the keychain.
+    ///   - overwriting: Whether to replace different values of the destination.
+    ///   - planOnly: Only compares, and changes nothing.
     ///   - progress: Called after each value that was compared, copied or removed, on any thread.
-    /// - Throws: `busy` if another process is at it, or if the destination has other values and is not to be
-    ///   overwritten: then nothing was copied.
+    /// - Throws: `busy` if another process is copying, or if the destination has different values and `overwriting` is
+    ///   not set: then nothing was copied.
     public func copyStore(
         _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
         planOnly: Bool = false,
@@ -71,9 +69,9 @@ extension StorageRouter {
         }
     }
 
-    /// Forgets a copy that was interrupted. What it has copied or moved so far stays so.
+    /// Forgets an interrupted copy. What it has copied or moved so far stays that way.
     ///
-    /// - Throws: `notFound` if no such copy was interrupted; `busy` if a process is at it.
+    /// - Throws: `notFound` if no such copy was interrupted; `busy` if a process is copying.
     public func giveUpCopy(_ from: String, to: String, domains: [String] = []) async throws {
         let folder = try await snapshot().settings.folders.journal
         try await onIOThread { () throws(StorageError) in

@@ -2,11 +2,11 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// Registers what ``get(_:)`` returns for a key that nothing is stored for, as long as the program runs: it is
-    /// never written, and `exists` goes on telling what is stored. A later registration takes the place of an earlier
-    /// one; the key's address counts, not the key itself.
+    /// Registers the value that ``get(_:)`` returns for a key without a stored value, as long as the program runs. It
+    /// is never written, and `exists` still reports only stored values. A later registration for the same address
+    /// replaces it, even with another key.
     ///
-    /// - Throws: What keeps the key from being used.
+    /// - Throws: Why the key cannot be used.
     public func registerDefault<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
         let target = DefaultValues.Target(resolved.address)

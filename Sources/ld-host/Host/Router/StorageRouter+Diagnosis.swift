@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 
 extension Diagnosis {
-    /// Looks at everything that a router needs; goes on after a problem where it can.
+    /// Examines everything that a router needs; continues after a problem where it can.
     ///
     /// - Parameters:
-    ///   - repairing: Whether stores first repair what keeps them from being changed.
-    ///   - unchecked: The configuration, if it can be read, whether or not it is valid.
+    ///   - repairing: Whether stores first repair damage that blocks changes.
+    ///   - unchecked: The configuration, valid or not, if it can be read.
     package static func run(
         repairing: Bool = false, of unchecked: HostConfiguration? = nil, _ make: () throws -> StorageRouter
     ) async -> [Finding] {
@@ -17,10 +17,10 @@ extension Diagnosis {
         }
     }
 
-    /// Reads every value of every store and compares it with what was recorded when it was written; opens what a store
-    /// seals. Memory for some thousand names at most. Takes as long as reading all takes.
+    /// Reads every value of every store and compares it with the record of its last write; opens sealed values. Holds
+    /// some thousand names in memory at most. Takes as long as reading everything.
     ///
-    /// - Parameter progress: Called after each value with how many there were so far, on any thread.
+    /// - Parameter progress: Called after each value with the number so far, on any thread.
     package static func scrub(
         _ make: () throws -> StorageRouter, progress: @escaping @Sendable (_ done: Int) -> Void
     ) async -> [Finding] {

@@ -1,23 +1,23 @@
 internal import LocalDataAPI
 
-/// A key ring, or the key of a store's ring, that the host has made in the keychain and that the configuration names no
-/// more.
+/// A key ring, or the key of a store's ring, that the host created in the keychain and that the configuration no longer
+/// names.
 public struct FormerRing: Sendable {
     /// The keychain service.
     public let service: String
-    /// The account of the service.
+    /// The service's account.
     public let account: String
     /// Whether it is the key of a sealed store rather than a ring.
     public let isStoreKey: Bool
-    /// The ring's keys; none of a store's key.
+    /// The ring's keys; empty for a store's key.
     public let keys: [KeyDescription]
 }
 
-/// The rings that were in use before `encryption.service` or `encryption.account` was changed.
+/// The rings in use before `encryption.service` or `encryption.account` was changed.
 extension StorageRouter {
-    /// What the keychain's list has besides what the configuration names, in order of services and accounts; nothing
-    /// where the keychain's store cannot list what it holds. Values that such a ring has sealed are readable, and
-    /// ``reseal(_:planOnly:progress:)`` takes them along.
+    /// The rings in the keychain's list that the configuration does not name, ordered by service and account; empty if
+    /// the keychain's store cannot list. Values that such a ring has sealed are readable, and
+    /// ``reseal(_:planOnly:progress:)`` includes them.
     public func formerRings() async throws -> [FormerRing] {
         try await withRing(.master) { (scan) throws(StorageError) in
             let rings = scan.snapshot.rings
@@ -40,12 +40,12 @@ extension StorageRouter {
         }
     }
 
-    /// Puts a ring on the keychain's list, so that it opens what it has sealed: one that `encryption.service` and
-    /// `encryption.account` named before there was a list. Of a ring that someone else made, everything would open that
-    /// they have sealed.
+    /// Adds a ring to the keychain's list, so that it opens what it has sealed: one that `encryption.service` and
+    /// `encryption.account` named before there was a list. Adding a ring that someone else created lets everything open
+    /// that they have sealed.
     ///
     /// - Returns: The ring's keys.
-    /// - Throws: `notFound` if nothing is there; `corrupt` if it is no ring.
+    /// - Throws: `notFound` if there is no value; `corrupt` if it is not a ring.
     @discardableResult
     public func adoptRing(service: String, account: String) async throws -> [KeyDescription] {
         try await withRing(.master) { (scan) throws(StorageError) in
@@ -61,11 +61,11 @@ extension StorageRouter {
         }
     }
 
-    /// Takes a ring, or a store's key, off the keychain's list: from then on it opens nothing, and its value is one as
-    /// any other. Nothing is removed; ``adoptRing(service:account:)`` undoes it for a ring. A process that has used the
-    /// ring opens with it until it ends.
+    /// Removes a ring, or a store's key, from the keychain's list: from then on it opens nothing, and its value is an
+    /// ordinary one. The value itself stays; ``adoptRing(service:account:)`` reverts this for a ring. A process that
+    /// has used the ring still opens with it until it ends.
     ///
-    /// - Throws: `busy` for what the configuration names; `notFound` if it is not on the list.
+    /// - Throws: `busy` for a ring that the configuration names; `notFound` if it is not on the list.
     public func disownRing(service: String, account: String) async throws {
         try await withRing(.master) { (scan) throws(StorageError) in
             let address = StorageAddress(StorageNamespace(domain: "keychain", scope: service), name: account)

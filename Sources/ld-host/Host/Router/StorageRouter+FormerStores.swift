@@ -1,13 +1,13 @@
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// Has a diagnosis no longer report values that a store keeps of domains which it does not serve. They stay there.
+    /// Stops a diagnosis from reporting values that a store keeps of domains that it does not serve. The values stay.
     ///
     /// - Parameters:
-    ///   - name: A store. One that served before the configuration was changed is no longer looked at, unless domains
+    ///   - name: A store. One that served before the configuration was changed is no longer examined, unless domains
     ///     are named.
-    ///   - domains: Of which domains; none for all of which there are values.
-    /// - Throws: `notFound` if there is nothing to be forgotten.
+    ///   - domains: The domains; empty for all that have values.
+    /// - Throws: `notFound` if there is nothing to forget.
     public func forgetLeftValues(in name: String, domains: [String] = []) async throws {
         let snapshot = try await snapshot()
         try await onIOThread { () throws(StorageError) in
@@ -28,7 +28,7 @@ extension StorageRouter {
 }
 
 extension RouterSnapshot {
-    /// - Throws: `invalidAddress` for a domain that no store is mapped to.
+    /// - Throws: `invalidAddress` for a domain without a store.
     func checkDomains(_ domains: [String]) throws(StorageError) {
         for domain in domains where settings.routes[domain] == nil {
             let near = EditDistance.nearest(to: domain, in: settings.routes.keys.sorted(), within: 2)

@@ -1,16 +1,16 @@
 internal import LocalDataAPI
 
-/// The keys that seal values: what an operator does with them.
+/// Managing the keys that seal values.
 extension StorageRouter {
-    /// The keys of a ring, in the order in which they were made; none if there is no ring yet.
+    /// The keys of a ring, in the order of their creation; empty if there is no ring yet.
     ///
-    /// - Parameter counting: Whether to count the values that each seals, which looks at every value's header.
+    /// - Parameter counting: Whether to count the values that each seals, which reads every value's header.
     public func keys(of name: KeyRingName = .master, counting: Bool = false) async throws -> [KeyDescription] {
         try await withRing(name) { (scan) throws(StorageError) in
             guard let state = try scan.ring.state() else { return [] }
             guard counting else { return state.entries.map { KeyDescription($0) } }
             var counts: [KeyID: Int] = [:]
-            // Values that cannot be looked into are what reseal reports, and count for no key.
+            // Reseal reports the values that cannot be examined; they count for no key.
             try scan.forEach(in: state.places, doubt: { (_, _) throws(StorageError) in }) {
                 (finding) throws(StorageError) in counts[finding.header.keyID, default: 0] += 1
             }
@@ -18,8 +18,8 @@ extension StorageRouter {
         }
     }
 
-    /// Makes a key that seals nothing until it is promoted by ``rotateKeys(of:to:)``; the first of a ring is active at
-    /// once. Lets every process have a key before the first value is sealed under it.
+    /// Creates a key that seals nothing until ``rotateKeys(of:to:)`` promotes it; a ring's first key is active at once.
+    /// So every process can have a key before the first value is sealed under it.
     public func createKey(in name: KeyRingName = .master) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
             try Self.makeKey(in: scan.ring)
@@ -35,7 +35,7 @@ extension StorageRouter {
         }
     }
 
-    /// Makes a key the one that seals; the one that did opens from then on. Nothing that is stored changes.
+    /// Makes a key the active one; the former active key only opens from then on. Stored values do not change.
     ///
     /// - Parameter id: The key; a new one if `nil`.
     /// - Throws: `notFound` if the ring does not have it; `busy` if it is disabled.
@@ -61,8 +61,8 @@ extension StorageRouter {
         }
     }
 
-    /// Lets a key neither seal nor open until it is enabled again. A process that has used the ring before may go on
-    /// opening with the key until it seals something under the ring or ends.
+    /// Disables a key: it neither seals nor opens until it is enabled again. A process that has used the ring before
+    /// may still open with the key until it seals something under the ring or ends.
     ///
     /// - Throws: `notFound`; `busy` for the active key.
     public func disableKey(_ id: String, of name: KeyRingName = .master) async throws {
@@ -71,7 +71,7 @@ extension StorageRouter {
         }
     }
 
-    /// Lets a disabled key open again; fine if it does.
+    /// Lets a disabled key open again; enabling an enabled key is fine.
     ///
     /// - Throws: `notFound`.
     public func enableKey(_ id: String, of name: KeyRingName = .master) async throws {
@@ -81,16 +81,16 @@ extension StorageRouter {
         }
     }
 
-    /// Removes a key for good, if it seals nothing.
+    /// Removes a key for good if it seals nothing.
     ///
-    /// - Throws: `notFound`; `busy` for the active key, and for one that still seals something, with an example; what
-    ///   keeps a place from being looked at.
+    /// - Throws: `notFound`; `busy` for the active key, and for one that still seals something, with an example; why a
+    ///   location cannot be examined.
     public func retireKey(_ id: String, of name: KeyRingName = .master) async throws {
         try await withRing(name) { (scan) throws(StorageError) in
-            // The ring is held alone: nothing is sealed under any of its keys between the look and the removal.
+            // The ring is locked exclusively: nothing is sealed under any of its keys between the scan and the removal.
             try scan.ring.change { (state) throws(StorageError) in
                 let entry = try Self.passive(id, in: state, scan.ring)
-                // What an interrupted batch has put aside may be sealed with it.
+                // The staged changes of an interrupted batch may be sealed with it.
                 try BatchIntent.requireNone(scan.snapshot)
                 var (count, example) = (0, "")
                 let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
@@ -114,12 +114,12 @@ extension StorageRouter {
         }
     }
 
-    /// Lets the master keys no longer look for what they sealed where a store was that has been moved or is gone. What
-    /// they know of its folders goes to the store that has its name now, if there is one.
+    /// Makes the master keys forget the locations of a store that was moved or is gone. If a store has its name now,
+    /// their folders go to that store.
     ///
     /// - Parameter store: The name of the store when something was sealed in it.
-    /// - Returns: How many places were forgotten.
-    /// - Throws: `notFound` if there is no such place, or each is in a store that is configured as it was.
+    /// - Returns: The number of forgotten locations.
+    /// - Throws: `notFound` if there is no such location, or all are in a store that is configured as before.
     @discardableResult
     public func forgetPlaces(ofStore store: String) async throws -> Int {
         try await withRing(.master) { (scan) throws(StorageError) in
@@ -162,7 +162,7 @@ extension StorageRouter {
         return entry
     }
 
-    /// A key by its id, or by the start of it if that fits one alone.
+    /// A key by its id, or by a unique prefix of it.
     private static func key(
         _ id: String, in state: KeyRingState, _ ring: KeyRing
     ) throws(StorageError) -> KeyRingState.Entry {
@@ -182,7 +182,7 @@ extension StorageRouter {
         return KeyDescription(entry)
     }
 
-    /// Runs `body` on a thread that may wait, with a ring and the way to what it seals.
+    /// Runs `body` on a thread that may wait, with a ring and a scan of what it seals.
     func withRing<Result: Sendable>(
         _ name: KeyRingName, _ body: @escaping @Sendable (SealedScan) throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {

@@ -1,11 +1,11 @@
 public import LocalDataAPI
 
-/// What stores hold.
+/// Listing what stores hold.
 extension StorageRouter {
-    /// Hands out the names that are stored in a domain, ascending by their UTF-8 bytes, in pages.
+    /// The names stored in a domain, ascending by their UTF-8 bytes, in pages.
     ///
     /// - Parameters:
-    ///   - domain: Whose names.
+    ///   - domain: The domain.
     ///   - prefix: Only names that start with it.
     ///   - after: Only names after this one.
     ///   - limit: The most names; `nil` for all.
@@ -16,7 +16,7 @@ extension StorageRouter {
         try await access().names(in: domain, prefix: prefix, after: after, limit: limit)
     }
 
-    /// Hands out the same names one after the other, with memory for one page of them.
+    /// Passes the same names one by one, holding one page of them in memory.
     ///
     /// - Throws: `unsupported` if the store cannot list; what `body` throws.
     public func forEachName(
@@ -25,21 +25,21 @@ extension StorageRouter {
         try await access().forEachName(in: domain, prefix: prefix, body)
     }
 
-    /// What the store that serves a domain promises.
+    /// The promises of the store that serves a domain.
     public func properties(of domain: StorageDomain) async throws -> StoreProperties {
         try await access().openStore(for: domain.name).store.properties
     }
 
-    /// The domains, with their scopes, that hold values: those that their stores know of, and of folders of the host's
-    /// choosing those that the configuration names.
+    /// The domains, with their scopes, that hold values: those that their stores list, and those in folders of the
+    /// host's choice that the configuration names.
     ///
-    /// - Returns: The domains in order of their addresses, and the errors of stores that could not be asked.
+    /// - Returns: The domains ordered by address, and the errors of stores that could not list.
     public func populatedDomains() async throws -> PopulatedDomains {
         let (domains, failures) = try await access().populatedDomains()
         return PopulatedDomains(domains: domains, failures: failures)
     }
 
-    /// The same of one domain, in all its scopes.
+    /// The scopes of one domain that hold values.
     ///
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
@@ -47,29 +47,29 @@ extension StorageRouter {
         try await access().populatedDomains(named: name)
     }
 
-    /// The scopes of a domain that hold values, in order of their bytes; none if the store cannot list them.
+    /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
     package func populatedScopes(of domain: String) async throws -> [String] {
         try await access().populatedScopes(of: domain)
     }
 
-    /// The scopes of a selection that hold values, with the prefix of the names that are selected there.
+    /// The scopes of a selection that hold values, with the prefix of the selected names.
     ///
-    /// Folders of the user's own choosing, which stores do not list, are selected by their addresses alone.
+    /// The user's own folders, which stores do not list, can be selected only by address.
     ///
-    /// - Returns: The scopes in order of their addresses, and the errors of stores that could not be asked.
-    /// - Throws: What keeps a selected domain from being listed.
+    /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
+    /// - Throws: Why a selected domain cannot be listed.
     public func scopes(
         of selection: StorageSelection
     ) async throws -> (scopes: [(domain: StorageDomain, prefix: String)], failures: [StorageError]) {
         try await access().scopes(of: selection)
     }
 
-    /// What is left in stores that do not serve it, of one domain or of all, counted.
+    /// The values of one domain or of all that are in stores that do not serve it, counted.
     package func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
         try await access().leftValues(ofDomain: domain)
     }
 
-    /// The error for a value that is not stored where it is looked for. If another store has it, it says which one.
+    /// The error for a missing value. If another store has it, the error names that store.
     package func notStored(_ key: AnyStorageKey) async -> StorageError {
         do throws(StorageError) { return try await access().notStored(key) } catch { return error }
     }

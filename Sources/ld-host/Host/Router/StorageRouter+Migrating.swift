@@ -13,14 +13,13 @@ extension StorageRouter {
 
     /// Runs the migration of a key now, whether or not the key has a value.
     ///
-    /// The condition is asked as always, and so is what happens to a value that is there: nothing is forced but the
-    /// run.
+    /// The condition and the conflict policy apply as always; only the run is forced.
     ///
     /// - Parameters:
-    ///   - key: Its own migration is run, or else those that are registered for it.
-    ///   - onConflict: In place of the migration's own policy.
-    /// - Returns: The result of the last migration of the key that did something; its `outcome` says what became of it.
-    /// - Throws: `MigrationError` naming the migration; then nothing has changed.
+    ///   - key: Runs its own migration, or else those that are registered for it.
+    ///   - onConflict: Replaces the migration's own policy.
+    /// - Returns: The result of the key's last migration that changed something; see its `outcome`.
+    /// - Throws: `MigrationError` with the migration; then nothing has changed.
     @discardableResult
     public func forceMigration<Value>(
         for key: StorageKey<Value>, onConflict: MigrationConflictPolicy? = nil
@@ -28,7 +27,7 @@ extension StorageRouter {
         try await engine().migrate(AnyStorageKey(key), onConflict: onConflict)
     }
 
-    /// The same for a key without its type.
+    /// Runs the migration of a key without a type.
     @discardableResult
     public func forceMigration(
         for key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil
@@ -36,7 +35,13 @@ extension StorageRouter {
         try await engine().migrate(key, onConflict: onConflict)
     }
 
-    /// Runs a migration that is registered or in a pack now, by its id, after those that it depends on.
+    /// Runs a registered migration, or one of a pack, by its id, after its dependencies.
+    ///
+    /// - Parameters:
+    ///   - onConflict: Replaces the migration's own policy.
+    ///   - progress: For a bulk migration, called with the number of examined values and of all values, on any thread.
+    /// - Throws: `MigrationError` with the migration. Chunks of a bulk migration that were moved before stay moved, and
+    ///   the next run resumes after them.
     @discardableResult
     package func runMigration(
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
@@ -45,7 +50,7 @@ extension StorageRouter {
         try await engine().run(id, onConflict: onConflict, progress: progress)
     }
 
-    /// Runs the migrations of keys, each after those that it depends on, also if some fail.
+    /// Runs the migrations of keys, each after its dependencies, even if some fail.
     ///
     /// - Returns: What became of each, in the order of the keys.
     package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport { try await engine().migrate(keys) }
@@ -69,15 +74,18 @@ extension StorageRouter {
         try await engine().migrate(selection, onConflict: onConflict, progress: progress)
     }
 
-    /// Shows what ``migrate(_:onConflict:progress:)`` would do now: every selected migration runs on a transaction that
-    /// is never published, and sees what those before it would leave.
+    /// Plans what ``migrateAll(only:upTo:progress:)`` would do now: every migration runs on a transaction that is never
+    /// published, and sees what the ones before it would leave.
     ///
-    /// No value, ledger, journal or key changes. A batch that was interrupted stays as it is, and is in the notes: a
-    /// run completes it first. Nothing is locked: what another process changes meanwhile may be seen or not.
+    /// No value, ledger, journal or key changes. An interrupted batch stays as it is, and is in the notes: a run
+    /// completes it first. Nothing is locked: the plan may or may not include changes that another process makes
+    /// meanwhile.
     ///
-    /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused: without it nobody knows what
-    ///   would be run; whatever keeps the configuration from being used. What would keep a migration from running is an
-    ///   entry of the plan.
+    /// - Parameters:
+    ///   - only: The id of one migration, which is planned with its dependencies.
+    ///   - last: The id of the last migration to plan.
+    /// - Throws: `MigrationError` if an id is unknown, or a pack is missing or refused, because its migrations are then
+    ///   unknown; why the configuration cannot be used. If a migration would fail, its entry of the plan says why.
     public func migrationPlan(_ selection: MigrationSelection = .all) async throws -> MigrationPlan {
         let task = Task(executorPreference: IOExecutor.shared) {
             try await self.untouchedSnapshot { try await self.engine($0).plan(selection) }
@@ -89,10 +97,10 @@ extension StorageRouter {
         }
     }
 
-    /// Finishes what was interrupted: batches that were decided, moves of many values, and what migrations that brought
-    /// their data have left to be removed. Of those no code is run, so that they need not be known any more.
+    /// Completes interrupted work: decided batches, bulk migrations, and removals that migrations have left. It runs no
+    /// migration's code, so they need not be registered any more.
     public func resumeMigrations() async throws -> MigrationResumption {
-        // What was interrupted has to be known before it is completed, which the first use of a snapshot does.
+        // Interrupted work must be listed before it is completed, which the first use of a snapshot does.
         let (engine, before) = try await untouchedSnapshot { snapshot in
             (self.engine(snapshot), try await MigrationNotes(snapshot).interruptedBatches())
         }
@@ -100,70 +108,70 @@ extension StorageRouter {
     }
 }
 
-/// What has been migrated.
+/// The status and history of migrations.
 extension StorageRouter {
-    /// How every migration stands that is known, or that the ledgers have.
+    /// The status of every migration that is registered or in the ledgers.
     ///
-    /// - Returns: Also what keeps ledgers from being found, and packs from being used. What is known here says what a
-    ///   run would do now, as ``migrationPlan(_:)`` finds it out.
+    /// - Returns: Also why ledgers cannot be found, or packs cannot be used. For registered migrations, what a run
+    ///   would do now, as in ``migrationPlan(only:upTo:)``.
     public func migrationStatus() async throws -> MigrationOverview {
         try await engine().status(plan: try? migrationPlan())
     }
 
-    /// What the ledger says of a migration that is registered or in a pack; `nil` if it has not run.
+    /// The ledger's record of a registered migration, or one of a pack; `nil` if it has not run.
     public func migrationRecord(of id: String) async throws -> MigrationRecord? { try await engine().record(of: id) }
 
-    /// Everything that has been migrated, to whatever key and by whatever process, in the order of the runs.
+    /// The records of all migrations, to any key and by any process, in the order of the runs.
     ///
-    /// - Returns: Also what keeps ledgers from being read.
+    /// - Returns: Also why ledgers cannot be read.
     public func migrationHistory() async throws -> MigrationHistory {
         try await engine().records()
     }
 
-    /// What has been migrated to a key, by whatever process: in the order of the first runs.
+    /// The records of migrations to a key by any process, in the order of the first runs.
     public func migrationHistory<Value>(for key: StorageKey<Value>) async throws -> [MigrationRecord] {
         try await engine().records(for: AnyStorageKey(key))
     }
 
-    /// Undoes what a migration has done to a key: what it wrote is removed or becomes what it was, and what it removed
-    /// is put back. The next `get` migrates again, as long as the key has the migration. A sealed value counts as
-    /// changed if it was re-encrypted since, or if the run was interrupted before it had been read back.
+    /// Rolls back a migration of a key: what it wrote is removed or reverted, and what it removed is restored. The next
+    /// `get` migrates again, as long as the key has the migration. A sealed value counts as changed if it was
+    /// re-encrypted since, or if the run was interrupted before it had been read back.
     ///
     /// - Parameters:
-    ///   - id: Which one, if there are several.
-    /// - Throws: `validationFailed` if it has not run to its end, a value was changed since, or what was there is no
-    ///   longer kept (configuration `migrations.grace`, ``confirmMigration(of:id:)``): then nothing is changed.
+    ///   - id: The migration, if there are several.
+    /// - Throws: `validationFailed` if it has not run to its end, a value was changed since, or the old values are no
+    ///   longer kept (configuration `migrations.grace`, ``confirmMigration(of:id:)``): then nothing has changed.
     public func rollbackMigration<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
         try await engine().rollback(AnyStorageKey(key), id: id)
     }
 
-    /// Undoes a migration by its id; see the other.
+    /// Rolls back a migration by its id.
     ///
     /// - Parameters:
-    ///   - address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
-    ///   - progress: Of one of many keys, called as values have been checked and put back, on any thread.
+    ///   - address: Its destination, `domain[:scope]/name`, if several have a migration with this id.
+    ///   - progress: For a bulk migration, called as values have been checked and restored, on any thread.
     public func rollbackMigration(
         _ id: String, of address: String? = nil, progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws {
         try await engine().rollback(id, of: address, progress: progress)
     }
 
-    /// Makes a migration final: what it replaced and removed is kept no longer.
+    /// Confirms a migration: the values that it replaced and removed are no longer kept.
     public func confirmMigration<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
         try await engine().confirm(AnyStorageKey(key), id: id)
     }
 
-    /// Makes a migration final by its id; see the other.
+    /// Confirms a migration by its id.
     ///
-    /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration of this id.
+    /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration with this id.
     public func confirmMigration(_ id: String, of address: String? = nil) async throws {
         try await engine().confirm(id, of: address)
     }
 
-    /// Looks at every page of the ledgers of all stores.
+    /// Checks every page of the ledgers of all stores.
     ///
-    /// - Parameter puttingAside: Whether damaged pages are put aside: each is kept as it is, in the same store under
-    ///   another name, and its migrations count as not run. What they brought stays where it is.
+    /// - Parameter puttingAside: Whether to put corrupt pages aside: each is kept as it is, in the same store under
+    ///   another name, and its migrations count as not run. The migrated data stays where it is.
     public func checkLedgers(puttingAside: Bool = false) async throws -> LedgerReport {
         try await engine().checkLedgers(puttingAside: puttingAside)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 package import LocalDataAPI
 
-/// What is known of plugins and stores, for tools.
+/// Information on plugins and stores, for tools.
 extension StorageRouter {
     /// Every plugin on the search path, inspected again.
     package func plugins() async throws(StorageError) -> [PluginRecord] {
@@ -9,7 +9,7 @@ extension StorageRouter {
         return try await onIOThread { () throws(StorageError) in registry.survey(rescanning: .all) }
     }
 
-    /// One plugin's file, looked at in a child process.
+    /// One plugin's file, inspected in a child process.
     package func inspectPlugin(at path: String) async throws(StorageError) -> PluginRecord {
         let snapshot = try await snapshot()
         let inspector = PluginInspector(
@@ -34,7 +34,7 @@ extension StorageRouter {
         return record
     }
 
-    /// Which store, component and plugin serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
+    /// The store, component and plugin that serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
     /// named in FILE:3`.
     public func explanation(of domain: String) async throws -> String {
         try await access().explanation(of: domain)

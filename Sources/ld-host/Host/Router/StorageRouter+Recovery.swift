@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// What the host does with work that was interrupted.
+    /// How the host handles interrupted work.
     static func recovery(_ snapshot: RouterSnapshot) -> JournalRecovery {
         JournalRecovery([
             ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand,
@@ -9,8 +9,7 @@ extension StorageRouter {
         ])
     }
 
-    /// Goes on with what was interrupted. What keeps that from being done keeps nothing else: it is logged, and
-    /// `doctor` tells of it.
+    /// Resumes interrupted work. A failure affects nothing else: it is logged, and `doctor` reports it.
     func recover(_ snapshot: RouterSnapshot) {
         do throws(StorageError) {
             let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(

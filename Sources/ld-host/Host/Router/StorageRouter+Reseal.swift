@@ -1,32 +1,32 @@
 internal import LocalDataAPI
 
-/// What a reseal does, or would do.
+/// The result of a reseal, or the plan for it.
 public struct ResealReport: Encodable, Sendable {
     /// The active key, under which values are sealed.
     public let key: String
-    /// Values that the ring seals.
+    /// The number of values that the ring seals.
     public var total = 0
-    /// Values that were, or would be, sealed anew: those that another key sealed, and in a sealed store those that
-    /// another cipher sealed than the one that is configured.
+    /// The number of values that were, or would be, re-encrypted: those sealed with another key, and in a sealed store
+    /// those sealed with another cipher than the configured one.
     public var resealed = 0
-    /// How many of them each key sealed.
+    /// How many of them each key had sealed.
     public var others: [String: Int] = [:]
-    /// How many of them the key rings of before sealed, by `service/account`.
+    /// How many of them earlier key rings had sealed, by `service/account`.
     public var earlierRings: [String: Int] = [:]
     /// Values that could not be opened, with the reason; they stay as they are.
     public var failures: [String: String] = [:]
 }
 
 extension StorageRouter {
-    /// Re-encrypts what other keys of a ring have sealed under its active key; for the master keys also what rings have
-    /// sealed that `encryption.service` and `encryption.account` named before. Every value is readable at every
-    /// instant, also after a kill; a run that was interrupted is taken up by the next.
+    /// Re-encrypts values that other keys of a ring have sealed under its active key; for the master keys also those of
+    /// rings that `encryption.service` and `encryption.account` named before. Every value is readable at every instant,
+    /// even after a kill. The next run resumes an interrupted one.
     ///
     /// - Parameters:
-    ///   - planOnly: Looks at the headers alone and changes nothing.
-    ///   - progress: Told how many of how many values are done, on any thread.
+    ///   - planOnly: Only reads the headers and changes nothing.
+    ///   - progress: Called with the number of completed values and of all values, on any thread.
     /// - Returns: What was done. A value that cannot be opened is in the report, and does not stop the others.
-    /// - Throws: `busy` if another process is at it; what keeps a place from being looked at or a value from being
+    /// - Throws: `busy` if another process is resealing; why a location cannot be examined or a value cannot be
     ///   written.
     public func reseal(
         _ name: KeyRingName = .master, planOnly: Bool = false,
@@ -67,7 +67,7 @@ extension StorageRouter {
             try scan.forEach(in: places, doubt: doubt) { (finding) throws(StorageError) in
                 let isOwn = finding.ring === scan.ring
                 let known = (isOwn ? state : earlier[finding.ring.headerName])?[finding.header.keyID] != nil
-                // Material from outside the ring has an id of its own, and no ring's name.
+                // Material from outside the ring has its own id, and no ring's name.
                 guard known || !isOwn && finding.header.ring != nil else { return }
                 report.total += 1
                 guard resealing.isStale(finding.header, active: active) else { return }

@@ -1,15 +1,15 @@
 package import LocalDataAPI
 internal import Synchronization
 
-/// Values in memory that is cleared.
+/// Access to values in memory that is cleared afterwards.
 extension StorageRouter {
     /// The value, or `nil` if there is none.
     ///
-    /// - Throws: `valueTooLarge` if it has more than `limit` bytes; whatever keeps a value from being read.
+    /// - Throws: `valueTooLarge` if it has more than `limit` bytes; why the value cannot be read.
     package func secret(for key: AnyStorageKey, limit: Int = .max) async throws -> SecretBuffer? {
         let buffer = SecretBuffer()
         let isTooLarge = Atomic(false)
-        // Should a later chunk not open, the call throws and nobody sees the earlier ones.
+        // If a later chunk does not open, the call throws and nobody sees the earlier ones.
         let found = try await readPieces(for: key, verifying: .chunks) { piece in
             guard buffer.count + piece.count <= limit else {
                 isTooLarge.store(true, ordering: .relaxed)
@@ -28,7 +28,7 @@ extension StorageRouter {
         return found ? buffer : nil
     }
 
-    /// Stores a value in place of what is there.
+    /// Stores a value, replacing the old one.
     package func setSecret(_ value: SecretSlice, for key: AnyStorageKey) async throws {
         let given = Atomic(value.startIndex)
         try await writePieces(for: key) { memory in

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension StorageRouter {
-    /// The snapshot that follows from a state; stores that are configured as before keep their slots.
+    /// The snapshot for a state; stores whose configuration is unchanged keep their slots.
     static func snapshot(of state: inout State) throws(StorageError) -> RouterSnapshot {
         let settings = try effective(state).settings()
         let log: any StorageLogHandler =
@@ -13,7 +13,7 @@ extension StorageRouter {
             settings: settings, registry: registry, log: log, crypto: crypto, providers: providers)
         var slots: [String: StoreSlot] = [:]
         let keychain = settings.routes["keychain"]?.store
-        // The keychain's store comes first: other stores may be sealed with a key that it keeps.
+        // The keychain's store comes first: it may hold the key that seals other stores.
         let others = Set(settings.routes.values.map(\.store)).union(settings.stores.values).filter { $0 != keychain }
         for store in (keychain.map { [$0] } ?? []) + others {
             let key = SlotKey(store, keychain: keychain, settings)
@@ -40,7 +40,7 @@ extension StorageRouter {
             opener: opener, slots: slots)
     }
 
-    /// The configuration with what was set in code.
+    /// The configuration, overridden by what was set in code.
     static func effective(_ state: State) throws(StorageError) -> HostConfiguration {
         var configuration = state.configuration ?? HostConfiguration()
         for (path, value) in [
@@ -61,7 +61,7 @@ extension StorageRouter {
         return configuration
     }
 
-    /// One registry for each search path, so that a plugin is looked at once.
+    /// One registry per search path, so that a plugin is inspected once.
     private static func registry(for settings: HostSettings, in state: inout State) -> PluginRegistry {
         let places = settings.pluginPlaces.map { "\($0.path)\n\($0.origin)" }.joined(separator: "\n")
         let signature = "\(places)\n\(settings.inspectionTimeout)\n\(settings.folders.cache)\n\(state.linked.count)"
@@ -74,7 +74,7 @@ extension StorageRouter {
         return registry
     }
 
-    /// The migration packs; one that is open stays open as long as it is configured alike.
+    /// The migration packs; an open one stays open as long as its configuration is unchanged.
     private static func packs(
         of settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
     ) -> [PackSlot] {
@@ -86,7 +86,7 @@ extension StorageRouter {
         }
     }
 
-    /// The crypto provider; the one that is open stays open as long as it is the same component.
+    /// The crypto provider; an open one stays open as long as it is the same component.
     private static func crypto(
         for settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
     ) -> CryptoSlot {

@@ -1,15 +1,12 @@
 public import LocalDataAPI
 
-/// Values in pieces. `body` and `fill` are called on an I/O thread, so they may wait.
+/// Access to values in pieces. The functions run on one I/O thread throughout, so `body` and `fill` may wait.
 extension StorageRouter {
-    /// Hands out a value in pieces, in order, until `body` returns `false`. Older data is brought first, as by `get`.
+    /// Passes a value in pieces, in order, until `body` returns `false`; `false` if there is no value. Older data is
+    /// migrated first, as by `get`.
     ///
-    /// - Parameters:
-    ///   - key: The key of the value.
-    ///   - verification: Of a sealed value, how much is verified before the first byte is handed out.
-    ///   - body: Called with each piece, which is valid during the call.
-    /// - Returns: Whether there is a value.
-    /// - Throws: `cannotOpen` if a sealed value was changed; with ``StreamVerification/whole`` nothing was handed out
+    /// - Parameter verification: How much of a sealed value is verified before the first byte is passed.
+    /// - Throws: `cannotOpen` if a sealed value was changed; with ``StreamVerification/whole`` nothing has been passed
     ///   then.
     public func readData(
         for key: AnyStorageKey, verifying verification: StreamVerification = .whole,

@@ -1,17 +1,17 @@
 public import FoundationEssentials
 public import LocalDataAPI
 
-/// Access by keys whose type is not known here: what tools, catalogs and migrations use.
+/// Access with keys whose type is not known here: for tools, catalogs and migrations.
 extension StorageRouter {
-    /// The key at an address `domain[:scope]/name`: as a catalog describes it, or else with its domain's own policy and
-    /// its values as the bytes that they are.
+    /// The key at an address `domain[:scope]/name`: as a catalog describes it, or else with its domain's default policy
+    /// and raw bytes as values.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public func key(at address: String) async throws -> AnyStorageKey {
         try await key(as: try StorageKeyDescriptor(address: address))
     }
 
-    /// The same for a name in a domain.
+    /// The key with this name in a domain.
     package func key(named name: String, in domain: StorageDomain) async throws -> AnyStorageKey {
         try await key(as: StorageKeyDescriptor(name: name, domain: domain))
     }
@@ -23,12 +23,12 @@ extension StorageRouter {
         return snapshot.catalog?.entries[full] ?? snapshot.described.entries[full] ?? AnyStorageKey(descriptor)
     }
 
-    /// Throws what would keep a key's values from being read or written here, before anyone is asked for one.
+    /// Throws if a key's values cannot be read or written here, before anyone is asked for a value.
     public func checkUsable(_ key: AnyStorageKey) async throws {
         if let refusal = try await resolve(KeyReference(key)).refusal { throw refusal }
     }
 
-    /// The serialized bytes, or `nil` if there are none. Older data is brought first, as by `get`.
+    /// The serialized bytes, or `nil` if there are none. Older data is migrated first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
         let resolved = try await resolve(KeyReference(key))
         if let data = try await resolved.data() { return data }
@@ -38,7 +38,7 @@ extension StorageRouter {
         return try await resolved.data()
     }
 
-    /// Stores serialized bytes in place of what is there.
+    /// Stores serialized bytes, replacing the old ones.
     public func setData(_ data: Data, for key: AnyStorageKey) async throws {
         let resolved = try await resolve(KeyReference(key))
         var isSet = false
@@ -48,10 +48,10 @@ extension StorageRouter {
         if !isSet { try await resolved.set(data) }
     }
 
-    /// Removes the value; fine if there is none.
+    /// Removes the value; removing an absent value is fine.
     public func remove(_ key: AnyStorageKey) async throws { _ = try await removeIfStored(key) }
 
-    /// Removes the value, and tells whether there was one.
+    /// Removes the value, and returns whether there was one.
     public func removeIfStored(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
         let engine = try await engine()
@@ -63,15 +63,16 @@ extension StorageRouter {
     /// Whether a value is stored, even an empty one.
     public func exists(_ key: AnyStorageKey) async throws -> Bool { try await resolve(KeyReference(key)).exists() }
 
-    /// The stored value's attributes; `nil` if there is no value, or empty if nothing is known. Those of a sealed value
-    /// are authentic but for size and time, which are the store's.
+    /// The stored value's attributes; `nil` if there is no value, empty if nothing is known. Those of a sealed value
+    /// are authentic except for size and time, which come from the store.
     ///
     /// - Throws: `cannotOpen` if a sealed value's envelope or its first chunk was changed.
     public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
         try await resolve(KeyReference(key)).storedAttributes()
     }
 
-    /// The same for lists: of a value whose key takes a slow derivation only size and time, as the store has them.
+    /// The attributes for lists: if a value's key needs a slow derivation, only size and time, as the store reports
+    /// them.
     public func attributesAtOnce(of key: AnyStorageKey) async throws -> ValueAttributes? {
         try await resolve(KeyReference(key)).storedAttributes(deriving: false)
     }

@@ -2,19 +2,18 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Changes by
-    /// other processes are told too, if the store is shared. Changes that come quickly one after the other are told as
-    /// one.
+    /// The values that a key gets from now on, each as it is when it is read; `nil` when it was removed. Includes
+    /// changes by other processes if the store is shared. Changes in quick succession may appear as one.
     ///
     /// ```swift
     /// for try await theme in try await router.changes(of: .theme) { show(theme ?? "light") }
     /// ```
     ///
-    /// Stores that cannot tell of changes are asked once a second. A watch goes on with the store that it began with
-    /// when the configuration is changed. What the key's migration has to bring is brought before it begins.
+    /// Stores that cannot report changes are read once a second. When the configuration changes, a watch stays with the
+    /// store that it began with. The key's migration runs before the watch begins.
     ///
-    /// - Throws: What keeps the key from being used, and whatever the store reports; `MigrationError` if there may be
-    ///   older data, and it could not be brought here.
+    /// - Throws: Why the key cannot be used, and whatever the store reports; `MigrationError` if there may be older
+    ///   data that could not be migrated.
     public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {
         let resolved = try await resolve(key)
         if let refusal = resolved.refusal { throw refusal }
@@ -27,7 +26,7 @@ extension StorageRouter {
         let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
         return StorageChanges(signals: signals) {
             guard let changed = feed.take() else { return nil }
-            // Names that begin with this one are watched, too; and anything may have changed but this.
+            // The watch also reports names that begin with this one, and changes that may not concern it.
             let isNamed = changed.names.contains { $0.utf8.elementsEqual(name.utf8) }
             guard isNamed || changed.mayBeMore else { return nil }
             let isOther = seen.replace(try await resolved.open.storedHash(of: resolved))
@@ -41,10 +40,10 @@ extension StorageRouter {
     /// The names in a domain that are set or removed from now on.
     ///
     /// - Parameters:
-    ///   - domain: Whose names.
+    ///   - domain: The domain.
     ///   - prefix: Only names that start with it.
-    /// - Throws: What keeps the domain from being used, and whatever the store reports; `unsupported` if the store can
-    ///   neither tell of changes nor list what it has.
+    /// - Throws: Why the domain cannot be used, and whatever the store reports; `unsupported` if the store can neither
+    ///   report changes nor list.
     public func changes(
         in domain: StorageDomain, prefix: String = ""
     ) async throws -> StorageChanges<ChangedNames> {

@@ -1,11 +1,11 @@
 public import LocalDataAPI
 
 extension StorageRouter {
-    /// The names that are set or removed from now on in every scope of a selection, also in scopes that hold nothing
-    /// yet: those are found within a second or so.
+    /// The names that are set or removed from now on in every scope of a selection, even in scopes that are still
+    /// empty: those are found within about a second.
     ///
-    /// - Returns: What changes, and the errors of stores that cannot be watched, if others can.
-    /// - Throws: What keeps the one selected domain from being watched, as ``changes(in:prefix:)``.
+    /// - Returns: The changes, and the errors of stores that cannot be watched, if others can.
+    /// - Throws: Why the one selected domain cannot be watched, as ``changes(in:prefix:)``.
     public func changes(
         in selection: StorageSelection
     ) async throws -> (changes: StorageChanges<[ScopeChanges]>, failures: [StorageError]) {

@@ -1,25 +1,25 @@
 public import LocalDataAPI
 internal import Synchronization
 
-/// The way to stored values: takes typed keys, and asks the store that the configuration maps the key's domain to.
+/// Access to stored values: takes typed keys, and calls the store that the configuration maps the key's domain to.
 ///
 /// ```swift
 /// try await StorageRouter.shared.set("dark", for: .theme)
 /// let theme = try await StorageRouter.shared.get(.theme)
 /// ```
 ///
-/// - **Order.** After `set` or `remove` returned, every `get` through any router in this process reads that state or a
-///   later one; in other processes too, if the store is shared.
-/// - **Durability.** With a durable store (every one but `memory`), what was returned from survives a power loss.
-/// - **Threads.** Use it from any task. Memory and disk reads are made on the caller's thread; everything that may wait
-///   runs on ``IOExecutor``, so neither the main actor nor Swift's thread pool is ever held. Code that is not async and
-///   has to wait for a value does so as ``IOExecutor`` shows, or it can deadlock.
+/// - **Order.** After `set` or `remove` has returned, every `get` through any router in this process reads that state
+///   or a later one; in other processes too, if the store is shared.
+/// - **Durability.** With a durable store (all but `memory`), a completed change survives a power loss.
+/// - **Threads.** Use it from any task. Memory and disk reads run on the caller's thread. Everything that may wait runs
+///   on ``IOExecutor``, so it never blocks the main actor or Swift's thread pool. Synchronous code that has to wait for
+///   a value must use ``IOExecutor/blocking(_:)``, or it can deadlock.
 /// - **Swapping.** A change of configuration takes effect for calls that begin after it; calls in flight end on the
 ///   store that they began with.
-/// - **Errors.** All are `StorageError`, but for what keeps a migration from bringing older data: that is a
-///   `MigrationError`, and never `notFound`.
+/// - **Errors.** All are `StorageError`, except when a migration cannot bring older data: that is a `MigrationError`,
+///   and never `notFound`.
 public final class StorageRouter: StorageProviding, Sendable {
-    /// The router of this process, configured by the files and variables of its environment when it is first used.
+    /// The router of this process, configured at its first use by the files and variables of its environment.
     public static let shared = StorageRouter { () throws(StorageError) in try HostConfiguration.load() }
 
     struct State {
@@ -34,7 +34,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
-        /// Those of all snapshots, which are never freed either.
+        /// The rings of all snapshots, which are never freed either.
         var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
@@ -49,27 +49,27 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     private init(load: @escaping @Sendable () throws(StorageError) -> HostConfiguration) { self.load = load }
 
-    /// Creates a router that is independent of the environment and of others; stores are opened as they are needed.
+    /// Creates a router that is independent of the environment and of others; it opens stores on demand.
     ///
     /// - Parameters:
-    ///   - configuration: What serves what.
-    ///   - log: Takes the log; `nil` for standard error at the configured level.
+    ///   - configuration: Maps domains to stores.
+    ///   - log: Receives the log; `nil` for standard error at the configured level.
     public convenience init(configuration: HostConfiguration, log: (any StorageLogHandler)? = nil) {
         self.init { () throws(StorageError) in configuration }
         state.withLock { $0.log = log }
     }
 
-    /// The resolution of a key in the current snapshot, if it is known; valid as long as the slot is kept alive.
+    /// The resolution of a key in the current snapshot, if it is cached; valid while the slot is alive.
     @inline(__always)
     func known(_ slot: KeyResolutionSlot) -> Unmanaged<ResolvedKey>? {
         slot.resolution(for: current.load(ordering: .acquiring)).map { .fromOpaque($0.toOpaque()) }
     }
 
-    /// The current snapshot, made now if there is none yet.
+    /// The current snapshot, created now if there is none yet.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
         if let snapshot = published { return snapshot }
         return try await onIOThread { () throws(StorageError) in
-            // Of several first callers, one loads; the others wait for the lock and find it done.
+            // The first of several callers loads it; the others wait for the lock and find it done.
             if let snapshot = self.published { return snapshot }
             let snapshot = try self.publish { _ throws(StorageError) in }
             self.recover(snapshot)
@@ -77,8 +77,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         }
     }
 
-    /// Makes a snapshot for who is to change nothing, not even to go on with what was interrupted: that is left to who
-    /// uses the router next.
+    /// Creates a snapshot for a caller that must change nothing, not even resume interrupted work: that is left to the
+    /// next user of the router.
     func untouchedSnapshot<Result>(
         _ body: (RouterSnapshot) async throws -> Result
     ) async throws -> Result {
@@ -96,9 +96,9 @@ public final class StorageRouter: StorageProviding, Sendable {
             .map { Unmanaged<RouterSnapshot>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Makes a change to the state and publishes the snapshot that follows from it. May wait.
+    /// Changes the state and publishes the resulting snapshot. May wait.
     ///
-    /// - Throws: What loading the configuration, the change, or checking its outcome throws; then nothing has changed.
+    /// - Throws: What loading the configuration, the change, or checking its result throws; then nothing has changed.
     @discardableResult
     func publish(
         _ change: (inout State) throws(StorageError) -> Void
@@ -109,14 +109,14 @@ public final class StorageRouter: StorageProviding, Sendable {
             if next.configuration == nil { next.configuration = try load() }
             let snapshot = try Self.snapshot(of: &next)
             state = next
-            // Retained for good: readers take no reference, and a freed snapshot's address could come again.
+            // Never released: readers take no reference, and a freed snapshot's address could be reused.
             current.store(UInt(bitPattern: Unmanaged.passRetained(snapshot).toOpaque()), ordering: .releasing)
             return snapshot
         }
     }
 
-    /// Makes a change that cannot be refused. If what follows from it is not valid, every call from now on says so,
-    /// until another change makes it valid.
+    /// Makes a change that cannot be refused. If the result is invalid, every call from now on throws that error, until
+    /// another change makes it valid.
     func publishOrFail(_ change: @escaping @Sendable (inout State) -> Void) async {
         _ = try? await onIOThread { () throws(StorageError) in
             do throws(StorageError) {

@@ -13,24 +13,24 @@ public import LocalDataAPI
 /// for await theme in settings.$theme.changes { ... }
 /// ```
 ///
-/// - **Reading** gives what is in memory, without a wait: before ``StoredValue/load()`` the default that the property
-///   is declared with, which is never written.
-/// - **Setting** shows at once, and is written in the background, in order; of values that are set quickly one after
-///   the other, the last one is. A set before the load waits until what is stored has been read, and wins over it.
+/// - **Reading** returns the value in memory, without waiting. Before ``StoredValue/load()`` that is the declared
+///   default, which is never written.
+/// - **Setting** takes effect at once, and is written in the background, in order; of values set in quick succession,
+///   the last one is written. A value set before the load waits until the stored one has been read, and replaces it.
 /// - **Errors** of writing are thrown by ``StoredValue/save()``; the value in memory stays.
 ///
 /// A property may be used from any thread.
 @propertyWrapper
 public struct Stored<Value: Codable & Sendable>: Sendable {
-    /// What the property does besides being read and set: `$theme`.
+    /// Everything besides getting and setting the value: `$theme`.
     public let projectedValue: StoredValue<Value>
 
     /// Declares a property.
     ///
     /// - Parameters:
-    ///   - wrappedValue: What it is as long as nothing is stored.
-    ///   - key: Where it is stored.
-    ///   - router: The way there.
+    ///   - wrappedValue: The value while nothing is stored.
+    ///   - key: The key that stores it.
+    ///   - router: The router to use.
     public init(wrappedValue: Value, _ key: StorageKey<Value>, router: StorageRouter = .shared) {
         projectedValue = StoredValue(key, default: wrappedValue, router: router)
     }

@@ -6,7 +6,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     private struct State {
         var value: Value
         var isLoaded = false
-        /// Counts what was set here, so that what was read or queued earlier is known as older.
+        /// Counts the values set here, so that a value read or queued earlier is known to be older.
         var revision = 0
         /// The last write that was queued.
         var writing: Task<Void, any Error>?
@@ -14,16 +14,16 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         var nextListener = 0
         var following: Task<Void, Never>?
 
-        /// Makes a value the one in memory, and tells it.
+        /// Puts a value into memory and reports the change.
         mutating func show(_ value: Value) {
             self.value = value
             for listener in listeners.values { listener.yield(value) }
         }
     }
 
-    /// Where it is stored.
+    /// The key that stores it.
     public let key: StorageKey<Value>
-    /// What it is as long as nothing is stored.
+    /// The value while nothing is stored.
     public let defaultValue: Value
     private let router: StorageRouter
     private let state: Mutex<State>
@@ -43,11 +43,11 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         set { set(newValue) }
     }
 
-    /// Whether what is stored has been read.
+    /// Whether the stored value has been read.
     public var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
-    /// Reads what is stored, after the key's migration has brought what is elsewhere; the default stands if there is
-    /// nothing. What was set here meanwhile or before stands, too.
+    /// Reads the stored value, after running the key's migration; the default stays if there is none. A value that was
+    /// set here before or meanwhile stays, too.
     ///
     /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later
     ///   load succeeds.
@@ -62,13 +62,13 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Waits until all that was set is written.
+    /// Waits until all values set so far are written.
     ///
     /// - Throws: What the last write threw.
     public func save() async throws { try await state.withLock { $0.writing }?.value }
 
     /// The values that it gets from now on: those that are set here, those that are loaded, and those that other parts
-    /// of the program or other processes store. Of values that come while the reader is busy, the last one is told. The
+    /// of the program or other processes store. If several arrive while the reader is busy, it gets the last one. The
     /// sequence ends with its task.
     public var changes: AsyncStream<Value> {
         let (stream, continuation) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -91,7 +91,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Writes a value when all that was set before it is written, unless another one is queued behind it.
+    /// Writes a value after all earlier ones are written, unless a later one is queued.
     private func write(_ value: Value, _ revision: Int, after earlier: Task<Void, any Error>?) async throws {
         _ = await earlier?.result
         if !isLoaded { try await load() }
@@ -110,7 +110,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         following?.cancel()
     }
 
-    /// Takes over what others store, as long as someone listens.
+    /// Adopts values that others store, as long as someone listens.
     private func follow() -> Task<Void, Never> {
         Task { [weak self, router, key] in
             guard let changes = try? await router.changes(of: key) else {
@@ -124,14 +124,14 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
                     guard let stored = try await iterator.next() else { return }
                     self?.take(stored)
                 } catch {
-                    // What is there is no such value; what is in memory stays.
+                    // The stored bytes are not such a value; the value in memory stays.
                     continue
                 }
             }
         }
     }
 
-    /// Takes over what is stored, unless something that was set here is still to be written.
+    /// Adopts the stored value, unless a value that was set here has yet to be written.
     private func take(_ stored: Value?) {
         let value = stored ?? defaultValue
         state.withLock { state in
@@ -140,7 +140,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Whether two values have the same bytes: this object's own writes come back as changes.
+    /// Whether two values have the same bytes: this object's own writes are reported as changes too.
     private func isSame(_ left: Value, _ right: Value) -> Bool {
         guard let left = try? key.serializer.encode(left), let right = try? key.serializer.encode(right) else {
             return false
