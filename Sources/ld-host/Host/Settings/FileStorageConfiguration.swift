@@ -1,8 +1,8 @@
-/// Where in the folders of the file-system domains this app's values lie.
+/// Where this app's values are within the folders of the file-system domains.
 public struct FileStorageConfiguration: Hashable, Sendable {
-    /// Sets this app's values apart from those of others in the same folder; configuration `files.subDirectory`.
+    /// Separates this app's values from those of others in the same folder; configuration `files.subDirectory`.
     public var subDirectory: String?
 
-    /// Creates a configuration; `nil` leaves what configuration files say.
+    /// Creates a configuration; `nil` keeps the setting of the configuration files.
     public init(subDirectory: String? = nil) { self.subDirectory = subDirectory }
 }

@@ -3,28 +3,28 @@ package import LocalDataAPI
 extension HostSettings {
     /// How a store is sealed.
     package struct Sealing: Hashable, Sendable {
-        /// Where the key comes from that seals the store's key ring.
+        /// The source of the key that seals the store's key ring.
         package enum Source: Hashable, Sendable {
-            /// A file that only its owner can read, made at the first use.
+            /// A file that only its owner can read, created at the first use.
             case keyFile(path: String)
             /// A person at the terminal.
             case terminal
-            /// A passphrase or key that is read from a file descriptor, to its end.
+            /// A passphrase or key that is read from a file descriptor up to its end.
             case descriptor(Int32)
-            /// A file in the folder that systemd hands to a service.
+            /// A file in the folder that systemd passes to a service.
             case credential(name: String)
-            /// A value of the keychain domain, made at the first use.
+            /// A value of the keychain domain, created at the first use.
             case keychain(service: String, account: String)
             /// A provider that the app registers.
             case provider(id: String)
         }
 
-        /// The words for the sources.
+        /// The sources' names.
         package static let sources = ["keyFile", "passphrase", "credential", "keychain", "provider"]
 
         package let source: Source
         package let cipher: AuthenticatedCipher
-        /// How the key comes from the source.
+        /// How the key is derived from the source.
         package let derivation: KeyDerivation
     }
 
@@ -37,15 +37,15 @@ extension HostSettings {
         package var provider: String
         package var service: String
         package var account: String
-        /// Bytes of a new master key.
+        /// The size of a new master key in bytes.
         package var keyLength: Int
-        /// PBKDF2 iterations of values that are written.
+        /// PBKDF2 iterations of values to be written.
         package var iterations: UInt32
     }
 }
 
 extension HostSettings.Sealing.Source {
-    /// Whether someone has to give the key each time.
+    /// Whether someone has to supply the key each time.
     var asksForIt: Bool {
         switch self {
         case .terminal, .descriptor, .provider: true

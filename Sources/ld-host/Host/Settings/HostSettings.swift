@@ -1,6 +1,6 @@
 package import LocalDataAPI
 
-/// The configuration in the types that the host works with; everything in it has been checked.
+/// The checked configuration, in the types that the host uses.
 package struct HostSettings: Sendable {
     /// A store that the configuration defines.
     package struct Store: Hashable, Sendable {
@@ -12,14 +12,14 @@ package struct HostSettings: Sendable {
         package let options: [String: ComponentOption.Value]
         /// Where the component was named.
         package let origin: String
-        /// The most calls at a time.
+        /// The most concurrent calls.
         package let concurrency: Int
         /// The deadline of calls to network and interactive stores.
         package let timeout: Duration
-        /// How values are sealed before the store gets them; `nil` for not at all.
+        /// How values are sealed before they go to the store; `nil` if they are not.
         package let sealing: Sealing?
 
-        /// Two are the same store, whoever named it: what an open one is found again by.
+        /// Equal stores are the same store, wherever they were named; this is the identity of an open store.
         package static func == (left: Store, right: Store) -> Bool {
             left.name == right.name && left.component == right.component && left.options == right.options
                 && left.concurrency == right.concurrency && left.timeout == right.timeout
@@ -33,11 +33,11 @@ package struct HostSettings: Sendable {
         }
     }
 
-    /// A migration pack that the configuration names.
+    /// A configured migration pack.
     package struct Pack: Hashable, Sendable {
         /// The pack's name.
         package let name: String
-        /// The component that it is.
+        /// The pack's component.
         package let component: String
         /// The options as configured.
         package let options: [String: ComponentOption.Value]
@@ -47,7 +47,7 @@ package struct HostSettings: Sendable {
         package let timeout: Duration
     }
 
-    /// Which store serves a domain.
+    /// The store that serves a domain.
     package struct Route: Hashable, Sendable {
         package let store: Store
         /// Where the domain's store was named, e.g. a file and line, or `default`.
@@ -58,16 +58,16 @@ package struct HostSettings: Sendable {
     package var inspectionTimeout: Duration
     /// Routes by domain name.
     package var routes: [String: Route]
-    /// The stores that the configuration defines, by name, used or not.
+    /// The configured stores by name, used or not.
     package var stores: [String: Store]
-    /// The files of the catalogs that describe keys, in the order of the configuration.
+    /// The catalog files that describe keys, in the order of the configuration.
     package var catalogs: [String]
     package var encryption: Encryption
     package var keychainService: String?
-    /// Whether the policies of keys are applied to what is only in this process's memory; not by a router for tests of
-    /// an app.
+    /// Whether the policies of keys apply to values that are only in this process's memory; not so in a router for an
+    /// app's tests.
     package var sealsMemory: Bool
-    /// Whether keys whose accessibility or access control cannot be enforced are served all the same.
+    /// Whether to serve keys whose accessibility or access control cannot be enforced.
     package var isAccessibilityAdvisory: Bool
     package var isAccessControlAdvisory: Bool
     package var appGroup: String?
@@ -75,18 +75,18 @@ package struct HostSettings: Sendable {
     package var subDirectory: String?
     package var folders: Folders
     package var appVersion: String?
-    /// The version of the app that wrote data which does not say it.
+    /// The app version assumed for data without a recorded one.
     package var dataVersion: String?
-    /// What migrations are told of the user's choices.
+    /// The user's choices, for migrations.
     package var migrationPreferences: [String: AnyCodable]
-    /// How many days what a migration replaced or removed is kept.
+    /// How many days the values that a migration replaced or removed are kept.
     package var migrationGrace: Int
     package var role: DeviceRole
     package var logLevel: StorageLogLevel?
-    /// The migration packs, in order of their names.
+    /// The migration packs, ordered by name.
     package var packs: [Pack] = []
 
-    /// The folders that placeholders in options stand for.
+    /// The folders for placeholders in options.
     package struct Folders: Hashable, Sendable {
         package var data: String
         package var cache: String

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Where plugins are looked for. The order of the places means nothing: two plugins that offer one component are a tie
-/// wherever they lie.
+/// Where to look for plugins. The order of the locations has no meaning: two plugins that offer the same component are
+/// ambiguous wherever they are.
 package struct PluginSearchPath: Sendable {
-    /// A folder of plugins, or one plugin's file, and who named it.
+    /// A folder of plugins, or one plugin's file, and where it was named.
     package struct Place: Hashable, Sendable {
         package let path: String
         package let origin: String
@@ -14,17 +14,17 @@ package struct PluginSearchPath: Sendable {
     package struct Candidate: Hashable, Sendable {
         package let path: String
         package let origin: String
-        /// Whether the file itself was named, so that it not being a plugin is an error.
+        /// Whether the file itself was named, so that it is an error if it is not a plugin.
         package let isNamed: Bool
     }
 
     package let places: [Place]
 
-    /// Creates a search path from places.
+    /// Creates a search path from locations.
     package init(places: [Place]) { self.places = places }
 
-    /// The places that every host looks at besides the configured ones: beside the executable, and where a package of
-    /// the system puts plugins.
+    /// The locations that every host searches besides the configured ones: beside the executable, and where system
+    /// packages install plugins.
     package static func builtIn(executable: String?) -> [Place] {
         guard let executable, let slash = executable.lastIndex(of: "/") else { return [] }
         let folder = String(executable[..<slash])
@@ -42,8 +42,8 @@ package struct PluginSearchPath: Sendable {
         return String(cString: path)
     }
 
-    /// The files that may be plugins: `lib*.so` in the folders, and the named files; each real path once, in order of
-    /// their paths. A folder that is missing has none.
+    /// The files that may be plugins: `lib*.so` in the folders, and the named files; each real path once, ordered by
+    /// path. A missing folder has none.
     package func candidates() -> [Candidate] {
         var found: [String: Candidate] = [:]
         for place in places {
@@ -61,7 +61,7 @@ package struct PluginSearchPath: Sendable {
         return found.values.sorted { $0.path < $1.path }
     }
 
-    /// The names of libraries in a folder, and whether they are files and not, perhaps, links to them.
+    /// The names of libraries in a folder, and whether each is known to be a file rather than a link to one.
     private static func libraries(in folder: String) -> [(name: String, isFile: Bool)]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }

@@ -1,8 +1,8 @@
 internal import DurableFiles
 internal import LocalDataAPI
 
-/// Where a store keeps its values, as far as its options say: the files and folders that they name, and texts such as
-/// the name of a server. Numbers, choices and truth values are about how it works.
+/// Where a store keeps its values, as far as its options determine it: their files and folders, and texts such as a
+/// server's name. Numbers, choices and booleans only affect how the store works.
 struct StoreLocation: Sendable {
     private let paths: [String]
     private let texts: [String: ComponentOption.Value]
@@ -23,14 +23,14 @@ struct StoreLocation: Sendable {
         self.texts = texts
     }
 
-    /// Whether both have paths, which lead to the same files and folders, and the same texts. May wait.
+    /// Whether both have paths, these lead to the same files and folders, and the texts are equal. May wait.
     func isSame(as other: StoreLocation) -> Bool {
         !paths.isEmpty && texts == other.texts && paths.map(PathIdentity.init) == other.paths.map(PathIdentity.init)
     }
 }
 
 extension StorageNamespace {
-    /// Whether a store keeps the values of both in the same place, whatever the paths of the two. May wait.
+    /// Whether a store keeps the values of both in the same folder, whatever their paths. May wait.
     func keepsSameValues(as other: StorageNamespace) -> Bool {
         if self == other { return true }
         guard domain.utf8.elementsEqual(other.domain.utf8), let folder = directory, let second = other.directory else {

@@ -1,9 +1,10 @@
 internal import LocalDataAPI
 
-/// The part of a store whose values can change in one step: all of it, or one folder of a store that keeps them apart.
+/// The part of a store whose values can change in one step: the whole store, or one folder of a store that keeps
+/// folders apart.
 struct AtomicScope: Hashable, Sendable {
     let open: OpenStore
-    /// The folder, if the store keeps it by itself.
+    /// The folder, if the store keeps it apart.
     let directory: String?
 
     init(_ open: OpenStore, directory: String?) {
@@ -11,12 +12,12 @@ struct AtomicScope: Hashable, Sendable {
         self.directory = directory
     }
 
-    /// The one that a place is in.
+    /// The scope of a namespace.
     init(_ place: StorageNamespace, in open: OpenStore) {
         self.init(open, directory: open.store.properties.keepsFoldersApart ? place.directory : nil)
     }
 
-    /// Paths are bytes: one that is written with other characters of the same meaning is another.
+    /// Paths are compared as bytes: canonically equivalent characters are different.
     static func == (left: Self, right: Self) -> Bool {
         guard left.open === right.open else { return false }
         guard let folder = left.directory, let other = right.directory else {

@@ -4,16 +4,16 @@ internal import LocalDataAPI
 struct CatalogIndex: Sendable {
     private(set) var entries: [StorageAddress: AnyStorageKey] = [:]
     private(set) var catalogs: [String] = []
-    /// Keys that have no place under the present configuration, e.g. for lack of a default service, and why.
+    /// Keys without a namespace under this configuration, e.g. for lack of a default service, and why.
     private(set) var unplaced: [(key: AnyStorageKey, catalog: String, error: StorageError)] = []
     private var owners: [StorageAddress: String] = [:]
 
     /// The catalog that lists an address.
     func catalog(of address: StorageAddress) -> String? { owners[address] }
 
-    /// Adds a catalog's keys. One without a place here is no error before it is used.
+    /// Adds a catalog's keys. A key without a namespace is no error until it is used.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys in question; then nothing was added.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; then nothing was added.
     mutating func add(_ catalog: any StorageKeyCatalog, settings: HostSettings) throws(StorageError) {
         var added = entries
         let keys = catalog.allKeys

@@ -3,7 +3,7 @@ internal import LocalDataAPI
 extension CatalogManifest {
     /// Reads a manifest's file, of at most 16 MiB.
     ///
-    /// - Throws: `invalidConfiguration` naming the file.
+    /// - Throws: `invalidConfiguration` with the file.
     init(file path: String) throws(StorageError) {
         guard let data = HostFile.contents(of: path, ownedByUser: false, limit: 16 << 20) else {
             throw StorageError(

@@ -1,10 +1,10 @@
 package import LocalDataAPI
 
 extension HostSettings {
-    /// The place that a domain means here: defaults filled in, folders chosen.
+    /// The namespace of a domain under this configuration: with defaults filled in and folders chosen.
     ///
     /// - Throws: `invalidAppGroupIdentifier`, `keychainError` or `invalidUserDefaultsSuite` if an identifier is missing
-    ///   or not usable; `invalidAddress` for a folder that is no absolute path.
+    ///   or invalid; `invalidAddress` for a folder that is not an absolute path.
     package func place(of domain: StorageDomain) throws(StorageError) -> StorageNamespace {
         let place: StorageNamespace
         switch domain {
@@ -59,15 +59,16 @@ extension HostSettings {
                     hint: "use an absolute file URL")
             }
             let folder = Self.normalized(scope)
-            // A file of the plain domain stands in the folder itself, where other programs look for it. No name of a
-            // key is spelled with upper-case letters there, so the folders of other domains are never in its way.
+            // A file of the plain domain is in the folder itself, where other programs look for it. File names of keys
+            // there contain no upper-case letters, so they never collide with the folders of other domains.
             let own = domain == "fileSystem" ? folder : folder == "/" ? "/\(domain)" : "\(folder)/\(domain)"
             return StorageNamespace(domain: domain, scope: folder, directory: own)
         }
     }
 
-    /// Where values of an encrypted domain in a folder of the user's own stood before the domain had its own folder
-    /// there, and before two spellings of a path were one; the first is the latest. Empty for all other domains.
+    /// The earlier namespaces of values of an encrypted domain in a user's own folder: from before the domain had its
+    /// own folder there, and from before two spellings of a path were one. The latest comes first. Empty for all other
+    /// domains.
     func formerPlaces(of domain: StorageDomain) -> [StorageNamespace] {
         guard case .encryptedFileSystem(let directory) = domain, case .custom = directory,
             let place = try? place(of: domain)
@@ -80,7 +81,7 @@ extension HostSettings {
         return scopes.map { StorageNamespace(domain: domain.name, scope: $0, directory: $0) }
     }
 
-    /// An absolute path without `.`, `..`, and slashes that say nothing; symbolic links are not followed.
+    /// An absolute path without `.`, `..` and redundant slashes; symbolic links are not followed.
     private static func normalized(_ path: String) -> String {
         var names: [Substring.UTF8View] = []
         for name in Substring(path).utf8.split(separator: UInt8(ascii: "/")) {
@@ -94,7 +95,7 @@ extension HostSettings {
     }
 
     private var slashedSubDirectory: String { subDirectory.map { "/\($0)" } ?? "" }
-    /// Sets the folders of sub-directories apart from the files in the folder itself.
+    /// Distinguishes the folders of sub-directories from files in the folder itself.
     private var suffix: String { subDirectory.map { "@" + $0.split(separator: "/").joined(separator: "%2F") } ?? "" }
 
     private func group(_ identifier: String?) throws(StorageError) -> String {

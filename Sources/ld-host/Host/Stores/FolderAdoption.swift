@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// Brings encrypted values to their domain's own folder. They stood in the folder that the user names, where the plain
-/// domain's values stand too. Calls may wait.
+/// Moves encrypted values to their domain's own folder. They used to be in the folder that the user names, beside the
+/// plain domain's values. Calls may wait.
 struct FolderAdoption: Sendable {
     let snapshot: RouterSnapshot
     /// The store that serves the encrypted domain.
@@ -10,7 +10,7 @@ struct FolderAdoption: Sendable {
     let former: [StorageNamespace]
     let security: SecurityPolicy
 
-    /// `nil` if there is nothing to be brought: for all but encrypted domains in folders of the user's own.
+    /// `nil` if there is nothing to move: for all but encrypted domains in a user's own folder.
     init?(_ domain: StorageDomain, security: SecurityPolicy, in open: OpenStore, _ snapshot: RouterSnapshot) {
         former = snapshot.settings.formerPlaces(of: domain)
         guard !former.isEmpty, let place = try? snapshot.settings.place(of: domain) else { return nil }
@@ -20,9 +20,8 @@ struct FolderAdoption: Sendable {
         self.security = security
     }
 
-    /// Brings one value, if it is there and nothing is at its own place. What does not open is another domain's, or
-    /// cannot be told from it: it stays, and so does what is changed meanwhile. Nothing is removed before the copy was
-    /// read back.
+    /// Moves one value, if it exists and its new location is empty. A value that does not open, or may belong to
+    /// another domain, stays, and so does one that changes meanwhile. Nothing is removed before the copy was read back.
     func adopt(_ name: String) throws(StorageError) {
         for namespace in former {
             let old = StorageAddress(namespace, name: name)
@@ -43,7 +42,7 @@ struct FolderAdoption: Sendable {
         }
     }
 
-    /// The same for every name.
+    /// Moves all values.
     func adoptAll() throws(StorageError) {
         guard open.store.abilities.enumeration != nil else { return }
         for namespace in former {
@@ -56,7 +55,7 @@ struct FolderAdoption: Sendable {
         }
     }
 
-    /// How many values would be brought. Moves none.
+    /// The number of values that would be moved. Moves none.
     func count() throws(StorageError) -> Int {
         guard open.store.abilities.enumeration != nil else { return 0 }
         var names: Set<String> = []
@@ -76,7 +75,7 @@ struct FolderAdoption: Sendable {
         guard try !open.store.exists(target.handle) else { return false }
         for namespace in former {
             let handle = HeldHandle(open.store, try open.store.resolve(StorageAddress(namespace, name: name)))
-            // A value of the plain domain may be an envelope, too, by its key's policy.
+            // A value of the plain domain may be an envelope too, due to its key's policy.
             if try isEnvelope(handle), opens(StorageAddress(namespace, name: name)) { return true }
         }
         return false
@@ -107,7 +106,7 @@ struct FolderAdoption: Sendable {
 }
 
 extension StoreAccess {
-    /// Brings an encrypted value to its domain's own folder before it, or a plain one of the same name, is used.
+    /// Moves an encrypted value to its domain's own folder before it, or a plain one of the same name, is used.
     func adopt(_ key: KeyReference) async throws(StorageError) {
         let isEncrypted: Bool
         let domain: StorageDomain

@@ -3,20 +3,21 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// A file with a key: its bytes are the key, and only its owner can read it.
+/// A key file: its bytes are the key, and only its owner can read it.
 struct KeyFile: Sendable {
     let path: String
 
     private static let largest = 4096
     private static let smallest = 16
 
-    /// The key, or `nil` if there is no such file.
+    /// The key, or `nil` if the file does not exist.
     ///
-    /// - Throws: `permissionDenied` if others could read or change it, or it cannot be read; `corrupt` if it is no key.
+    /// - Throws: `permissionDenied` if others could read or change it, or it cannot be read; `corrupt` if it is not a
+    ///   key.
     func read() throws(StorageError) -> SecretBytes? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
-            // Anything else than its absence must not lead to a new key in its place.
+            // Only a missing file may be replaced by a new key.
             if errno == ENOENT { return nil }
             throw StorageError(
                 .permissionDenied, "the key file '\(path)' cannot be opened: \(String(cString: strerror(errno)))",
@@ -56,7 +57,7 @@ struct KeyFile: Sendable {
         return key
     }
 
-    /// Makes the file, durably. Called only where there is none.
+    /// Creates the file, durably. Call it only if there is none.
     func write(_ key: SecretBytes) throws(StorageError) {
         do {
             let slash = path.lastIndex(of: "/") ?? path.startIndex

@@ -3,26 +3,26 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Where a router gets key material from that it does not keep itself: providers that the app has registered, and
-/// descriptors that were opened for the program.
+/// Supplies key material that a router does not keep itself: from the app's registered providers, and from descriptors
+/// that were opened for the program.
 final class KeyMaterialProviders: Sendable {
     private let providers = Mutex<[KeyMaterialSource: any KeyMaterialProviding]>([:])
-    /// A descriptor is read once, and what it gave may be needed again when the configuration is changed.
+    /// A descriptor can be read only once, and its material may be needed again when the configuration changes.
     private let secrets = Mutex<[Int32: SecretBytes]>([:])
 
-    /// The least bytes that count as a key.
+    /// The smallest key in bytes.
     private static let smallest = 16
-    /// The most bytes that a descriptor may give.
+    /// The most bytes to read from a descriptor.
     private static let largest = 64 << 10
 
     func register(_ provider: any KeyMaterialProviding, for source: KeyMaterialSource) {
         providers.withLock { $0[source] = provider }
     }
 
-    /// Asks a provider. Nothing is kept: each call asks anew, so that the provider decides.
+    /// Calls a provider. Nothing is cached: the provider decides at each call.
     ///
-    /// - Throws: `securityApplicationFailed`, naming the source, if it is not registered, fails, or gives too little;
-    ///   `cancelled` if it gave up because its task was cancelled.
+    /// - Throws: `securityApplicationFailed` with the source if it is not registered, fails, or supplies too little;
+    ///   `cancelled` if it stopped because its task was cancelled.
     func material(
         of source: KeyMaterialSource, for name: String
     ) async throws(StorageError) -> SecretBytes {
@@ -53,7 +53,7 @@ final class KeyMaterialProviders: Sendable {
         return try material.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
     }
 
-    /// The same for a thread that may wait, which is never one of Swift's own pool.
+    /// Calls a provider and waits. For threads that may wait, which are never those of Swift's own pool.
     func materialNow(of source: KeyMaterialSource, for name: String) throws(StorageError) -> SecretBytes {
         let answer = Answer()
         let task = Task.detached { [self] in
@@ -72,9 +72,9 @@ final class KeyMaterialProviders: Sendable {
         return try result.get()
     }
 
-    /// All that a descriptor gives, read when it is first asked for. Waits for the end of what comes from there.
+    /// The whole content of a descriptor, read at the first use. Waits for its end.
     ///
-    /// - Throws: `securityApplicationFailed` if it cannot be read; `valueTooLarge` if it gives more than 64 KiB.
+    /// - Throws: `securityApplicationFailed` if it cannot be read; `valueTooLarge` if it has more than 64 KiB.
     func secret(ofDescriptor number: Int32) throws(StorageError) -> SecretBytes {
         try secrets.withLock { secrets throws(StorageError) in
             if let known = secrets[number] { return known }
@@ -84,7 +84,7 @@ final class KeyMaterialProviders: Sendable {
         }
     }
 
-    /// Forgets what descriptors gave; they give nothing more.
+    /// Forgets the content of descriptors, which cannot be read again.
     func forgetSecrets() { secrets.withLock { $0.removeAll() } }
 
     private static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// What resolving needs of a key, typed or not.
+/// The facts about a key, typed or not, that resolving it needs.
 struct KeyReference: Sendable {
     let name: String
     let domain: StorageDomain
@@ -9,7 +9,7 @@ struct KeyReference: Sendable {
     let owner: String
     let availability: PlatformAvailability
     let slot: KeyResolutionSlot
-    /// Where the value is, if that is not what the domain means here.
+    /// The value's namespace if it differs from the one that the domain resolves to.
     let place: StorageNamespace?
 
     @inline(__always)

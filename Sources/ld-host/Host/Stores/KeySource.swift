@@ -2,19 +2,19 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// Gets the key from where a store's configuration says it is. Everything may wait, some of it for a person.
+/// Gets the key of a sealed store from its configured source. Every call may wait, some of them for a person.
 struct KeySource: Sendable {
     let source: HostSettings.Sealing.Source
-    /// The store that is sealed, for questions and errors.
+    /// The sealed store, for prompts and errors.
     let store: String
-    /// Where the locks are that keep two stores from making one key twice.
+    /// The folder of the locks that keep two stores from creating the same key twice.
     let folder: String
     let crypto: LoadedCrypto
     let providers: KeyMaterialProviders
     /// A value of the keychain domain.
     let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
 
-    /// The key, or `nil` where it has not been made yet.
+    /// The key, or `nil` if it does not exist yet.
     func existing() throws(StorageError) -> SecretBytes? {
         switch source {
         case .keyFile(let path): return try KeyFile(path: path).read()
@@ -26,8 +26,8 @@ struct KeySource: Sendable {
         }
     }
 
-    /// The key for a ring that is being made: the one that is there, or a new one where keys are the host's business. A
-    /// passphrase that is typed has to be typed twice. Called with the ring's lock held alone.
+    /// The key for a new ring: the existing one, or a new one if the host manages the key. A typed passphrase must be
+    /// typed twice. Called with the ring's lock held exclusively.
     func first() throws(StorageError) -> SecretBytes {
         switch source {
         case .keyFile(let path):
@@ -63,7 +63,7 @@ struct KeySource: Sendable {
         }
     }
 
-    /// Why a ring that is there cannot be opened: its key is gone.
+    /// The error for an existing ring whose key is missing.
     var missing: StorageError {
         StorageError(
             .securityApplicationFailed,
@@ -75,7 +75,7 @@ struct KeySource: Sendable {
         try SecretBytes(count: 32) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
     }
 
-    /// Runs `body` while no other store looks for the same key, to make it if it is not there.
+    /// Runs `body` while no other store looks up or creates the same key.
     private func alone(
         _ lock: String, _ body: () throws(StorageError) -> SecretBytes
     ) throws(StorageError) -> SecretBytes {
@@ -109,7 +109,7 @@ struct KeySource: Sendable {
         return try passphrase(secret)
     }
 
-    /// What is typed or sent ends before its line end, if it has one; nothing is no passphrase.
+    /// Typed or piped input ends before its line end, if it has one; an empty passphrase is invalid.
     private func passphrase(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
         let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
         guard end > 0 else {

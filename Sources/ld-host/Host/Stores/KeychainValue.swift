@@ -3,19 +3,19 @@ internal import LocalDataAPI
 
 /// A value of the keychain domain, for the host's own keys.
 struct KeychainValue: Sendable {
-    /// The list of what the host keeps in the keychain.
+    /// The list of the host's values in the keychain.
     let list: RingList
     let service: String
     let account: String
     let value: SealedValue
 
-    /// The bytes, or `nil` if there are none. Lists what is found, since installations made some before there was a
-    /// list; where nothing can be written, it opens all the same.
+    /// The bytes, or `nil` if there are none. Adds a found value to the list, since older installations had no list; if
+    /// that cannot be written, the value is returned all the same.
     func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
         guard var data = try value.get() else { return nil }
         defer { data.resetBytes(in: 0..<data.count) }
         return try data.withBuffer { (bytes) throws(StorageError) in
-            // What only lies where the configuration looks for a ring is none.
+            // A value at the configured location of a ring need not be a ring.
             if let kind, kind != .ring || (try? KeyRingState(decoding: bytes, of: "")) != nil {
                 try? list.add(kind, service, account)
             }
@@ -23,7 +23,7 @@ struct KeychainValue: Sendable {
         }
     }
 
-    /// Stores the bytes, which are on the list before that.
+    /// Stores the bytes after adding them to the list.
     func save(_ bytes: SecretBytes, _ kind: RingList.Kind?) throws(StorageError) {
         if let kind { try list.add(kind, service, account) }
         var data = bytes.withBytes { Data($0) }

@@ -1,17 +1,15 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A value that is moved as it is, in pieces, so that no more than some of them are in memory whatever its size. Calls
-/// may wait.
+/// Moves a value unchanged, in pieces, so that only some of them are in memory. Calls may wait.
 struct LargeMove: Sendable {
-    /// The bytes from which on values are moved so.
+    /// The smallest size in bytes of a value that is moved this way.
     static let least: UInt64 = 1 << 20
 
     let source: SealedValue
     let destination: SealedValue
 
-    /// The size of a stored value that is so large that it is not to be in memory as a whole, as far as the store
-    /// tells; `nil` for any other.
+    /// The value's size if it exceeds 1 MiB and the store can stream it; otherwise `nil`.
     static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
         guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return nil }
         let size = try key.open.repeating { () throws(StorageError) in
@@ -20,11 +18,11 @@ struct LargeMove: Sendable {
         return size > least ? Int(clamping: size) : nil
     }
 
-    /// Copies the value. It takes its place as a whole, unless `attributes` or `check` throw before.
+    /// Copies the value. It replaces the destination as a whole, unless `attributes` or `check` throws before.
     ///
-    /// - Parameter isKept: Whether a value that comes to the destination meanwhile is to stay; up to the last moment,
-    ///   in which the store puts the copy in place.
-    /// - Throws: `busy` if one came.
+    /// - Parameter isKept: Whether to keep a value that someone else writes to the destination meanwhile, up to the
+    ///   moment when the store puts the copy in place.
+    /// - Throws: `busy` if there was one.
     func copy(attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
         try source.copy(
             to: destination, attributes: attributes,
@@ -35,13 +33,13 @@ struct LargeMove: Sendable {
             })
     }
 
-    /// Whether the destination has the bytes of the source.
+    /// Whether the destination has the source's bytes.
     func isInPlace() throws(StorageError) -> Bool {
         guard try source.store.exists(source.handle) else { return false }
         return try source.isEqual(to: destination)
     }
 
-    /// Removes the source if the destination has its bytes, and nobody changes it meanwhile.
+    /// Removes the source if the destination has its bytes and nobody changes it meanwhile.
     func removeSource(in open: OpenStore) throws(StorageError) -> Bool {
         try source.layers.whileStanding { () throws(StorageError) in try removeSourceWhileStanding(in: open) }
     }
@@ -59,7 +57,7 @@ struct LargeMove: Sendable {
 
     private static let attempts = 3
 
-    /// The same for a caller that keeps the source from being sealed again.
+    /// The same for a caller that blocks re-encryption of the source.
     func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
         guard open.store.abilities.transactions != nil else {
             return try open.alone { () throws(StorageError) in
@@ -69,7 +67,7 @@ struct LargeMove: Sendable {
         }
         let transaction = try open.store.begin()
         do throws(StorageError) {
-            // From here on a change of the source keeps the transaction from being committed.
+            // From here on, a change of the source makes the commit fail.
             _ = try open.store.remove(source.handle, in: transaction)
             guard try isInPlace() else {
                 open.store.rollback(transaction)

@@ -1,7 +1,7 @@
 package import LocalDataAPI
 
-/// Values of a domain in a store that does not serve it, so that nobody finds them there: what a change of the
-/// configuration leaves behind.
+/// Values of a domain in a store that does not serve it, so that no app finds them there: a change of the configuration
+/// left them behind.
 package struct LeftValues: Sendable {
     /// The store that holds them.
     package let store: String
@@ -9,15 +9,15 @@ package struct LeftValues: Sendable {
     package let serving: String
     /// The domain's name.
     package let domain: String
-    /// Where they are, in order.
+    /// Their namespaces, in order.
     package let places: [StorageNamespace]
-    /// How many there are; `nil` if they were not counted.
+    /// The number of values; `nil` if they were not counted.
     package let count: Int?
-    /// Whether an operator has said that they are to stay there.
+    /// Whether an operator has confirmed that they stay there.
     package let isAcknowledged: Bool
-    /// Whether other programs keep values in that store as well.
+    /// Whether other programs use that store too.
     private let isShared: Bool
-    /// Whether the serving store keeps what it gets.
+    /// Whether the serving store is persistent.
     private let isKept: Bool
 
     fileprivate init(
@@ -49,7 +49,7 @@ package struct LeftValues: Sendable {
         }
     }
 
-    /// What brings them to where they are found.
+    /// The command that moves them to the serving store.
     package var advice: String {
         guard isKept else {
             return
@@ -61,27 +61,27 @@ package struct LeftValues: Sendable {
             : "\(copy) --move"
     }
 
-    /// The same, and what has them stay where they are, so that nobody is told of them again.
+    /// The same, and the command that leaves them where they are and stops the report.
     var choice: String {
         "\(advice)\(isShared ? ". Then" : "; or leave them there"): ld-host store forget \(store) --domain \(domain)"
     }
 }
 
 extension RouterSnapshot {
-    /// The stores that may have values of domains that they do not serve: those of the configuration, and those that
-    /// have served here before.
+    /// The stores that may have values of domains that they do not serve: the configured ones, and those of earlier
+    /// configurations.
     fileprivate var holders: [StoreSlot] {
         let former = RouteHistory(settings.folders).stores.filter { slot(ofStore: $0) == nil }
         return stores + former.map(slotOrComponent)
     }
 
-    /// What is left in one store, by domain. May wait.
+    /// The values left in one store, by domain. May wait.
     func leftValues(in holder: StoreSlot) -> [LeftValues] {
-        // What cannot be opened is reported elsewhere.
+        // Other findings report a store that cannot be opened.
         (try? holder.openIfNeeded()).map { leftValues(in: $0) } ?? []
     }
 
-    /// What is left in an open store, by domain. May wait.
+    /// The values left in an open store, by domain. May wait.
     fileprivate func leftValues(in open: OpenStore, counted: Bool = false) -> [LeftValues] {
         guard open.store.abilities.enumeration != nil else { return [] }
         var found: [String: Set<StorageNamespace>] = [:]
@@ -102,17 +102,17 @@ extension RouterSnapshot {
         }
     }
 
-    /// What an open store, besides the one that serves it, has at an address. May wait.
+    /// The value at an address in an open store other than the serving one. May wait.
     fileprivate func leftValue(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> LeftValues? {
         let serving = try slot(for: address.place.domain)
-        // Two stores of one component keep a place with a folder of its own in the same folder.
+        // Two stores of one component keep a namespace with its own folder in the same folder.
         if address.place.directory != nil, open.component == serving.settings.component { return nil }
         let handle = HeldHandle(open.store, try open.store.resolve(address))
         guard try open.store.exists(handle.handle) else { return nil }
         return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place])
     }
 
-    /// The stores that may have values of a domain that another one serves. Nobody is asked to unlock a keychain for a
+    /// The stores that may have values of a domain that another one serves. Nobody has to unlock a keychain for a
     /// domain that keychains never serve.
     func holders(of domain: String?) -> [OpenStore] {
         holders.compactMap { slot in
@@ -124,14 +124,14 @@ extension RouterSnapshot {
 }
 
 extension StoreAccess {
-    /// What is left in stores that do not serve it, of one domain or of all, counted.
+    /// The values of one domain or of all that are in stores that do not serve it, counted.
     func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
         return try await inHolders(of: domain) { open in snapshot.leftValues(in: open, counted: true) }
             .filter { (domain == nil || $0.domain == domain) && !$0.isAcknowledged }
     }
 
-    /// What a look into each store that may have values of a domain, or of any, finds. One that does not answer has
-    /// nothing: what else is found is not kept from the caller.
+    /// Searches each store that may have values of a domain, or of any. A store that does not answer counts as empty,
+    /// so that the other results are available.
     private func inHolders(
         of domain: String?, _ look: @escaping @Sendable (OpenStore) throws(StorageError) -> [LeftValues]
     ) async throws(StorageError) -> [LeftValues] {
@@ -145,7 +145,7 @@ extension StoreAccess {
         return found
     }
 
-    /// The error for a value that is not stored where it is looked for. If another store has it, it says which one.
+    /// The error for a missing value. If another store has it, the error names that store.
     func notStored(_ key: AnyStorageKey) async -> StorageError {
         let (domain, name) = (key.descriptor.domain, key.descriptor.name)
         guard let left = try? await leftValues(of: key).first else {
@@ -158,7 +158,7 @@ extension StoreAccess {
             hint: left.advice)
     }
 
-    /// The stores, besides the one that serves its domain, that have a key's value.
+    /// The stores, other than the serving one, that have a key's value.
     private func leftValues(of key: AnyStorageKey) async throws(StorageError) -> [LeftValues] {
         let place = try snapshot.settings.place(of: key.descriptor.domain)
         let address = StorageAddress(place, name: key.descriptor.name)

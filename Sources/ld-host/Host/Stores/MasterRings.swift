@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// The rings whose keys seal the values of keys with an encryption policy. They are values of the keychain domain.
 ///
-/// A header names its ring unless that is the one of the defaults, so a change of `encryption.service` or
-/// `encryption.account` leaves what was sealed before as readable as it was. Only rings open that the configuration
-/// names, that is of the defaults, or that are on the keychain's list: anyone can write a header.
+/// A header names its ring unless that is the default ring. So after a change of `encryption.service` or
+/// `encryption.account`, earlier values stay readable. Only these rings open values: the configured one, the default
+/// one, and those on the keychain's list; anyone can write a header.
 final class MasterRings: Sendable {
-    /// The ring that seals what is written.
+    /// The ring that seals new values.
     let current: String?
     private let encryption: HostSettings.Encryption
     private let crypto: CryptoSlot
@@ -26,20 +26,20 @@ final class MasterRings: Sendable {
         current = Self.name(encryption.service, encryption.account)
     }
 
-    /// A ring by the name that headers have for it. May wait.
+    /// A ring by its name in headers. May wait.
     ///
-    /// - Throws: `cannotOpen` for one that is not to be trusted.
+    /// - Throws: `cannotOpen` for one that is not trusted.
     func ring(named name: String?) throws(StorageError) -> KeyRing {
         if let known = rings.withLock({ $0[name] }) { return known }
         let (service, account) = Self.parts(of: name)
         let keychain = try keychain(service, account)
-        // That of the defaults is never an app's value, and needs no entry.
+        // The default ring is never an app's value, and needs no entry.
         let kind: RingList.Kind? = name == nil ? nil : .ring
         if kind != nil, name != current, try keychain.list.kind(of: service, account) != .ring {
             throw StorageError(
                 .cannotOpen,
                 "the key ring '\(service)/\(account)' is not on this keychain's list of rings, and opens nothing",
-                // The names are the header's, which may be chosen for a shell to run them.
+                // The names are the header's, which an attacker may choose as shell commands.
                 hint: "only if you once set encryption.service and encryption.account to these names: "
                     + "ld-host keys adopt SERVICE/ACCOUNT")
         }
@@ -51,7 +51,7 @@ final class MasterRings: Sendable {
                 isLasting: keychain.value.place != nil,
                 load: { () throws(StorageError) in try keychain.load(kind) },
                 save: { (state) throws(StorageError) in try keychain.save(state, kind) }))
-        // Of two that come at once, both use the one that is kept.
+        // If two threads come at once, both use the ring that is kept.
         return rings.withLock { rings in
             if let known = rings[name] { return known }
             rings[name] = ring
@@ -69,9 +69,9 @@ final class MasterRings: Sendable {
             limit: DerivationLimit(style.derivation, iterations: encryption.iterations))
     }
 
-    /// The ring that a header asks for, which is not authentic yet.
+    /// The ring that a header names, which is not authentic yet.
     ///
-    /// - Throws: `cannotOpen` if no ring can have such a name, or it is not to be trusted.
+    /// - Throws: `cannotOpen` if no ring can have such a name, or it is not trusted.
     private func ring(named name: String?, opening address: StorageAddress) throws(StorageError) -> KeyRing {
         do throws(StorageError) { return try ring(named: name) } catch {
             switch error.code {
@@ -84,8 +84,7 @@ final class MasterRings: Sendable {
         }
     }
 
-    /// The rings that may have sealed something before the current one did: those on the list, and that of the
-    /// defaults. May wait.
+    /// The rings that may have sealed values before the current one: those on the list, and the default one. May wait.
     func earlier() throws(StorageError) -> [KeyRing] {
         var names: [String?] = current == nil ? [] : [nil]
         for entry in try list().entries() where entry.kind == .ring {
@@ -97,28 +96,28 @@ final class MasterRings: Sendable {
         return rings
     }
 
-    /// The list of rings of the keychain. May wait.
+    /// The keychain's list of rings. May wait.
     func list() throws(StorageError) -> RingList {
         let (service, account) = Self.parts(of: current)
         return try value(service, account).list
     }
 
-    /// What lies at an address of the keychain. May wait.
+    /// The value at a location of the keychain. May wait.
     func value(_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
         try keychain(service, account)
     }
 
-    /// Forgets the keys that are in memory.
+    /// Forgets the keys in memory.
     func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
 
-    /// What headers call a ring.
+    /// A ring's name in headers.
     static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
             service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount
         return isDefault ? nil : "\(service)\0\(account)"
     }
 
-    /// Where a ring lies that headers call so.
+    /// The location of a ring by its name in headers.
     static func parts(of name: String?) -> (service: String, account: String) {
         let parts = (name ?? "").split(separator: "\0", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {

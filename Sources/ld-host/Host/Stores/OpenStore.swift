@@ -1,17 +1,17 @@
 internal import LocalDataAPI
 
-/// An open store with the way that its calls take.
+/// An open store with the lane for its calls.
 final class OpenStore: Sendable {
     let name: String
     let store: LoadedStore
     let plugin: String
     let component: String
-    /// The same for all stores, of this process and others and whatever their names, that the same component serves
+    /// The store's identity: equal for all stores, in any process and under any name, that the same component serves
     /// with the same options.
     let identity: UInt64
-    /// The options that say where it keeps its values.
+    /// Where it keeps its values, according to its options.
     let location: StoreLocation
-    /// How values are sealed before the store gets them, if they are.
+    /// How values are sealed before they go to the store, if they are.
     let sealing: StoreSealing?
     private let lane: CallLane
 
@@ -30,28 +30,27 @@ final class OpenStore: Sendable {
         lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
     }
 
-    /// Whether it keeps its values where another one does, whatever the paths of the two. May wait.
+    /// Whether it keeps its values where another store does, whatever their paths. May wait.
     func keepsSameValues(as other: OpenStore) -> Bool {
         identity == other.identity || component == other.component && location.isSame(as: other.location)
     }
 
-    /// A place for rings to remember; `nil` if what is in it is gone with the process.
+    /// A location for rings to record; `nil` if its values are gone with the process.
     func sealedPlace(_ place: StorageNamespace) -> SealedPlace? {
         guard !isGoneWithProcess else { return nil }
         return SealedPlace(store: name, identity: identity, namespace: place)
     }
 
-    /// Whether it protects what it keeps: the host seals it, or it is a keychain by itself.
+    /// Whether it protects its values: the host seals them, or it is itself a keychain.
     var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
 
-    /// Whether what it keeps is in this process's memory alone.
+    /// Whether its values are only in this process's memory.
     var isGoneWithProcess: Bool { !store.properties.isDurable && !store.properties.isShared }
 
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
 
-    /// Whether calls that may wait for the disk are made on the caller's thread: the store never waits, or this thread
-    /// may.
+    /// Whether calls that may wait for the disk run on the caller's thread: the store never waits, or this thread may.
     var writesInline: Bool {
         switch store.properties.latency {
         case .memory: true
@@ -60,7 +59,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Reads inline where the store may be, on an I/O thread otherwise.
+    /// Reads inline if the store allows it, otherwise on an I/O thread.
     func read<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value

@@ -2,10 +2,10 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Carries pieces from a thread that hands them out to one that asks for them, one piece at a time. The memory between
-/// them is cleared at the end.
+/// Carries pieces from a thread that produces them to one that reads them, one piece at a time. Its buffer is cleared
+/// at the end.
 final class PiecePipe: @unchecked Sendable {
-    // Buffer, `offered` and `end` are the writer's until it signals `filled`, and the reader's until it signals
+    // Buffer, `offered` and `end` belong to the writer until it signals `filled`, and to the reader until it signals
     // `taken`.
     private let buffer: UnsafeMutableRawBufferPointer
     private let filled = IdleSemaphore()
@@ -13,12 +13,12 @@ final class PiecePipe: @unchecked Sendable {
     private let ended = IdleSemaphore()
     private var offered = 0
     private var end: Result<Void, StorageError>?
-    /// The reader's own: what it has not given yet of what it was offered.
+    /// The reader's own: the part of the piece that it has yet to return.
     private var rest: Range<Int> = 0..<0
     private var isAtEnd = false
     private let isClosed = Atomic<Bool>(false)
 
-    /// - Parameter size: Bytes that are to be expected, if that is known.
+    /// - Parameter size: The expected number of bytes, if known.
     init(size: Int?) { buffer = .allocate(byteCount: min(max(size ?? 1 << 18, 1), 1 << 20), alignment: 64) }
 
     deinit {
@@ -26,7 +26,7 @@ final class PiecePipe: @unchecked Sendable {
         buffer.deallocate()
     }
 
-    /// Hands a piece over and waits until it is taken; `false` if nobody asks any more.
+    /// Offers a piece and waits until it is taken; `false` if the reader has closed the pipe.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var bytes = bytes[...]
         while !bytes.isEmpty {
@@ -41,14 +41,14 @@ final class PiecePipe: @unchecked Sendable {
         return !isClosed.load(ordering: .acquiring)
     }
 
-    /// Says that no more comes, and why if it should have.
+    /// Announces the end, or the failure that caused it.
     func finish(_ failure: StorageError?) {
         end = failure.map { .failure($0) } ?? .success(())
         filled.signal()
         ended.signal()
     }
 
-    /// Fills a buffer; 0 at the end.
+    /// Fills a buffer; returns 0 at the end.
     func read(into target: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int {
         if rest.isEmpty, !isAtEnd {
             filled.waitForever()
@@ -65,7 +65,7 @@ final class PiecePipe: @unchecked Sendable {
         return count
     }
 
-    /// Asks for no more, and waits until the writer is done with what it reads.
+    /// Closes the pipe, and waits until the writer has finished its current read.
     func close() {
         isClosed.store(true, ordering: .releasing)
         taken.signal()

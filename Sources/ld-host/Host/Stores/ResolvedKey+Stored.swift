@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Values as stores keep them, for noticing whether they changed.
+/// Values as stores keep them, to detect changes.
 extension ResolvedKey {
-    /// The bytes in the store, sealed if they are; `nil` if there are none.
+    /// The bytes in the store, sealed or not; `nil` if there are none.
     func stored() async throws(StorageError) -> Data? {
         if let refusal = refusal { throw refusal }
         return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
@@ -11,9 +11,9 @@ extension ResolvedKey {
         }
     }
 
-    /// The same, for changes that follow from it.
+    /// The same, for changes that are based on it.
     ///
-    /// - Parameter views: One for each scope, added as they are needed.
+    /// - Parameter views: One view per scope, added on demand.
     func stored(_ views: inout [AtomicScope: StoreView]) async throws(StorageError) -> Data? {
         if let refusal = refusal { throw refusal }
         let scope = self.scope
@@ -26,7 +26,7 @@ extension ResolvedKey {
         return stored
     }
 
-    /// The value in bytes that a store keeps.
+    /// Opens a value from the bytes in a store.
     func opened(_ stored: Data) async throws(StorageError) -> Data {
         guard !layers.isEmpty else { return stored }
         let value = try await sealedValue()
@@ -35,7 +35,7 @@ extension ResolvedKey {
         }
     }
 
-    /// The hash of the bytes that a store keeps, whatever their size; `nil` if there are none.
+    /// The hash of the bytes in a store, whatever their size; `nil` if there are none.
     func mark() async throws(StorageError) -> UInt64? {
         try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
             try open.repeating { () throws(StorageError) in

@@ -42,7 +42,7 @@ extension ResolvedKey {
 
     func remove() async throws(StorageError) -> Bool {
         guard layers.isEmpty else {
-            // No key is needed for that.
+            // Removing needs no key.
             let value = sealedValue(layers)
             return try await open.wait("removing '\(address)'") { () throws(StorageError) in
                 try value.remove()
@@ -59,7 +59,7 @@ extension ResolvedKey {
         }
     }
 
-    /// The value behind its layers, with the key material that the app's providers supply.
+    /// The value behind its layers, with the key material from the app's providers.
     func sealedValue() async throws(StorageError) -> SealedValue {
         var layers = layers
         for (index, layer) in layers.enumerated() {
@@ -77,7 +77,7 @@ extension ResolvedKey {
 
     /// The stored value's attributes; `nil` if there is no value.
     ///
-    /// - Parameter deriving: Whether a key may be derived slowly for it.
+    /// - Parameter deriving: Whether a slow key derivation is allowed.
     func storedAttributes(deriving: Bool = true) async throws(StorageError) -> ValueAttributes? {
         if let refusal = refusal { throw refusal }
         guard layers.isEmpty else {
@@ -92,7 +92,7 @@ extension ResolvedKey {
         }
     }
 
-    /// What a store says of a corrupt value, with the value's address and the store's name.
+    /// Adds the value's address and the store's name to a store's error for a corrupt value.
     func naming(_ error: StorageError) -> StorageError {
         guard error.code == .corrupt else { return error }
         return StorageError(

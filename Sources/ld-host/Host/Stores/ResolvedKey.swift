@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A key as one snapshot of the configuration resolves it: an open store, a handle in it, and what was checked.
+/// A key resolved with one snapshot of the configuration: an open store, a handle in it, and the results of checks.
 final class ResolvedKey: KeyResolution, @unchecked Sendable {
     // Immutable; unchecked because the superclass is.
     let open: OpenStore
@@ -12,16 +12,16 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let address: StorageAddress
     /// The layers of sealing around the key's values, innermost first.
     let layers: [SealingLayer]
-    /// What is kept beside the key's values; `nil` for stores that keep nothing.
+    /// The attributes to keep beside the key's values; `nil` for stores that keep none.
     let attributes: ValueAttributes?
-    /// Why values can be neither read nor written here, if so.
+    /// Why values can be neither read nor written here, if they cannot.
     let refusal: StorageError?
-    /// Whether `get` and `exists` may be called right away, on the caller's thread.
+    /// Whether `get` and `exists` may be called immediately, on the caller's thread.
     let readsInline: Bool
-    /// Whether it is remembered that the key's value is written here; see ``PlaceHistory``.
+    /// Whether the location of the key's value has been recorded; see ``PlaceHistory``.
     let isNoted = Atomic(false)
-    /// Whether older data has been superseded if the key's value was set; see ``Supersession``. Others may only put it
-    /// there after that.
+    /// Whether older data is superseded if the key's value was set; see ``Supersession``. From then on, only others can
+    /// put older data there.
     let isSettled = Atomic(false)
 
     init(
@@ -44,7 +44,7 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
 }
 
 extension ResolvedKey {
-    /// Whether another key's value is this one's, by another path of its folder. May wait.
+    /// Whether another key has the same value, by another path of its folder. May wait.
     func isOtherPath(of other: ResolvedKey) -> Bool {
         target != other.target && address.name.utf8.elementsEqual(other.address.name.utf8)
             && open.keepsSameValues(as: other.open) && address.place.keepsSameValues(as: other.address.place)

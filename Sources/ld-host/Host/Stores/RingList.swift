@@ -2,17 +2,16 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// The key rings, and the keys of stores' rings, that the host has made or used in a keychain.
+/// The key rings, and the keys of stores' rings, that the host has created or used in a keychain.
 ///
-/// A value of the keychain domain is a ring because it is on this list, or because the configuration names it, and
-/// never because the header of an envelope says so: a header is not authentic before its key is known. What is on the
-/// list is neither read nor written as an app's value.
+/// A value of the keychain domain is a ring if it is on this list or configured, and never because an envelope's header
+/// says so: a header is not authentic before its key is known. Apps can neither read nor write the values on the list.
 ///
-/// The list lies in the keychain's own store, one value for each entry, sealed as everything in it, in a domain that
-/// cannot be configured. So it goes where the rings go: with a copy of the store and with its backup. One who could
+/// The list is in the keychain's own store, one value per entry, sealed like everything in it, in a domain that cannot
+/// be configured. So it goes wherever the rings go: with a copy of the store and with its backup. An attacker who could
 /// forge an entry could as well forge the rings. Entries are only added, so processes need no lock.
 struct RingList: Sendable {
-    /// What lies at an address of the keychain.
+    /// The kind of a listed value.
     enum Kind: String, Sendable {
         /// A ring whose keys seal values of keys with an encryption policy.
         case ring
@@ -20,7 +19,7 @@ struct RingList: Sendable {
         case storeKey = "store key"
     }
 
-    /// One address of the keychain.
+    /// A location in the keychain.
     struct Entry: Hashable, Sendable {
         let service: String
         let account: String
@@ -30,10 +29,10 @@ struct RingList: Sendable {
     private static let domain = HostSettings.ringListDomain
 
     let open: OpenStore
-    /// Where the locks of rings are.
+    /// The folder of the rings' locks.
     let folder: String
 
-    /// Whether a place is one of the list's.
+    /// Whether a namespace is the list's.
     static func holds(_ place: StorageNamespace) -> Bool { place.domain == domain }
 
     /// The path of a ring's lock, without an extension.
@@ -41,18 +40,18 @@ struct RingList: Sendable {
         "\(folder)/ring-\(StableHash.text(["keychain", identity, service, account]))"
     }
 
-    /// The path of the lock under which a store's key is made.
+    /// The path of the lock for creating a store's key.
     func keyFile(_ service: String, _ account: String) -> String {
         "\(folder)/key-\(StableHash.text(["key in keychain", identity, service, account])).lock"
     }
 
-    /// Whether this host has locked such a ring or key, which installations did before there was a list.
+    /// Whether this host has locked such a ring or key, which older installations did without a list.
     func wasLocked(_ service: String, _ account: String) -> Bool {
         HostFile.exists("\(ringFile(service, account)).lock") || HostFile.exists(keyFile(service, account))
     }
 
-    /// Whether there is an entry, or this host has locked such a ring or key. For keeping apps away; what is opened
-    /// takes ``kind(of:_:)``. May wait.
+    /// Whether there is an entry, or this host has locked such a ring or key. Only for keeping apps away; opening
+    /// values requires ``kind(of:_:)``. May wait.
     func keepsAppsAway(from service: String, _ account: String) throws(StorageError) -> Bool {
         if wasLocked(service, account) { return true }
         let handle = HeldHandle(open.store, try open.store.resolve(address(service, account)))
@@ -60,26 +59,26 @@ struct RingList: Sendable {
         return try open.store.exists(handle.handle)
     }
 
-    /// What the list has at an address; `nil` for nothing. May wait.
+    /// The kind of the entry for a location; `nil` if there is none. May wait.
     func kind(of service: String, _ account: String) throws(StorageError) -> Kind? {
         let entry = try value(service, account)
         return try open.repeating { () throws(StorageError) in try entry.get() }
             .flatMap { Kind(rawValue: String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// Adds an entry; fine if it is there. May wait.
+    /// Adds an entry; adding an existing one is fine. May wait.
     func add(_ kind: Kind, _ service: String, _ account: String) throws(StorageError) {
         guard try self.kind(of: service, account) == nil else { return }
         try value(service, account).set(Data(kind.rawValue.utf8), attributes: nil)
     }
 
-    /// Removes an entry, and what says that this host has used it. May wait.
+    /// Removes an entry, and the record that this host has used it. May wait.
     func remove(_ service: String, _ account: String) throws(StorageError) {
         _ = try value(service, account).remove()
         for path in ["\(ringFile(service, account)).lock", keyFile(service, account)] { unlink(path) }
     }
 
-    /// The accounts of a service that are on the list; none if the store cannot list what it holds. May wait.
+    /// The listed accounts of a service; empty if the store cannot list. May wait.
     func accounts(of service: String) throws(StorageError) -> Set<String> {
         guard open.store.abilities.enumeration != nil else { return [] }
         return try open.repeating { () throws(StorageError) in
@@ -92,7 +91,7 @@ struct RingList: Sendable {
         }
     }
 
-    /// All entries, in order of services and accounts; none if the store cannot list what it holds. May wait.
+    /// All entries, ordered by service and account; empty if the store cannot list. May wait.
     func entries() throws(StorageError) -> [Entry] {
         guard open.store.abilities.enumeration != nil else { return [] }
         var services: Set<String> = []

@@ -2,16 +2,16 @@ internal import LocalDataAPI
 
 /// How a key's values are protected here.
 struct Protection: Sendable {
-    /// What becomes of a policy.
+    /// How a policy is applied.
     enum Outcome: Sendable {
-        /// It is applied to every value, by these layers, innermost first.
+        /// These layers apply it to every value, innermost first.
         case layers([SealingLayer])
-        /// It cannot be applied: values are neither read nor written.
+        /// It cannot be applied: values can be neither read nor written.
         case refused(StorageError)
     }
 
     var outcome: Outcome
-    /// What of the policy cannot be enforced and is served all the same, because the configuration says so.
+    /// The part of the policy that cannot be enforced but is accepted, because the configuration calls it advisory.
     var advisory: String?
 }
 
@@ -34,16 +34,16 @@ extension RouterSnapshot {
         }
     }
 
-    /// The encryption that a policy asks for; `nil` for none.
+    /// The encryption that a policy demands; `nil` for none.
     private func encryption(for security: SecurityPolicy, in domain: String) -> SecurityPolicy.EncryptionPolicy? {
         switch security {
         case .encrypted(let policy): policy
-        // Whatever the key says, this domain encrypts.
+        // Whatever the key's policy, this domain encrypts.
         case .none, .keychain: domain == "encryptedFileSystem" ? .recommended : nil
         }
     }
 
-    /// What of a policy is not enforced, if the configuration bears it.
+    /// The part of a policy that is not enforced, if the configuration accepts that.
     ///
     /// - Throws: `securityApplicationFailed` if it does not.
     private func advisory(
@@ -71,7 +71,7 @@ extension RouterSnapshot {
             }
             advisory.append("'\(control.rawValue)' is not asked for")
         }
-        // What is to be readable always is not less protected by a keychain that is locked at times.
+        // A keychain that is sometimes locked protects values for `always` no less.
         let enforced = properties.enforcedAccessibilities.union([.always, .alwaysThisDeviceOnly])
         if !enforced.contains(accessibility) {
             guard settings.isAccessibilityAdvisory else {
@@ -143,15 +143,15 @@ extension RouterSnapshot {
             hint: hint)
     }
 
-    /// Whether an address of an open store is one of the host's own: a key ring, the key of a store's ring, or an entry
-    /// of the list of those. May wait.
+    /// Whether an address of an open store belongs to the host: a key ring, the key of a store's ring, or an entry of
+    /// the list of rings. May wait.
     func isReserved(_ address: StorageAddress, in open: OpenStore) throws(StorageError) -> Bool {
         if isConfigured(address) || RingList.holds(address.place) { return true }
         guard address.place.domain == "keychain" else { return false }
         return try list(in: open).keepsAppsAway(from: address.place.scope, address.name)
     }
 
-    /// Tells the names of a place that are the host's own, as of now. May wait.
+    /// Returns a function that recognizes the host's own names in a namespace, as of now. May wait.
     func reservedNames(
         in place: StorageNamespace, of open: OpenStore
     ) throws(StorageError) -> @Sendable (String) -> Bool {
@@ -166,7 +166,7 @@ extension RouterSnapshot {
 
     private func list(in open: OpenStore) -> RingList { RingList(open: open, folder: settings.folders.rings) }
 
-    /// Whether the configuration says that an address is one of the host's own.
+    /// Whether the configuration reserves an address for the host.
     func isConfigured(_ address: StorageAddress) -> Bool {
         guard address.place.domain == "keychain" else { return false }
         func isKey(_ service: String, _ account: String) -> Bool {

@@ -1,20 +1,20 @@
 internal import LocalDataAPI
 
 /// One state of a router: settings, stores and registered keys. Immutable, and never freed once published, not even
-/// with its router, so that readers need no lock and no count.
+/// with its router, so that readers need no lock and no reference count.
 final class RouterSnapshot: Sendable {
     let settings: HostSettings
     let registry: PluginRegistry
-    /// The keys that the app registered; only these may be used, if there are any.
+    /// The keys that the app registered; if there are any, no others may be used.
     let catalog: CatalogIndex?
-    /// The keys that manifests describe, for tools.
+    /// The keys in manifests, for tools.
     let described: CatalogIndex
     let log: any StorageLogHandler
     let crypto: CryptoSlot
     /// The rings of keys with an encryption policy.
     let rings: MasterRings
     let providers: KeyMaterialProviders
-    /// The migration packs, opened when something may have to be migrated.
+    /// The migration packs, opened when a migration may be needed.
     let packs: [PackSlot]
     private let opener: StoreOpener
     private let slots: [String: StoreSlot]
@@ -42,7 +42,7 @@ final class RouterSnapshot: Sendable {
 
     /// The store that serves a domain.
     ///
-    /// - Throws: `invalidConfiguration` if no store is mapped to it.
+    /// - Throws: `invalidConfiguration` if it has none.
     func slot(for domain: String) throws(StorageError) -> StoreSlot {
         guard let route = settings.routes[domain], let slot = slots[route.store.name] else {
             let known = settings.routes.keys.sorted().joined(separator: ", ")
@@ -56,7 +56,7 @@ final class RouterSnapshot: Sendable {
     /// A store that the configuration defines or maps a domain to.
     func slot(ofStore name: String) -> StoreSlot? { slots[name] }
 
-    /// The same, or else the component of that name with its defaults.
+    /// A configured store, or else the component of that name with its defaults.
     func slotOrComponent(_ name: String) -> StoreSlot {
         if let slot = slots[name] { return slot }
         let store = HostSettings.Store(
@@ -66,6 +66,6 @@ final class RouterSnapshot: Sendable {
         return opener.slot(for: store, keychain: nil)
     }
 
-    /// Every store that the configuration defines or maps a domain to, in order of their names.
+    /// Every store that the configuration defines or maps a domain to, ordered by name.
     var stores: [StoreSlot] { slots.values.sorted { $0.settings.name < $1.settings.name } }
 }

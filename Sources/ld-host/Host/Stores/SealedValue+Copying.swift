@@ -5,12 +5,12 @@ extension SealedValue {
     /// Copies the value, in bounded memory if both stores stream.
     ///
     /// - Parameters:
-    ///   - attributes: What the store is to keep beside it.
-    ///   - sealed: What the envelopes are to carry; the same if `nil`.
-    ///   - size: How many bytes have to arrive, if that is known.
-    ///   - pass: Given each piece that is copied.
-    ///   - check: Called when all has been read and before it takes effect; what it throws keeps it from that.
-    /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target has its old value.
+    ///   - attributes: The attributes that the store keeps beside it.
+    ///   - sealed: The attributes in the envelopes; the same if `nil`.
+    ///   - size: The expected number of bytes, if known.
+    ///   - pass: Called with each copied piece.
+    ///   - check: Called when everything has been read, before the copy takes effect; an error cancels the copy.
+    /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target keeps its old value.
     func copy(
         to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil,
         passing pass: (UnsafeRawBufferPointer) -> Void = { _ in }, ifHolds check: () throws(StorageError) -> Void = {}
@@ -33,7 +33,7 @@ extension SealedValue {
                     let count = try pipe.read(into: buffer)
                     copied += count
                     pass(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    // Before the end is written: what is not all of the value must not take its place.
+                    // Before the end is written: a partial value must not replace the target.
                     guard count > 0 || copied == size ?? copied else {
                         throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value were read again")
                     }
@@ -46,7 +46,7 @@ extension SealedValue {
         }
     }
 
-    /// Whether another place has the same bytes.
+    /// Whether another location has the same bytes.
     func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
         try withPipe(nil) { (pipe) throws(StorageError) in
             let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
@@ -76,12 +76,12 @@ extension SealedValue {
         }
     }
 
-    /// Lends a pipe that a thread of its own reads the value into.
+    /// Lends a pipe into which a separate thread reads the value.
     private func withPipe<Result>(
         _ size: Int?, _ body: (PiecePipe) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         let pipe = PiecePipe(size: size)
-        // Not one of the pool's threads: all of them may be waiting for a ring that is held by the caller.
+        // Not a thread of the pool: all of them may be waiting for a ring that the caller holds.
         try onOwnThread {
             do throws(StorageError) {
                 let found = try read(.chunks) { pipe.write($0) }

@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// How much of a value is verified before its first byte is handed out.
+/// How much of a value is verified before its first byte is passed on.
 public enum StreamVerification: Sendable {
-    /// All of it, in a first pass; a second one hands it out.
+    /// All of it, in a first pass; a second one passes it on.
     case whole
-    /// The chunk that is handed out, with all before it: a value that was cut or changed further on is noticed there,
-    /// after its beginning has been handed out.
+    /// Each chunk with all before it: if the value was truncated or changed further on, that is only noticed there,
+    /// after its beginning was passed on.
     case chunks
 }
 
 extension SealedValue {
-    /// Hands out the value in pieces, in order, until `body` returns `false`; `false` if there is none.
+    /// Passes the value in pieces, in order, until `body` returns `false`; `false` if there is none.
     ///
-    /// - Throws: `cannotOpen`, before anything was handed out unless only chunks are verified, or the value was changed
-    ///   between the two passes; `busy` if it kept being replaced between them.
+    /// - Throws: `cannotOpen`, before anything was passed on, unless only chunks are verified or the value was changed
+    ///   between the two passes; `busy` if it was repeatedly replaced between them.
     func read(
         _ verification: StreamVerification, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
@@ -40,11 +40,11 @@ extension SealedValue {
         return headers.map { ($0.inner, size) }
     }
 
-    /// What is known of the value: what its innermost envelope carries, of which the first chunk is verified, and what
-    /// the store tells of size and time; `nil` if there is no value.
+    /// The value's attributes: those in its innermost envelope, whose first chunk is verified, and the store's size and
+    /// time; `nil` if there is no value.
     ///
-    /// - Parameter deriving: Whether to make a slow derivation; if not, only size and time are given of a value that
-    ///   needs one.
+    /// - Parameter deriving: Whether a slow derivation is allowed; if not, a value that needs one has only size and
+    ///   time.
     func attributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         let kept = store.abilities.attributes == nil ? nil : try store.attributes(of: handle)
         guard !layers.isEmpty else {
@@ -64,10 +64,10 @@ extension SealedValue {
     /// Reads and opens the value once.
     ///
     /// - Parameters:
-    ///   - only: The salt of the record that is to be read; another one is not handed out.
-    ///   - deriving: Whether to make a slow derivation; if not, a value that needs one is neither opened nor verified.
-    /// - Returns: The outermost and the innermost header, or `nil` if there is no value, or another one than was asked
-    ///   for.
+    ///   - only: The salt of the record to read; other records are not passed on.
+    ///   - deriving: Whether a slow derivation is allowed; if not, a value that needs one is neither opened nor
+    ///     verified.
+    /// - Returns: The outermost and the innermost header, or `nil` if there is no value, or another one than requested.
     private func pass(
         only expected: Data?, deriving: Bool = true, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
@@ -77,7 +77,7 @@ extension SealedValue {
         let openers = layers.reversed().enumerated().map { index, layer in
             EnvelopeOpener(layer.envelope) { (header) throws(StorageError) in
                 if index == 0, let expected, header.salt != expected { isOther = true }
-                // Thrown before the first chunk is opened, and of no concern to anyone.
+                // Thrown before the first chunk is opened, and handled by the caller.
                 if isOther { throw StorageError(.busy) }
                 if !deriving, header.derivation.isSlow {
                     slow = header
@@ -103,7 +103,7 @@ extension SealedValue {
         return (outer, inner)
     }
 
-    /// Pushes pieces through openers, outermost first.
+    /// Passes pieces through openers, outermost first.
     private static func chain(
         _ openers: ArraySlice<EnvelopeOpener>, _ body: @escaping (UnsafeRawBufferPointer) -> Bool,
         _ fail: @escaping (StorageError) -> Void
@@ -118,7 +118,7 @@ extension SealedValue {
         }
     }
 
-    /// Ends the openers, outermost first: each hands its last chunk to the ones behind it.
+    /// Ends the openers, outermost first: each passes its last chunk to the next ones.
     private static func finish(
         _ openers: ArraySlice<EnvelopeOpener>, _ body: @escaping (UnsafeRawBufferPointer) -> Bool,
         _ fail: @escaping (StorageError) -> Void
@@ -132,7 +132,7 @@ extension SealedValue {
                 return goesOn
             }
         } catch { return fail(error) }
-        // Who failed, or was told to stop, has not had all of its last chunk.
+        // An opener that failed or was stopped has not passed on all of its last chunk.
         if goesOn { finish(openers.dropFirst(), body, fail) }
     }
 }

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The value of one address of a store, behind its layers of sealing. Calls may wait, where nothing else is said.
+/// The value of one address of a store, behind its layers of sealing. Calls may wait unless stated otherwise.
 struct SealedValue: Sendable {
     let store: LoadedStore
     let handle: StoreHandle
     /// Innermost first: the first one seals the value itself.
     let layers: [SealingLayer]
-    /// Remembered by the rings of the layers before anything is sealed; `nil` if it does not outlive the process.
+    /// The layers' rings record it before they seal anything; `nil` if the value does not outlive the process.
     let place: SealedPlace?
     /// Keeps the handle valid.
     let owner: any AnyObject & Sendable
@@ -17,10 +17,11 @@ struct SealedValue: Sendable {
         try store.get(handle).map { (data) throws(StorageError) in try open(data) }
     }
 
-    /// The value in bytes that the store keeps.
+    /// Opens the bytes that the store keeps.
     func open(_ stored: Data) throws(StorageError) -> Data { try opened(stored).value }
 
-    /// The same, with the header of the innermost envelope; `nil` without layers.
+    /// Opens the bytes that the store keeps, and returns the header of the innermost envelope too; `nil` without
+    /// layers.
     func opened(_ stored: Data) throws(StorageError) -> (value: Data, header: EnvelopeHeader?) {
         var (data, inner): (Data, EnvelopeHeader?) = (stored, nil)
         for layer in layers.reversed() {
@@ -29,7 +30,8 @@ struct SealedValue: Sendable {
         return (data, inner)
     }
 
-    /// The value if it can be had without waiting. The outer `nil` means that it cannot, the inner that there is none.
+    /// The value if it is available without waiting. The outer `nil` means that it is not, the inner that there is no
+    /// value.
     func getAtOnce() throws(StorageError) -> Data?? {
         guard var data = try store.get(handle) else { return .some(nil) }
         for layer in layers.reversed() {
@@ -47,9 +49,9 @@ struct SealedValue: Sendable {
         }
     }
 
-    /// A value in the bytes that the store is to keep.
+    /// Seals a value into the bytes that the store will keep.
     ///
-    /// - Parameter keys: Those that the layers lend.
+    /// - Parameter keys: The keys that the layers lend.
     func sealed(
         _ value: Data, under keys: [EnvelopeKey], attributes: ValueAttributes?
     ) throws(StorageError) -> Data {
@@ -60,7 +62,7 @@ struct SealedValue: Sendable {
         return data
     }
 
-    /// Seals a value and stores it if what a view has read is still so; the view is used up.
+    /// Seals a value and stores it if a view is still current; the view cannot be used again.
     ///
     /// - Returns: Whether it was; if not, nothing has changed.
     func set(_ value: Data, attributes: ValueAttributes?, in view: StoreView) throws(StorageError) -> Bool {
@@ -70,11 +72,11 @@ struct SealedValue: Sendable {
         }
     }
 
-    /// Seals a value that comes in pieces and stores it, in bounded memory if the store streams.
+    /// Seals a value that arrives in pieces and stores it, in bounded memory if the store streams.
     ///
     /// - Parameters:
-    ///   - attributes: What the store keeps.
-    ///   - sealed: What the envelopes carry; the same if `nil`.
+    ///   - attributes: The attributes that the store keeps.
+    ///   - sealed: The attributes in the envelopes; the same if `nil`.
     func write(
         attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
         from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
@@ -98,7 +100,7 @@ struct SealedValue: Sendable {
 }
 
 extension SealedValue {
-    /// The value at an address, whose handle is given back with the last copy of this.
+    /// The value at an address, whose handle is released with the last copy of this.
     init(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) {
         let held = HeldHandle(open.store, try open.store.resolve(address))
         self.init(

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// One seal around the values of an address: by a key's policy, or by the store that keeps them.
+/// One seal around the values of an address: by a key's policy, or by their store.
 final class SealingLayer: Sendable {
-    /// Where its keys come from.
+    /// The source of its keys.
     enum Keys: Sendable {
         /// A ring, and the rings that headers name.
         case ring(KeyRing, named: @Sendable (String?) throws(StorageError) -> KeyRing)
-        /// Material that a provider of the app's supplies for each call.
+        /// Material that one of the app's providers supplies for each call.
         case external(KeyMaterialSource, keyName: String, of: KeyMaterialProviders)
         /// Material that was supplied for this call.
         case supplied(EnvelopeKey)
@@ -16,7 +16,7 @@ final class SealingLayer: Sendable {
     let keys: Keys
     let envelope: Envelope
     let style: EnvelopeStyle
-    /// What a header's derivation may cost; `nil` for what the specification allows.
+    /// The highest cost of a header's derivation; `nil` for the specification's limit.
     let limit: DerivationLimit?
 
     init(keys: Keys, envelope: Envelope, style: EnvelopeStyle, limit: DerivationLimit? = nil) {
@@ -26,7 +26,7 @@ final class SealingLayer: Sendable {
         self.limit = limit
     }
 
-    /// Finds the key that a header asks for. May wait.
+    /// Finds the key that a header names. May wait.
     func find(_ header: EnvelopeHeader) throws(StorageError) -> EnvelopeKey {
         try limit?.check(header.derivation, at: envelope.context.address)
         return switch keys {
@@ -39,7 +39,7 @@ final class SealingLayer: Sendable {
         }
     }
 
-    /// Whether a header's key can be had, and its derivation be made, without holding the caller up.
+    /// Whether a header's key and derivation are available without blocking the caller.
     func opensAtOnce(_ header: EnvelopeHeader) -> Bool {
         guard !header.derivation.isSlow else { return false }
         switch keys {
@@ -56,7 +56,7 @@ final class SealingLayer: Sendable {
 }
 
 extension Collection<SealingLayer> {
-    /// Lends the keys that seal, innermost layer first, until `body` has stored what it sealed. May wait.
+    /// Lends the sealing keys, innermost layer first, until `body` has stored what it sealed. May wait.
     ///
     /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
     func whileSealing<Result>(
@@ -74,7 +74,7 @@ extension Collection<SealingLayer> {
         }
     }
 
-    /// Keeps the rings from being changed, and values from being sealed anew, while `body` runs. May wait.
+    /// Blocks changes of the rings and re-encryption while `body` runs. May wait.
     func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let layer = first else { return try body() }
         guard case .ring(let ring, _) = layer.keys else { return try dropFirst().whileStanding(body) }

@@ -1,7 +1,7 @@
-/// Identifies a configured store across snapshots, so that one that is configured as before stays open.
+/// Identifies a configured store across snapshots, so that a store whose configuration is unchanged stays open.
 struct SlotKey: Hashable {
     private let store: HostSettings.Store
-    /// Of stores that are sealed with a key from the keychain.
+    /// For stores that are sealed with a key from the keychain.
     private let keychain: HostSettings.Store?
     private let keyLength: Int?
     private let provider: String?

@@ -1,16 +1,16 @@
 public import LocalDataAPI
 
-/// Some of what is stored: what listing, exporting, watching and auditing are asked for.
+/// Selects values for listing, exporting, watching and auditing.
 public enum StorageSelection: Hashable, Sendable {
     /// Every domain that a store serves.
     case everything
     /// A domain by its name, with all its scopes.
     case domain(String)
-    /// One scope of a domain, and of that the names that start with a prefix.
+    /// One scope of a domain, limited to names that start with a prefix.
     case scope(StorageDomain, prefix: String = "")
 
-    /// `DOMAIN` for all scopes of a domain, `DOMAIN:SCOPE` for one, and what addresses start with for some in one:
-    /// `DOMAIN/` is the scope that a key has that names none, such as the unnamed suite of `userDefaults`.
+    /// Parses `DOMAIN` for all scopes of a domain, `DOMAIN:SCOPE` for one, or the beginning of addresses in one scope:
+    /// `DOMAIN/` is the scope of keys that name none, such as the unnamed suite of `userDefaults`.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public init(_ text: String) throws(StorageError) {
@@ -20,7 +20,7 @@ public enum StorageSelection: Hashable, Sendable {
             parts.scope == nil && parts.name == nil ? .domain(parts.domain) : .scope(domain, prefix: parts.name ?? "")
     }
 
-    /// The one domain that it is of; `nil` for all.
+    /// The selected domain; `nil` for all.
     public var domain: String? {
         switch self {
         case .everything: nil

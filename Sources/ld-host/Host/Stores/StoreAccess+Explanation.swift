@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension StoreAccess {
-    /// Which store, component and plugin serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
+    /// The store, component and plugin that serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
     /// named in FILE:3`.
     func explanation(of domain: String) async throws -> String {
         guard let route = snapshot.settings.routes[domain] else {

@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 
-/// What stores hold.
+/// Listing what stores hold.
 extension StoreAccess {
-    /// Hands out the names that are stored in a domain, ascending by their UTF-8 bytes, in pages.
+    /// The names stored in a domain, ascending by their UTF-8 bytes, in pages.
     ///
     /// - Parameters:
-    ///   - domain: Whose names.
+    ///   - domain: The domain.
     ///   - prefix: Only names that start with it.
     ///   - after: Only names after this one.
     ///   - limit: The most names; `nil` for all.
@@ -22,7 +22,7 @@ extension StoreAccess {
             let isReserved = try snapshot.reservedNames(in: place, of: open)
             var names: [String] = []
             var after = after
-            // Names of the host's own are left out, and others asked for in their place.
+            // Replaces the host's own names by further ones.
             while names.count != limit {
                 let wanted = limit.map { $0 - names.count }
                 var found = 0
@@ -38,7 +38,7 @@ extension StoreAccess {
         }
     }
 
-    /// Hands out the same names one after the other, with memory for one page of them.
+    /// Passes the same names one by one, holding one page of them in memory.
     ///
     /// - Throws: `unsupported` if the store cannot list; what `body` throws.
     func forEachName(
@@ -54,16 +54,16 @@ extension StoreAccess {
 
     private static var namesAtOnce: Int { 10_000 }
 
-    /// The domains, with their scopes, that hold values: those that their stores know of, and of folders of the host's
-    /// choosing those that the configuration names.
+    /// The domains, with their scopes, that hold values: those that their stores list, and those in folders of the
+    /// host's choice that the configuration names.
     ///
-    /// - Returns: The domains in order of their addresses, and the errors of stores that could not be asked.
+    /// - Returns: The domains ordered by address, and the errors of stores that could not list.
     func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
         let (domains, failures) = try await populatedDomains(besides: [])
         return (domains, failures.map(\.error))
     }
 
-    /// The same of one domain, in all its scopes.
+    /// The scopes of one domain that hold values.
     ///
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
@@ -77,7 +77,7 @@ extension StoreAccess {
         return try await places(of: name).values.sorted { $0.description < $1.description }
     }
 
-    /// The same, without asking some stores.
+    /// The same, skipping some stores.
     ///
     /// - Returns: Each error with the name of its store.
     func populatedDomains(
@@ -88,7 +88,7 @@ extension StoreAccess {
         var silent = others
         for domain in snapshot.settings.routes.keys.sorted() {
             let store = snapshot.settings.routes[domain]?.store.name ?? ""
-            // A store that did not answer once is not waited for again.
+            // Does not wait again for a store that has already timed out.
             guard !silent.contains(store) else { continue }
             do throws(StorageError) {
                 found.merge(try await places(of: domain)) { first, _ in first }
@@ -100,7 +100,7 @@ extension StoreAccess {
         return (found.values.sorted { $0.description < $1.description }, failures)
     }
 
-    /// The scopes of a domain that hold values, in order of their bytes; none if the store cannot list them.
+    /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
     func populatedScopes(of domain: String) async throws -> [String] {
         let places = try await places(of: domain).keys
         return Set(places.map(\.scope)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -127,7 +127,7 @@ extension StoreAccess {
         return places
     }
 
-    /// The places of a domain that its store lists; none if it cannot.
+    /// The namespaces of a domain that its store lists; empty if it cannot list.
     func listedPlaces(
         of domain: String
     ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
@@ -147,12 +147,12 @@ extension StoreAccess {
             places.map { ($0, known[$0] ?? snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The scopes of a selection that hold values, with the prefix of the names that are selected there.
+    /// The scopes of a selection that hold values, with the prefix of the selected names.
     ///
-    /// Folders of the user's own choosing, which stores do not list, are selected by their addresses alone.
+    /// The user's own folders, which stores do not list, can be selected only by address.
     ///
-    /// - Returns: The scopes in order of their addresses, and the errors of stores that could not be asked.
-    /// - Throws: What keeps a selected domain from being listed.
+    /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
+    /// - Throws: Why a selected domain cannot be listed.
     func scopes(
         of selection: StorageSelection
     ) async throws -> (scopes: [(domain: StorageDomain, prefix: String)], failures: [StorageError]) {
@@ -167,7 +167,7 @@ extension StoreAccess {
 }
 
 extension HostSettings {
-    /// The places of a domain that the configuration alone determines, with the domain that each is.
+    /// The namespaces of a domain that the configuration alone determines, with their domains.
     func knownDomains(named name: String) -> [StorageNamespace: StorageDomain] {
         let candidates: [StorageDomain] =
             switch name {
@@ -186,7 +186,7 @@ extension HostSettings {
         return places
     }
 
-    /// The domain that a place found in a store is.
+    /// The domain of a namespace that a store listed.
     func domain(of place: StorageNamespace) -> StorageDomain {
         let suffix = subDirectory.map { "/\($0)" } ?? ""
         let scope = place.scope.hasSuffix(suffix) ? String(place.scope.dropLast(suffix.count)) : place.scope

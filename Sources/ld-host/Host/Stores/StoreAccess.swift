@@ -5,19 +5,19 @@ internal import LocalDataAPI
 struct StoreAccess: Sendable {
     let snapshot: RouterSnapshot
 
-    /// The key's open store and handle, found once for each snapshot.
+    /// The key's open store and handle, resolved once per snapshot.
     ///
-    /// - Throws: Whatever keeps the key from being used here: its address, a catalog, the device's role, the
-    ///   configuration, or a store that cannot be opened.
+    /// - Throws: Why the key cannot be used here: its address, a catalog, the device's role, the configuration, or a
+    ///   store that cannot be opened.
     func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved }
         let resolved = try await resolution(of: key, mustBeListed: true)
-        // What is refused may be in order the next time.
+        // A refused key may be usable the next time.
         if resolved.refusal == nil { key.slot.add(resolved) }
         return resolved
     }
 
-    /// The same for a key that need be in no catalog, such as the one that data is migrated from.
+    /// Resolves a key that need not be in a catalog, such as the source of a migration.
     func resolveUnlisted(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved }
         return try await resolution(of: key, mustBeListed: false)
@@ -57,7 +57,7 @@ struct StoreAccess: Sendable {
             attributes: attributes, refusal: refusal)
     }
 
-    /// How values at an address are protected. Only for what needs no layer is this known without a wait.
+    /// How values at an address are protected. Known without waiting only if no layer is needed.
     func protection(
         of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
     ) async throws(StorageError) -> Protection {
@@ -69,14 +69,14 @@ struct StoreAccess: Sendable {
         }
     }
 
-    /// The store that serves a domain, opened if this is its first use.
+    /// The store that serves a domain, opened at its first use.
     func openStore(for domain: String) async throws(StorageError) -> OpenStore {
         let slot = try snapshot.slot(for: domain)
         if let current = slot.current { return current }
         return try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
     }
 
-    /// - Throws: `securityApplicationFailed` if keys of the host are at an address, of now or of before.
+    /// - Throws: `securityApplicationFailed` if the address holds, or held, host keys.
     private func keepFromHostKeys(
         _ address: StorageAddress, in open: OpenStore
     ) async throws(StorageError) {

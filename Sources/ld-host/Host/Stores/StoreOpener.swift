@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Opens stores as the configuration says: component, options, sealing.
+/// Opens stores as configured: component, options, sealing.
 struct StoreOpener: Sendable {
     let settings: HostSettings
     let registry: PluginRegistry
@@ -55,9 +55,9 @@ struct StoreOpener: Sendable {
             keyLength: settings.encryption.keyLength)
     }
 
-    /// A way to values of the keychain domain, for the host's own keys.
+    /// Access to values of the keychain domain, for the host's own keys.
     ///
-    /// - Parameter folder: Where the locks of rings are.
+    /// - Parameter folder: The folder of the rings' locks.
     static func keychain(
         _ slot: StoreSlot?, folder: String
     ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue {

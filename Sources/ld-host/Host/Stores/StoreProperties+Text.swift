@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension StoreProperties {
-    /// What becomes of the store's values, for people.
+    /// How long the store keeps values, for people.
     var durability: String {
         if isDurable { return "durable" }
         return latency == .memory ? "lost when the process ends" : "may be lost with the power"

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
-/// How one open store is sealed: its ring, which lies in the store itself, sealed with the key of its source.
+/// The sealing of one open store: its ring is in the store itself, sealed with the key from its source.
 final class StoreSealing: Sendable {
-    /// Where a store's ring lies in it. The domain cannot be configured, so no value of an app's gets there.
+    /// The location of a store's ring in it. The domain cannot be configured, so it never contains an app's values.
     static let place = StorageNamespace(domain: HostSettings.reservedDomains + "keys")
     private static let ringName = "ring"
 
@@ -32,10 +32,10 @@ final class StoreSealing: Sendable {
                 save: { (ring) throws(StorageError) in try wrapped.save(ring) }))
     }
 
-    /// Whether there is a ring. Needs no key; may wait.
+    /// Whether the store has a ring. Needs no key; may wait.
     func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 
-    /// Forgets the keys that are in memory, and the one from the source.
+    /// Forgets the keys in memory, including the one from the source.
     func forgetKeys() {
         ring.forgetKeys()
         wrapped.forgetKey()

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// A configured store that is opened when it is first needed, once, and then stays open. Snapshots that configure the
-/// same store alike share its slot.
+/// A configured store, opened once, at its first use, and never closed. Snapshots with the same configuration of a
+/// store share its slot.
 final class StoreSlot: Sendable {
     let settings: HostSettings.Store
     private let open: @Sendable () throws(StorageError) -> OpenStore
@@ -13,13 +13,13 @@ final class StoreSlot: Sendable {
         self.open = open
     }
 
-    /// The open store, if it has been needed before.
+    /// The open store, if it has been used.
     var current: OpenStore? { opened.withLock { $0 } }
 
-    /// Forgets the keys that an open store is sealed with. A store that is being opened right now has none yet.
+    /// Forgets the keys of an open sealed store. A store that is being opened right now has none yet.
     func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
 
-    /// Opens the store if it is not open. May wait; a failure is not remembered.
+    /// Opens the store if it is not open. May wait; the next call retries after a failure.
     func openIfNeeded() throws(StorageError) -> OpenStore {
         try opened.withLock { opened throws(StorageError) in
             if let store = opened { return store }

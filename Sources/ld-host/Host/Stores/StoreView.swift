@@ -2,11 +2,11 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What was read of a scope, so that changes that follow from it are made only while it is so.
+/// Records what was read of a scope, so that changes based on it are made only while it is current.
 ///
-/// A store with transactions refuses the changes itself. Of another one, as a keyring, everything that was read is read
-/// again right before the changes, while this process's other writers wait; what is not noticed is what another process
-/// changes in that moment, and a value that comes in pieces and is put in place then.
+/// A store with transactions itself refuses outdated changes. With another store, e.g. a keyring, everything that was
+/// read is read again right before the changes, while this process's other writers wait. What this misses is a change
+/// that another process makes in that moment, and a streamed value that is put in place then.
 final class StoreView: Sendable {
     private struct State {
         var transaction: StoreTransaction?
@@ -18,7 +18,7 @@ final class StoreView: Sendable {
 
     private var open: OpenStore { scope.open }
 
-    /// Begins; reads nothing.
+    /// Begins a view; reads nothing.
     init(_ scope: AtomicScope) throws(StorageError) {
         self.scope = scope
         let open = scope.open
@@ -51,7 +51,7 @@ final class StoreView: Sendable {
         }
     }
 
-    /// Makes changes, all or none, if what was read is still so; used once. May wait.
+    /// Applies changes, all or none, if everything that was read is still current; used once. May wait.
     ///
     /// - Returns: Whether it was; if not, nothing has changed.
     func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) -> Bool {
@@ -82,12 +82,12 @@ final class StoreView: Sendable {
         }
     }
 
-    /// Whether what was read is still so; used once, in place of ``apply(_:)``.
+    /// Whether everything that was read is still current; used once, instead of ``apply(_:)``.
     func holds() throws(StorageError) -> Bool { try apply([]) }
 }
 
 extension OpenStore {
-    /// Runs body while no other thread of this process changes the store, as far as that can be had.
+    /// Runs `body` while no other thread of this process changes the store, as far as that is possible.
     func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let gate = store.gate else { return try body() }
         return try gate.alone(body)

@@ -2,16 +2,16 @@ internal import CLinux
 internal import Glibc
 package import LocalDataAPI
 
-/// Questions to a person.
+/// Prompts for a person.
 package enum Terminal {
     /// The longest answer, in bytes.
     private static let longest = 64 << 10
 
-    /// Asks at the terminal. The answer is kept in memory that is cleared.
+    /// Prompts at the terminal. The answer is kept in memory that is cleared.
     ///
-    /// Ctrl-C ends the program, as it does elsewhere, but not before the terminal is as it was.
+    /// Ctrl-C ends the program, as elsewhere, after restoring the terminal.
     ///
-    /// - Parameter isHidden: Whether what is typed is a secret, and is not shown.
+    /// - Parameter isHidden: Whether the input is a secret, which must not be shown.
     /// - Returns: The line without its end; `nil` if there is no terminal.
     /// - Throws: `cancelled` if the input ends without a line; `valueTooLarge` if it is longer than 64 KiB.
     package static func line(prompt: String, isHidden: Bool) throws(StorageError) -> SecretBytes? {
@@ -22,12 +22,12 @@ package enum Terminal {
         guard tcgetattr(terminal, &settings) == 0 else { return nil }
         var typing = settings
         typing.c_lflag &= ~tcflag_t(isHidden ? ECHO | ISIG : ISIG)
-        // Without ISIG the interrupt character is text; as an additional end of line it is handed over at once.
+        // Without ISIG the interrupt character is text; as an additional end of line it is delivered at once.
         let interrupt = withUnsafeMutableBytes(of: &typing.c_cc) { characters in
             characters[Int(VEOL)] = characters[Int(VINTR)]
             return characters[Int(VINTR)]
         }
-        // What was typed before the prompt has been shown, so it is no part of a secret.
+        // Input typed before the prompt was shown is not part of a secret.
         let when = isHidden ? TCSAFLUSH : TCSADRAIN
         tcsetattr(terminal, when, &typing)
         defer { tcsetattr(terminal, when, &settings) }
@@ -46,7 +46,7 @@ package enum Terminal {
                 if byte == interrupt {
                     tcsetattr(terminal, TCSAFLUSH, &settings)
                     interruptProgram()
-                    // Still here: whoever started the program has it ignore the interrupt.
+                    // Still running: the program's parent made it ignore the interrupt.
                     throw nothingTyped
                 }
                 guard count < line.count else {
@@ -66,7 +66,7 @@ package enum Terminal {
 
     /// Ends the program as the interrupt character does, unless SIGINT is ignored.
     private static func interruptProgram() {
-        // Threads of the runtime's pool have all signals blocked; the signal would wait for ever.
+        // Threads of the runtime's pool block all signals; the signal would wait forever.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)

@@ -1,12 +1,12 @@
 internal import LocalDataAPI
 
-/// Encrypted values that an earlier version has put into the folder that the user names, beside the plain ones. They
-/// come to their domain's own folder when they are used.
+/// Encrypted values that an earlier version stored in the folder that the user names, beside the plain ones. They move
+/// to their domain's own folder when they are used.
 struct UnmovedValues: Sendable {
     let domain: StorageDomain
     let count: Int
 
-    /// All that is known of. Nobody is asked for a passphrase. May wait.
+    /// All known ones. Never asks for a passphrase. May wait.
     ///
     /// - Parameter silent: Names of stores that do not answer.
     static func all(_ snapshot: RouterSnapshot, besides silent: Set<String> = []) -> [UnmovedValues] {
@@ -24,11 +24,11 @@ struct UnmovedValues: Sendable {
         }
     }
 
-    /// The folders that catalogs name, and those in which the master keys have sealed.
+    /// The folders in catalogs, and those in which the master keys have sealed values.
     private static func domains(_ snapshot: RouterSnapshot, _ open: OpenStore) -> Set<StorageDomain> {
         let keys = [snapshot.described, snapshot.catalog].compactMap(\.self).flatMap(\.entries.values)
         let keychain = try? snapshot.slot(for: "keychain").openIfNeeded()
-        // A keyring of the system may ask for its password.
+        // A system keyring may ask for its password.
         let isQuiet = keychain.map { [.memory, .disk].contains($0.store.properties.latency) } ?? false
         let ring = isQuiet ? try? snapshot.rings.ring(named: snapshot.rings.current).state() : nil
         let sealed = (ring?.places ?? []).filter {
@@ -44,6 +44,6 @@ struct UnmovedValues: Sendable {
             + "itself, as earlier versions kept them; each is moved to the folder '\(Self.name)' there when it is next used"
     }
 
-    /// What moves them all.
+    /// The command that moves them all.
     var hint: String { "move them now: ld-host ls \(domain)" }
 }

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension ValueAttributes {
-    /// What is given to a store with a value: all but size and time, which are the store's own.
+    /// The attributes to pass to a store with a value: without size and time, which the store determines.
     var kept: ValueAttributes {
         var attributes = self
         attributes.size = nil

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A ring in an envelope whose key comes from a source. The handle is never released: the ring lives as long as its
 /// store.
 final class WrappedRing: Sendable {
-    /// What opened last.
+    /// The last ring that was opened, with its key.
     private struct Known {
         let key: EnvelopeKey
         let sealed: Data
@@ -17,10 +17,9 @@ final class WrappedRing: Sendable {
     private let envelope: Envelope
     private let source: KeySource
     private let style: EnvelopeStyle
-    /// Nobody is asked for a key again that opened a ring, and no slow derivation is made again for a ring that is
-    /// known.
+    /// Avoids asking again for a key that has opened the ring, and repeating a slow derivation.
     private let known = Mutex<Known?>(nil)
-    /// Held while the source is asked: of many threads that need the key one asks, and the others find it.
+    /// Locked while the source is asked: of several threads that need the key, one asks, and the others find it.
     private let asking = Mutex<Void>(())
 
     init(
@@ -49,14 +48,14 @@ final class WrappedRing: Sendable {
         }
     }
 
-    /// Called with the ring's lock held alone, after `load`.
+    /// Called with the ring's lock held exclusively, after `load`.
     func save(_ ring: SecretBytes) throws(StorageError) {
         let key: EnvelopeKey
         if let known = known.withLock({ $0?.key }) {
             key = known
         } else {
             try envelope.requireAlgorithms(of: style)
-            // A ring that is there was opened before it is changed, so there is none, and its key may be made.
+            // An existing ring was opened before it is changed. So there is none, and its key may be created.
             key = try asking.withLock { _ throws(StorageError) in EnvelopeKey(try source.first()) }
         }
         var plain = ring.withBytes { Data($0) }
@@ -66,13 +65,13 @@ final class WrappedRing: Sendable {
         known.withLock { $0 = Known(key: key, sealed: sealed, ring: ring) }
     }
 
-    /// The ring, if it is the one that opened last or the same key opens it.
+    /// The ring, if it is the last one that was opened, or the same key opens it.
     private func openAtOnce(_ sealed: Data) -> SecretBytes? {
         guard let known = known.withLock({ $0 }) else { return nil }
         return known.sealed == sealed ? known.ring : try? open(sealed) { known.key }
     }
 
-    /// The ring, opened with a key that is asked for once it is known what to do with it.
+    /// Opens the ring with a key that is requested only once the ring's header is known.
     private func open(
         _ sealed: Data, _ find: () throws(StorageError) -> EnvelopeKey
     ) throws(StorageError) -> SecretBytes {
@@ -86,7 +85,8 @@ final class WrappedRing: Sendable {
                 return found
             }.value
         } catch {
-            // Who was asked for no key is told what stands against it, be it the provider, unless nothing can be read.
+            // If no key was requested, the caller gets the original error, even a provider's, unless the header is
+            // unreadable.
             guard error.code == .cannotOpen, key != nil || (try? envelope.header(of: sealed)) == nil else {
                 throw error
             }

@@ -10,7 +10,7 @@ extension Int {
         return text
     }
 
-    /// So many of a thing: `1 value`, `7910 values`, or with ``grouped`` digits.
+    /// A count with its noun: `1 value`, `7910 values`, or with ``grouped`` digits.
     package func counted(_ noun: String, isGrouped: Bool = false) -> String {
         "\(isGrouped ? grouped : String(self)) \(noun)\(self == 1 ? "" : "s")"
     }

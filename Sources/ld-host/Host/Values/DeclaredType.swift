@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The type that a catalog declares for a key's values, by its name.
+/// The type that a catalog declares by name for a key's values.
 struct DeclaredType {
-    /// As the catalog has it: `Int`, `Optional<Date>`, `Settings`.
+    /// The type's name in the catalog: `Int`, `Optional<Date>`, `Settings`.
     let name: String
-    /// The type itself, if it is one of the standard library's, or an array, a dictionary or an optional of such.
+    /// The type itself, if it is from the standard library, or an array, a dictionary or an optional of such a type.
     private let type: (any (Codable & Sendable).Type)?
 
     init(_ name: String) {
@@ -13,10 +13,10 @@ struct DeclaredType {
         type = Self.type(named: name)
     }
 
-    /// Whether a value of it can be told from others.
+    /// Whether the type is known, so that its values can be recognized.
     var isKnown: Bool { type != nil }
 
-    /// What a person can give for it, in words.
+    /// The accepted input, in words.
     var accepted: String {
         switch type {
         case is String.Type, is String?.Type: "text"
@@ -32,7 +32,7 @@ struct DeclaredType {
         }
     }
 
-    /// The bytes of a value that is given as text; `nil` if it is none of this type.
+    /// The bytes of a value given as text; `nil` if it is not of this type.
     func bytes(ofText text: Data, as format: SerializerFormat) -> Data? {
         guard let type else { return format == .json ? json(text) : nil }
         func encode<Value: Codable & Sendable>(_ type: Value.Type) -> Data? {
@@ -42,7 +42,7 @@ struct DeclaredType {
         return encode(type)
     }
 
-    /// The bytes of a value that is given as JSON; `nil` if it is none of this type.
+    /// The bytes of a value given as JSON; `nil` if it is not of this type.
     func bytes(ofJSON text: Data, as format: SerializerFormat) -> Data? {
         guard let type else { return format == .json ? json(text) : nil }
         func encode<Value: Codable & Sendable>(_ type: Value.Type) -> Data? {
@@ -69,12 +69,12 @@ struct DeclaredType {
 
     private func json(_ text: Data) -> Data? { Self.isJSON(text) ? text : nil }
 
-    /// Whether bytes are JSON that can be read.
+    /// Whether bytes are valid JSON.
     static func isJSON(_ data: Data) -> Bool {
         JSONText.plain(data) != nil || value(AnyCodable.self, ofJSON: data) != nil
     }
 
-    /// The text that a JSON string has; `nil` for anything else.
+    /// The text in a JSON string; `nil` for anything else.
     static func text(ofJSON data: Data) -> String? { JSONText.plain(data) ?? value(String.self, ofJSON: data) }
 }
 
@@ -85,7 +85,7 @@ extension DeclaredType {
     }
 
     private static func value<Value: Codable & Sendable>(_ type: Value.Type, ofText text: Data) -> Value? {
-        // A time is a number in JSON, which nobody types.
+        // In JSON a date is a number, which nobody types.
         if Value.self == Date.self || Value.self == Date?.self {
             return (try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)) as? Value
         }
@@ -95,7 +95,7 @@ extension DeclaredType {
     }
 
     private static func value<Value: Codable & Sendable>(_ type: Value.Type, ofJSON text: Data) -> Value? {
-        // As the only element of an array: the toolchain's decoder reads past the end of a bare number.
+        // As the only element of an array, because the toolchain's decoder reads past the end of a bare number.
         let array = Data("[".utf8) + text + Data("]".utf8)
         guard let values = try? JSONDecoder().decode([Value].self, from: array), values.count == 1 else { return nil }
         return values[0]

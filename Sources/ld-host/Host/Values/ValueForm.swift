@@ -1,26 +1,26 @@
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// How someone who has no Swift type gives a value.
+/// How a person or program without the Swift type passes a value.
 package enum ValueForm: String, CaseIterable, Codable, Sendable {
-    /// Text in UTF-8, as a person types it.
+    /// UTF-8 text, as a person types it.
     case text
     /// JSON (RFC 8259).
     case json
-    /// Bytes that are stored as they are.
+    /// Raw bytes.
     case data
 }
 
-/// A value that comes from a person or another program, and how it is stored so that an app reads it.
+/// A value from a person or another program, converted so that an app can read it.
 ///
-/// | given as | a key that no catalog describes | a key that one does |
+/// | given as | key in no catalog | key in a catalog |
 /// |---|---|---|
 /// | `text` | stored and recorded as text | encoded by the type and the serializer |
 /// | `json` | stored and recorded as JSON | checked, or encoded, by the type and the serializer |
 /// | `data` | stored and recorded as bytes | the same |
-/// | nothing said | as `data` | taken for serialized bytes, which are checked |
+/// | not stated | as `data` | treated as serialized bytes, which are checked |
 package struct GivenValue: Sendable {
-    /// The key, with the format that is recorded beside the value.
+    /// The key, with the format to record beside the value.
     package let key: AnyStorageKey
     private let form: ValueForm?
     /// The type, if a catalog describes the key.
@@ -40,12 +40,12 @@ package struct GivenValue: Sendable {
         }
     }
 
-    /// Whether its bytes are stored as they are, unseen, so that they need not be in memory.
+    /// Whether its bytes are stored unread, so that they need not be in memory.
     package var isUnseen: Bool {
         form == .data || form == nil && (type == nil || [.data, .custom].contains(key.descriptor.serializer))
     }
 
-    /// The bytes to store, in memory that is cleared. Those of what has to be encoded are elsewhere meanwhile.
+    /// The bytes to store, in memory that is cleared. While a value is encoded, it is also in other memory.
     ///
     /// - Throws: What ``bytes(_:)-(Data)`` throws.
     package func bytes(_ given: SecretSlice) throws(StorageError) -> SecretSlice {
@@ -62,7 +62,7 @@ package struct GivenValue: Sendable {
 
     /// The bytes to store.
     ///
-    /// - Throws: `serializationFailed` if it is no value of the key's, with what would be one; never the value.
+    /// - Throws: `serializationFailed` if it is not a value of the key, with what the key accepts; never the value.
     package func bytes(_ given: Data) throws(StorageError) -> Data {
         if isUnseen { return given }
         let format = key.descriptor.serializer
@@ -106,7 +106,7 @@ package struct GivenValue: Sendable {
 }
 
 extension AnyStorageKey {
-    /// The key for values in another format than its own.
+    /// The key for values in a format other than its own.
     package func recording(_ format: SerializerFormat) -> AnyStorageKey {
         let known = descriptor
         guard format != known.serializer else { return self }

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension OpenStore {
-    /// Begins to watch; it ends when nobody has the signals any more.
+    /// Begins a watch that ends with the last reference to its signals.
     func feed(
         of place: StorageNamespace, prefix: String, exactly: Bool
     ) async throws(StorageError) -> (AsyncStream<Void>, ChangeFeed) {
@@ -12,9 +12,9 @@ extension OpenStore {
         return (signals, feed)
     }
 
-    /// Begins to watch a place.
+    /// Begins to watch a namespace.
     ///
-    /// - Returns: What ends it.
+    /// - Returns: A function that ends the watch.
     func watch(
         _ place: StorageNamespace, prefix: String, exactly: Bool, _ feed: ChangeFeed
     ) async throws(StorageError) -> @Sendable () -> Void {

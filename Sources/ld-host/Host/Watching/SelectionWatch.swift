@@ -1,17 +1,18 @@
 public import LocalDataAPI
 internal import Synchronization
 
-/// What has changed in a domain, or in one of its scopes.
+/// Changes in a domain, or in one of its scopes.
 public struct ScopeChanges: Hashable, Sendable {
-    /// Where, as the start of an address: `userDefaults:languages`; the domain's name if it may be any of its scopes.
+    /// The location as the beginning of an address: `userDefaults:languages`; the domain's name if it may be any of its
+    /// scopes.
     public let location: String
     /// The scope; `nil` if it may be any of the domain's.
     public let scope: StorageDomain?
-    /// The names, and whether there may be more.
+    /// The names, and whether others may have changed too.
     public let changed: ChangedNames
 }
 
-/// The watches of all scopes of a selection, which give one signal.
+/// The watches of all scopes of a selection, which share one signal.
 final class SelectionWatch: Sendable {
     private struct Scope: Sendable {
         let domain: StorageDomain
@@ -32,7 +33,7 @@ final class SelectionWatch: Sendable {
 
     init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
 
-    /// Begins to watch a scope, unless it is watched.
+    /// Begins to watch a scope, unless it is already watched.
     @discardableResult
     func add(
         _ domain: StorageDomain, prefix: String = "", _ access: StoreAccess
@@ -54,7 +55,7 @@ final class SelectionWatch: Sendable {
         return feed
     }
 
-    /// Looks once a second for scopes that were empty until then. What is in one is reported as set.
+    /// Checks once a second for scopes that were empty until then, and reports their values as set.
     func lookForScopes(of names: [String], _ access: StoreAccess) {
         let search = Task { [weak self] in
             while (try? await Task.sleep(for: .seconds(1))) != nil {
@@ -73,13 +74,13 @@ final class SelectionWatch: Sendable {
         state.withLock { $0.search = search }
     }
 
-    /// The most names that are reported of a scope that is new.
+    /// The most names to report for a new scope.
     private static let mostNames = 1000
 
     private func isWatched(_ place: StorageNamespace) -> Bool { state.withLock { $0.scopes[place] != nil } }
 
-    /// What came since the last time, in order of the locations. Of several scopes of one domain in which anything may
-    /// have changed, the domain.
+    /// The changes since the last call, ordered by location. If anything may have changed in several scopes of a
+    /// domain, the result names the domain.
     func take() -> [ScopeChanges] {
         let scopes = state.withLock { $0.scopes.values.sorted { "\($0.domain)" < "\($1.domain)" } }
         var (changes, unknown) = ([ScopeChanges](), [String: [Scope]]())

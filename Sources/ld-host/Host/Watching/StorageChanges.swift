@@ -1,27 +1,27 @@
 internal import Synchronization
 
-/// What changes in a store, from when it was asked for until it is let go: an asynchronous sequence, for one reader.
+/// The changes in a store from the moment of the request: an asynchronous sequence for one reader.
 ///
-/// Changes that come while the reader is busy are told together. The sequence ends when its task is cancelled.
+/// Changes that arrive while the reader is busy are reported together. The sequence ends when its task is cancelled.
 public struct StorageChanges<Element: Sendable>: AsyncSequence, Sendable {
-    /// What reading throws.
+    /// The errors of reading.
     public typealias Failure = any Error
 
     let signals: AsyncStream<Void>
-    /// What is new since it was last called; `nil` if nothing is after all.
+    /// The changes since its last call; `nil` if there are none after all.
     let take: @Sendable () async throws -> Element?
 
-    /// Begins to read; for one reader.
+    /// Begins to read; call it once.
     public func makeAsyncIterator() -> Iterator { Iterator(signals: signals.makeAsyncIterator(), take: take) }
 
-    /// The reader.
+    /// The iterator.
     public struct Iterator: AsyncIteratorProtocol {
         var signals: AsyncStream<Void>.Iterator
         let take: @Sendable () async throws -> Element?
 
         /// Waits for the next change.
         ///
-        /// - Throws: What keeps the value or the list from being read; the sequence goes on.
+        /// - Throws: Why the value or the list cannot be read; the sequence continues.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             while await signals.next(isolation: actor) != nil {
                 if let element = try await take() { return element }
@@ -35,11 +35,11 @@ public struct StorageChanges<Element: Sendable>: AsyncSequence, Sendable {
 public struct ChangedNames: Hashable, Sendable {
     /// Each once, ascending by their UTF-8 bytes.
     public let names: [String]
-    /// Whether others may have changed, too: the store could not tell which.
+    /// Whether others may have changed too, because the store could not say which.
     public let mayBeMore: Bool
 }
 
-/// Collects what a store tells, until someone takes it.
+/// Collects a store's reports until the reader takes them.
 final class ChangeFeed: Sendable {
     private struct Pending {
         var names: Set<[UInt8]> = []
@@ -51,16 +51,16 @@ final class ChangeFeed: Sendable {
 
     init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
 
-    /// Takes a change in; `nil` for anything. Never waits.
+    /// Adds a change; `nil` if anything may have changed. Never waits.
     func add(_ name: String?) {
         pending.withLock { pending in
-            // By their bytes: two spellings of an accented letter are two names.
+            // By their bytes: two encodings of an accented letter are two names.
             if let name { pending.names.insert(Array(name.utf8)) } else { pending.anything = true }
         }
         signal.yield()
     }
 
-    /// What came since the last time, if anything did.
+    /// The changes since the last call, if there are any.
     func take() -> ChangedNames? {
         let pending = pending.withLock { pending in
             defer { pending = Pending() }

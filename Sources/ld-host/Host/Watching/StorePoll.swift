@@ -1,9 +1,9 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// Looks once a second for changes in a store that does not tell of them.
+/// Checks a store that cannot report changes once a second.
 struct StorePoll: Sendable {
-    /// What is known of each name: the same as long as the value is.
+    /// A mark for each name, which changes with the value.
     typealias Sight = [[UInt8]: UInt64]
 
     let open: OpenStore
@@ -12,7 +12,7 @@ struct StorePoll: Sendable {
     /// Whether the prefix is one whole name.
     let exactly: Bool
 
-    /// Tells `feed` of every difference, until the task is cancelled. A look that fails is made up for by the next one.
+    /// Reports every difference to `feed` until the task is cancelled. After a failed check, the next one catches up.
     func tell(_ feed: ChangeFeed, after first: Sight) async {
         var last = first
         while (try? await Task.sleep(for: .seconds(1))) != nil {
@@ -44,8 +44,8 @@ struct StorePoll: Sendable {
         return names
     }
 
-    /// A hash of the stored bytes, or of what the store knows of them if that is enough: two values may have been
-    /// written within the smallest time that it tells apart, but not long ago.
+    /// A hash of the stored bytes, or of the store's size and time if those suffice: two recent values may have been
+    /// written within the store's time resolution.
     private func mark(of name: String) throws(StorageError) -> UInt64? {
         let handle = HeldHandle(open.store, try open.store.resolve(StorageAddress(place, name: name)))
         return try withExtendedLifetime(handle) { () throws(StorageError) in
