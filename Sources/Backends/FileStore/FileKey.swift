@@ -1,11 +1,11 @@
 import DurableFiles
 import Synchronization
 
-/// A resolved address: the place's folder and the file's path in it, both ready for system calls.
+/// A resolved address: the namespace's folder and the file's path in it, both ready for system calls.
 package final class FileKey: Sendable {
     let place: DurableDirectory
     let path: RelativePath
-    /// What was recorded of the file that was read last: reading it from the file again costs as much as the rest.
+    /// The record of the last file read: reading it from the file again would cost as much as all the rest.
     private let last = Mutex<(status: FileStatus, record: ContentRecord)?>(nil)
 
     init(place: DurableDirectory, path: RelativePath) {
@@ -13,7 +13,7 @@ package final class FileKey: Sendable {
         self.path = path
     }
 
-    /// What was recorded of the content of a file of that status. Waits for no other thread.
+    /// The record of the content of a file with this status. Waits for no other thread.
     func record(_ status: FileStatus, _ read: () throws -> ContentRecord?) throws -> ContentRecord? {
         let known = last.withLockIfAvailable { last -> ContentRecord? in
             guard let last, status.isUnchanged(since: last.status) else { return nil }

@@ -1,12 +1,13 @@
-/// How a name is spelled in the file system.
+/// The spelling of a name in the file system.
 ///
 /// `a-z`, `0-9`, `.`, `_` and `-` stay as they are; every other byte of the UTF-8 is written `%XX` in upper-case hex.
-/// That covers upper case (some file systems ignore case), all that is not ASCII (some normalise it), `/`, and `~`. A
-/// `.` at the start is written `%2E`, so that nothing is hidden, nor `..`; one at the end likewise, since FAT drops it.
+/// That covers upper case (some file systems ignore case), everything outside of ASCII (some normalize it), `/`, and
+/// `~`. A `.` at the start is written `%2E`, so that nothing is hidden, nor `..`; one at the end likewise, since FAT
+/// drops it.
 ///
-/// What gets longer than 255 bytes, the most that a file name may have, is split into pieces of at most 240 bytes,
-/// never inside of a `%XX`. All but the last are names of folders, with `~` behind them. A piece starts with no `.`
-/// either. So every name has exactly one spelling, and no two names share one.
+/// A spelling of more than 255 bytes, the limit for a file name, is split into pieces of at most 240 bytes, never
+/// inside of a `%XX`. All but the last are names of folders, followed by `~`. No piece starts with a `.`. So every name
+/// has exactly one spelling, and no two names share one.
 struct FileName {
     private static let longest = 255
     private static let longestPiece = 240
@@ -17,12 +18,12 @@ struct FileName {
     /// Spells a name.
     init(_ name: some Collection<UInt8>) { self.init(encoded: Self.encode(name, isKept: Self.isKept)) }
 
-    /// Splits what is encoded already.
+    /// Splits an encoded name.
     init(encoded: [UInt8]) {
         pieces = encoded.count <= Self.longest ? [encoded] : Self.split(encoded)
     }
 
-    /// Encodes the bytes of a name, save those that may stay.
+    /// Encodes the bytes of a name, except those that may stay.
     static func encode(_ name: some Collection<UInt8>, isKept: (UInt8) -> Bool) -> [UInt8] {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(name.count)
@@ -37,7 +38,7 @@ struct FileName {
         return encoded
     }
 
-    /// Undoes `encode`, and takes what it would never have written too: the caller compares.
+    /// Reverses `encode`. It also accepts spellings that `encode` would not produce: the caller compares.
     static func decode(_ encoded: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = encoded[...]
@@ -54,7 +55,7 @@ struct FileName {
         return bytes
     }
 
-    /// The name that a spelling stands for; `nil` for every spelling that this type does not make.
+    /// The name with this spelling; `nil` for every spelling that this type does not produce.
     ///
     /// - Parameter folders: The names of folders without their `~`.
     static func name(folders: [[UInt8]], file: [UInt8]) -> String? {
@@ -115,9 +116,9 @@ struct FileName {
 }
 
 extension FileName {
-    /// What a folder on the way to a file ends with.
+    /// The suffix of a parent folder.
     static let folderMark = UInt8(ascii: "~")
 
-    /// The pieces as they stand in the file system.
+    /// The pieces as file and folder names.
     var entries: [[UInt8]] { pieces.dropLast().map { $0 + [Self.folderMark] } + pieces.suffix(1) }
 }

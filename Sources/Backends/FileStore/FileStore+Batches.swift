@@ -3,14 +3,14 @@ import FoundationEssentials
 package import LocalDataAPI
 
 extension FileStore: BatchBackend {
-    /// Applies the changes, all or none, also across a crash: the batch is completed by whoever opens or changes a
-    /// store of the same root next. While it is put in place, readers see part of it.
+    /// Applies the changes, all or none, even across a crash: the next process that opens or changes a store of the
+    /// same root completes the batch. While it is put in place, readers see part of it.
     ///
-    /// It may have keys of places with folders of their own, on any file system. A change made there through a store of
-    /// another root, between a crash and the completion, may be overtaken by it.
+    /// It may include namespaces with their own folders, on any file system. If a store of another root changes a value
+    /// there between a crash and the completion, the batch may overwrite that change.
     package func apply(_ changes: [StorageChange<FileKey>]) throws {
         try StorageError.translating {
-            // The values of a batch have few attributes between them.
+            // The values of a batch have few different attributes.
             var encoded: [ValueAttributes: FileAttribute] = [:]
             try batches.apply(
                 changes.map { change in

@@ -2,14 +2,14 @@ internal import DurableFiles
 internal import Glibc
 internal import LocalDataAPI
 
-/// Looks for a batch that was interrupted and cannot be completed.
+/// Reports an interrupted batch that cannot be completed.
 extension FileStore: CheckableBackend {
     package func check(_ report: (String) -> Bool) throws {
         try StorageError.translating {
             do { try batches.recover() } catch let error as DurableBatchError where error.leavesReading {
-                // Another process is completing it: that is not known to be well yet.
+                // Another process is completing it; whether that succeeds is not known yet.
                 if error.cause.code == ETIMEDOUT { throw error }
-                // One that this process merely may not write is not damaged.
+                // A batch that only this process must not write is not damaged.
                 if !error.cause.isRefusal || error.cause.detail != nil { _ = report("\(error)") }
             }
         }

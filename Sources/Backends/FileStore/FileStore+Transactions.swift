@@ -1,14 +1,14 @@
 import DurableFiles
 package import LocalDataAPI
 
-/// Transactions keep their changes in memory until they commit, so that nobody waits for a transaction under way. Then
-/// they are a batch, which is applied only if every file that the transaction has looked at is the one it saw.
+/// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. The commit is
+/// a batch that is applied only if every file that the transaction has read is unchanged.
 ///
-/// What is read is not of one moment. A transaction that saw a value before and another one after a change is not
-/// committed.
+/// Reads are not from one moment. A transaction that read one value before a change and another one after it cannot
+/// commit.
 extension FileStore: TransactionalBackend {
-    /// Begins after every batch that is committed: one whose owner has died is completed first, so that no transaction
-    /// sees a part of it.
+    /// Begins after every committed batch: one whose owner has died is completed first, so that no transaction sees a
+    /// part of it.
     package func begin() throws -> FileTransaction {
         try StorageError.translating { try batches.settle() }
         return FileTransaction()
@@ -73,9 +73,9 @@ extension FileStore: TransactionalBackend {
 
     package func rollback(_ transaction: FileTransaction) { _ = transaction.end() }
 
-    /// Remembers what a value is before the transaction changes it.
+    /// Records a value's state before the transaction changes it.
     ///
-    /// - Returns: Whether the transaction has a value there.
+    /// - Returns: Whether the transaction sees a value there.
     @discardableResult
     private func note(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
         if let known = transaction.entry(key) {

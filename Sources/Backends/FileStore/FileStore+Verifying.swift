@@ -15,9 +15,9 @@ extension FileStore: VerifiableBackend {
 }
 
 extension FileStore: WipingBackend {
-    /// A value's file goes with the value, so no file holds anything of it but temporary ones of processes that were
-    /// killed; those are removed. What it does not do is overwrite the blocks that a file had: no file system promises
-    /// that the new bytes come to the same place.
+    /// A value's file is removed with the value, so only temporary files of killed processes may still contain parts of
+    /// it; those are removed. It does not overwrite the blocks of removed files: no file system promises that new bytes
+    /// go to the same blocks.
     package func wipe(_ place: StorageNamespace) throws {
         try StorageError.translating {
             try batches.recover()

@@ -2,8 +2,8 @@ package import DurableFiles
 package import LocalDataAPI
 
 extension FileStore: WatchableBackend {
-    /// Tells of what this or another process puts in place or removes, within milliseconds; see inotify(7). A file that
-    /// is edited in place, past the store, is not told.
+    /// Reports files that this or another process puts in place or removes, within milliseconds; see inotify(7). It
+    /// does not report files that are edited in place, bypassing the store.
     package func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> FolderWatch {

@@ -1,24 +1,24 @@
 import DurableFiles
 package import LocalDataAPI
 
-/// Keeps every value in a file of its own, whose content is exactly the value.
+/// Keeps every value in its own file, whose content is exactly the value.
 ///
-/// A place is a folder: the one that it names, or `<root>/<domain>[@<scope>]`. A file is replaced through a temporary
-/// one in the folder's `.tmp`, with fsync(2) of the file before and of its folder after the rename(2), so a value is
-/// whole at every instant, also for other processes, and what was returned from survives a power loss. A batch is
-/// written down in `<root>/.batch` before it is put in place. ``FileName`` says how names are spelled. Attributes are
-/// kept in the extended attribute `user.localdata`, where the file system has such. Modes are 0600 and 0700; in a
+/// A namespace is a folder: the one that it names, or `<root>/<domain>[@<scope>]`. A file is replaced through a
+/// temporary one in the folder's `.tmp`, with fsync(2) of the file before the rename(2) and of its folder after it. So
+/// a value is whole at every instant, even for other processes, and a completed change survives a power loss. A batch
+/// is written to `<root>/.batch` before it is put in place. ``FileName`` defines the spelling of names. Attributes are
+/// kept in the extended attribute `user.localdata`, where the file system supports it. Modes are 0600 and 0700; in a
 /// folder with the set-group-ID bit 0660 and 2770.
 ///
-/// The attribute has a checksum of the value too, with the size and the time of the file's last change:
-/// - **Damage.** A file of the recorded time with other bytes has rotted, and `get` fails with `corrupt`. So it does
-///   for an emptied file, which is what a program leaves that dies before it writes. No other value is affected, and
+/// The attribute also contains a checksum of the value, with its size and the file's modification time:
+/// - **Damage.** If a file with the recorded time has other bytes, it is corrupt, and `get` fails with `corrupt`. The
+///   same goes for an emptied file, which a program leaves that dies before it writes. No other value is affected, and
 ///   `set` and `remove` work.
-/// - **Edits.** A file that was edited in place on purpose has a later time of change. It is read as it is;
-///   ``verify(_:)`` and the log report the edit. A file that an editor or another program put there has no such
+/// - **Edits.** A file that was edited in place on purpose has a later modification time. It is read as it is;
+///   ``verify(_:)`` and the log report the edit. A file that an editor or another program created has no such
 ///   attribute, and is read as it is.
-/// - **Where there are no attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after
-///   a copy that leaves them out, nothing is recorded and damage goes unnoticed, unless the values are sealed.
+/// - **Without attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after a copy that
+///   drops them, there is no record, and damage goes unnoticed unless the values are sealed.
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "file", summary: "keeps each value in a file of its own, replaced durably",
@@ -32,11 +32,11 @@ package final class FileStore: StorageBackend {
     private let places: PlaceTable
     private let log: any StorageLogHandler
 
-    /// Opens a store, and completes a batch that a crash has interrupted; otherwise it makes nothing on the disk.
+    /// Opens a store, and completes a batch that a crash has interrupted; otherwise it creates nothing on the disk.
     ///
     /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if
-    ///   the disk fails while a batch is completed; `permissionDenied` for another user's root if this is the
-    ///   superuser.
+    ///   the disk fails while a batch is completed; `permissionDenied` if this is the superuser and the root belongs to
+    ///   another user.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("root")
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -58,13 +58,13 @@ package final class FileStore: StorageBackend {
         } catch let error as DurableBatchError where !error.leavesReading {
             throw StorageError(.storeUnavailable, "\(error)", hint: "check the disk, then try again")
         } catch is DurableBatchError {
-            // Whoever may not write here may read all the same; the next who may write completes the batch. One that is
-            // damaged, or that nobody may complete, is reported by changes and by `check`.
+            // A process that may not write here may still read; the next one that may write completes the batch.
+            // Changes and `check` report a batch that is damaged or that nobody may complete.
         }
     }
 
-    /// Why the superuser does not use what another user keeps: what this process makes there would be the superuser's,
-    /// and whatever stands there, that user has put there.
+    /// Why the superuser does not use another user's store: new files would belong to the superuser, and that user
+    /// controls the existing ones.
     private static func refusal(_ path: String, _ owner: UInt32) -> StorageError {
         StorageError(
             .permissionDenied,
@@ -91,7 +91,7 @@ package final class FileStore: StorageBackend {
         }
     }
 
-    /// Lets the log know of a value that is read as somebody edited it.
+    /// Logs that a value was read as someone edited it.
     func noteEdit(_ path: String) {
         log(.info, Self.component.id, "'\(path)' was edited outside LocalData")
     }
@@ -111,7 +111,7 @@ package final class FileStore: StorageBackend {
         try StorageError.translating { try batches.remove(key.path, in: key.place) }
     }
 
-    /// The folder of a place, shared by all its keys.
+    /// The folder of a namespace, shared by all its keys.
     func directory(of place: StorageNamespace) throws -> DurableDirectory {
         guard let path = place.directory else {
             return try places.directory(root: root.path, folders: PlaceName.folders(of: place))

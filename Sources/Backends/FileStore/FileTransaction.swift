@@ -2,23 +2,23 @@ import DurableFiles
 import LocalDataAPI
 import Synchronization
 
-/// A transaction under way: what the files were that it has looked at, and its changes, in memory.
+/// An open transaction: the states of the files that it has read, and its changes, in memory.
 package final class FileTransaction: Sendable {
-    /// What becomes of a value.
+    /// A staged change.
     enum Staged {
         case set([UInt8], FileAttribute?)
         case remove
     }
 
-    /// A value that the transaction has looked at.
+    /// A value that the transaction has read or changed.
     struct Entry {
         let key: FileKey
-        /// What it was at the first look.
+        /// Its state when the transaction first accessed it.
         let expectation: FileExpectation
         var change: Staged?
     }
 
-    /// Two handles of one address are one value. The folders of a store are shared, so one folder is one object.
+    /// Two handles of one address are one value. A store's keys share folder objects, so one folder is one object.
     private struct Name: Hashable {
         let place: ObjectIdentifier
         let path: RelativePath.Identity
@@ -36,12 +36,12 @@ package final class FileTransaction: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the transaction knows of a value; `nil` if it has not looked at it.
+    /// The transaction's entry for a value; `nil` if it has not accessed it.
     func entry(_ key: FileKey) -> Entry? {
         state.withLock { state in state.indices[Name(key)].map { state.entries[$0] } }
     }
 
-    /// Remembers what a value was at the first look.
+    /// Records a value's state at the first access.
     func note(_ key: FileKey, _ expectation: FileExpectation) {
         state.withLock { state in
             let name = Name(key)
@@ -51,14 +51,14 @@ package final class FileTransaction: Sendable {
         }
     }
 
-    /// Changes a value that was looked at.
+    /// Changes a value that was accessed before.
     func stage(_ key: FileKey, _ change: Staged) {
         state.withLock { state in
             if let index = state.indices[Name(key)] { state.entries[index].change = change }
         }
     }
 
-    /// What was looked at and changed, in the order of the first look; nothing of it is kept.
+    /// Returns and forgets all entries, in the order of the first access.
     func end() -> [Entry] {
         state.withLock { state in
             defer { state = State() }

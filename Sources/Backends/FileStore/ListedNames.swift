@@ -1,32 +1,32 @@
 import DurableFiles
 import Synchronization
 
-/// Lists names in order, page after page, without listing the folder again for each page: what a page's listing found
-/// beyond the page is kept for the next, as long as nothing in the folders that were listed has changed. It belongs to
-/// the place that was listed last.
+/// Lists names in order, page by page, without listing the folder again for each page. Names that were found beyond a
+/// page are kept for the next one, as long as nothing in the listed folders has changed. They belong to the last listed
+/// namespace.
 final class ListedNames: Sendable {
-    /// How many names are kept: a pass over more lists the folder once for each so many.
+    /// The most names to keep: a pass over more lists the folder once per this many.
     private static let most = 65_536
-    /// How many folders are asked whether they have changed. Only long names have folders of their own.
+    /// The most folders to check for changes. Only long names have folders of their own.
     private static let mostFolders = 64
 
     private struct Kept {
         let path: [UInt8]
         let prefix: String
-        /// The first name is the first after this one.
+        /// All names come after this one.
         let after: [UInt8]
         let names: [[UInt8]]
-        /// Whether there are none beyond the last.
+        /// Whether there are none after the last.
         let isComplete: Bool
         let folders: [(path: RelativePath?, status: FileStatus)]
 
-        /// Whether what has a path and a prefix is listed here from some name on.
+        /// Whether these names include those of a path with a prefix, from some name on.
         func covers(_ path: [UInt8], _ prefix: String, _ after: [UInt8]) -> Bool {
             self.path == path && self.prefix.utf8.elementsEqual(prefix.utf8)
                 && !after.lexicographicallyPrecedes(self.after)
         }
 
-        /// The names after one, as many as are asked for if there are as many; `nil` if some may be missing.
+        /// The names after one, up to the limit; `nil` if some may be missing.
         func page(after: [UInt8], limit: Int) -> ArraySlice<[UInt8]>? {
             var (start, end) = (0, names.count)
             while start < end {
@@ -47,16 +47,16 @@ final class ListedNames: Sendable {
         in directory: DurableDirectory, prefix: String, after: String?, limit: Int?
     ) throws -> ArraySlice<[UInt8]> {
         let path = Array(directory.path.utf8)
-        // Who asks for a first page may want no other.
+        // The caller of a first page may not want another.
         guard let limit, limit > 0, let after else {
             return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory).names[...]
         }
         let first = Array(after.utf8)
-        // Taken out for that long: two threads that list at once are not in each other's way.
+        // Taken out during the listing, so that two threads that list at once do not block each other.
         if let kept = kept.withLock({ $0.take() }), kept.covers(path, prefix, first),
             let page = kept.page(after: first, limit: limit), try isUnchanged(kept.folders, in: directory)
         {
-            // A page that is not full ends the pass.
+            // A partial page ends the pass.
             if page.count == limit { self.kept.withLock { $0 = kept } }
             return page
         }
@@ -71,7 +71,7 @@ final class ListedNames: Sendable {
         return found.names.prefix(limit)
     }
 
-    /// - Returns: The folders that were listed, as they were before; `nil` if changes of theirs might go unnoticed.
+    /// - Returns: The status of the listed folders before the listing; `nil` if changes of them might go unnoticed.
     private func page(
         _ asked: NamePage, in directory: DurableDirectory
     ) throws -> (names: [[UInt8]], isComplete: Bool, folders: [(path: RelativePath?, status: FileStatus)]?) {

@@ -1,6 +1,6 @@
-/// The smallest names of a listing, by their UTF-8 bytes, each once; memory for at most twice as many as are kept.
+/// The smallest names of a listing, by their UTF-8 bytes, each once. Holds at most twice as many as it keeps.
 struct NamePage {
-    /// Bytes of names from which on no more are kept than are asked for.
+    /// Above this many bytes of names, only the requested names are kept.
     private static let mostBytes = 16 << 20
 
     private let wanted: Int
@@ -9,14 +9,14 @@ struct NamePage {
     private let after: [UInt8]?
     private var names: [[UInt8]] = []
     private var bytes = 0
-    /// Names from here on are not among the smallest.
+    /// Names from this one on are not among the smallest.
     private var bound: [UInt8]?
-    /// Whether no name was left out that starts with the prefix and comes after the first.
+    /// Whether every name with the prefix and after the first one was kept.
     private(set) var isComplete = true
 
-    /// Asks for at most `limit` names that start with `prefix` and come after `after`.
+    /// Requests at most `limit` names that start with `prefix` and sort after `after`.
     ///
-    /// - Parameter ahead: How many are kept if there is memory for them.
+    /// - Parameter ahead: How many to keep if there is memory for them.
     init(prefix: String, after: String?, limit: Int?, ahead: Int = 0) {
         wanted = max(0, limit ?? .max)
         self.limit = max(wanted, ahead)
@@ -24,7 +24,7 @@ struct NamePage {
         self.after = after.map { Array($0.utf8) }
     }
 
-    /// Takes a name in, if it is asked for.
+    /// Adds a name if it is requested.
     mutating func insert(_ name: String) {
         let name = Array(name.utf8)
         guard limit > 0, name.starts(with: prefix) else { return }

@@ -1,9 +1,9 @@
 import LocalDataAPI
 
-/// How a place is spelled as a folder below a store's root: `<domain>`, or `<domain>@<scope>`.
+/// The spelling of a namespace as a folder below a store's root: `<domain>`, or `<domain>@<scope>`.
 ///
-/// The scope is encoded as a file's name is, and a long one is split likewise. The domain stays readable: its upper
-/// case is kept, so two domains that differ in case alone need a file system that tells them apart.
+/// The scope is encoded like a file's name, and a long one is split in the same way. The domain stays readable: its
+/// upper case is kept, so two domains that differ only in case need a case-sensitive file system.
 enum PlaceName {
     /// The names of the folders from the root.
     static func folders(of place: StorageNamespace) -> [String] {
@@ -11,7 +11,7 @@ enum PlaceName {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The place that a spelling stands for; `nil` for a folder that is none.
+    /// The namespace with this spelling; `nil` for any other folder.
     static func place(folders: [[UInt8]], last: [UInt8]) -> StorageNamespace? {
         let pieces = folders + [last]
         let parts = pieces.joined().split(separator: at, maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import DurableFiles
 import Synchronization
 
-/// The folders that are in use, so that all keys of a place share one. A folder is closed with its last key.
+/// The folders in use, so that all keys of a namespace share one. A folder is closed with its last key.
 final class PlaceTable: Sendable {
     private struct Entry {
         weak var directory: DurableDirectory?
@@ -10,7 +10,7 @@ final class PlaceTable: Sendable {
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
         var sweepAt = 64
-        /// The paths of those that were in use: what dead processes have left there is removed once.
+        /// The paths of folders that have been in use: leftovers of dead processes are removed there once.
         var cleaned: Set<[UInt8]> = []
     }
 
@@ -19,10 +19,10 @@ final class PlaceTable: Sendable {
     private let state = Mutex(State())
     private let batches: BatchFolder
 
-    /// The folders that a root's batches change.
+    /// The batches of the root, which change its folders.
     init(_ batches: BatchFolder) { self.batches = batches }
 
-    /// The folder of that path. Compared byte by byte: two spellings of an accented letter are two folders.
+    /// The folder with this path. Compared byte by byte: two encodings of an accented letter are two folders.
     func directory(root: String, folders: [String] = []) throws -> DurableDirectory {
         let new = try DurableDirectory(root: root, folders: folders, batches: batches)
         let path = Array(new.path.utf8)

@@ -3,7 +3,7 @@ import Glibc
 import LocalDataAPI
 
 extension StorageError {
-    /// Runs file operations, and turns their errors into the store's; others pass as they are.
+    /// Runs file operations, and converts their errors into the store's; other errors pass through.
     @inline(__always)
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -42,7 +42,7 @@ extension StorageError {
         }
     }
 
-    /// Runs what begins a watch, and says of the system's limits which ones they are.
+    /// Runs code that begins a watch, and names the system's limit that it exceeds.
     static func translatingWatch<Result>(_ body: () throws -> Result) throws -> Result {
         try translating {
             do {

@@ -2,11 +2,11 @@ import DurableFiles
 import FoundationEssentials
 import LocalDataAPI
 
-/// What stands in a file's extended attribute: JSON of what was recorded of the content, and of the attributes that are
-/// known, with sorted keys. Size and time of change are the file's own.
+/// The content of a file's extended attribute: JSON with sorted keys of the record of the content and the known
+/// attributes. Size and modification time come from the file itself.
 ///
-/// What was recorded comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <time of change>"`, so that
-/// reading a value parses no JSON. Earlier versions have written none.
+/// The record comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <modification time>"`, so that reading a
+/// value parses no JSON. Earlier versions did not write it.
 struct StoredAttributes: Codable {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)
@@ -25,7 +25,7 @@ struct StoredAttributes: Codable {
         owner = attributes.owner
     }
 
-    /// The attribute for a file that is written.
+    /// The attribute for a file to be written.
     static func encoded(_ attributes: ValueAttributes?) throws -> FileAttribute {
         var known: [UInt8] = Array("}".utf8)
         if let attributes {
@@ -41,7 +41,7 @@ struct StoredAttributes: Codable {
         }
     }
 
-    /// What was recorded of a file's content; `nil` if nothing was.
+    /// The record of a file's content; `nil` if there is none.
     static func record(of file: borrowing OpenFile) throws -> ContentRecord? {
         try file.withAttribute(name, record) ?? nil
     }
@@ -58,7 +58,7 @@ struct StoredAttributes: Codable {
         return ContentRecord(checksum: checksum, size: numbers.size, modified: Int64(numbers.modified))
     }
 
-    /// Reads a number of digits and what ends it; `false` for anything else.
+    /// Reads a number of digits and its terminator; `false` for anything else.
     private static func number(
         _ rest: inout Slice<UnsafeRawBufferPointer>, radix: Int, until end: UInt8, _ number: inout Int
     ) -> Bool {

@@ -1,18 +1,17 @@
 import DurableFiles
 
-/// Goes through the folders of a store. What has no canonical spelling is not the store's and is left out.
+/// Lists the folders of a store. Entries without a canonical spelling do not belong to the store and are left out.
 struct ValueListing {
     let directory: DurableDirectory
     /// Called with the path of each folder before its names are listed.
     var begins: ((RelativePath?) throws -> Void)?
 
-    /// Hands out the names of the values below a folder, in no order, until `body` returns `false`, and then is
-    /// `false`.
+    /// Passes the names of the values below a folder, in no order, until `body` returns `false`; then returns `false`.
     func forEachName(in path: [[UInt8]] = [], _ body: (String) throws -> Bool) throws -> Bool {
         try forEachName(in: path, folders: [], body)
     }
 
-    /// Hands out every folder that spells a place, with its path, until `body` returns `false`, and then is `false`.
+    /// Passes every folder of a namespace, with its path, until `body` returns `false`; then returns `false`.
     func forEachPlaceFolder(
         folders: [[UInt8]] = [], _ body: (_ folders: [[UInt8]], _ last: [UInt8]) throws -> Bool
     ) throws -> Bool {
@@ -50,8 +49,8 @@ struct ValueListing {
 
     private func marked(_ piece: [UInt8]) -> [UInt8] { piece + [FileName.folderMark] }
 
-    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces; what lies deeper is not
-    /// looked at.
+    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces; deeper folders are not
+    /// searched.
     private func unmarked(_ name: [UInt8], after folders: [[UInt8]]) -> [UInt8]? {
         name.last == FileName.folderMark && folders.count < 16 ? name.dropLast() : nil
     }

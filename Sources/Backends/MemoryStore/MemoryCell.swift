@@ -3,9 +3,9 @@ internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
-/// The place of one value. Cells have locks of their own, so that different keys never wait for each other.
+/// The cell of one value. Cells have their own locks, so that different keys never wait for each other.
 final class MemoryCell: Sendable {
-    /// A value with what is kept beside it; an object, so that a reader takes one reference and leaves the lock.
+    /// A value with its attributes; an object, so that a reader takes one reference and releases the lock.
     final class Value: Sendable {
         let data: Data
         let attributes: ValueAttributes
@@ -27,16 +27,16 @@ final class MemoryCell: Sendable {
 
     let address: StorageAddress
     private let content = Mutex<Value?>(nil)
-    /// Keeps the locks of two cells on cache lines of their own: readers of different keys would else slow each other
-    /// down, depending on where the cells happen to lie.
+    /// Keeps the locks of two cells on separate cache lines: otherwise readers of different keys could slow each other
+    /// down, depending on the cells' addresses.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     init(_ address: StorageAddress) { self.address = address }
 
-    /// The value now.
+    /// The current value.
     var value: Value? { content.withLock { $0 } }
 
-    /// Puts another value in place; tells whether there was one.
+    /// Replaces the value; returns whether there was one.
     @discardableResult
     func replace(with value: Value?) -> Bool {
         content.withLock { content in

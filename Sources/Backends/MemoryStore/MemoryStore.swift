@@ -2,21 +2,21 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Keeps values in memory, for as long as the process lives. The smallest real store, and the model for others.
+/// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
 final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, WatchableBackend {
     static let component = ComponentInfo(
         id: "memory", summary: "keeps values in memory until the process ends; each configured store has its own")
 
     let properties = StoreProperties(latency: .memory, isDurable: false, isShared: false)
 
-    /// Cells by address. A cell that is empty and that nobody has resolved is dropped when the table has doubled.
+    /// Cells by address. An empty cell that nobody has resolved is dropped when the table has doubled.
     private struct Table {
         var cells: [StorageAddress: MemoryCell] = [:]
         var sweepAt = 1024
     }
 
     private let table = Mutex(Table())
-    /// Held while a batch is applied, so that two batches do not mix.
+    /// Locked while a batch is applied, so that two batches do not mix.
     private let batch = Mutex(())
     private let watches = WatchList()
 

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// The plugin's entry.
+/// The plugin's entry function.
 @c(localdata_plugin_v1)
 public func memoryStorePlugin() -> UnsafeRawPointer {
     Plugin.export("MemoryStore", version: "0.1.0", .storage(MemoryStore.self))

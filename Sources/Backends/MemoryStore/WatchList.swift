@@ -1,9 +1,9 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Whom a store tells of changes. While there is nobody, a change costs the look at one number.
+/// The watches of a store. While there are none, a change only reads one number.
 final class WatchList: Sendable {
-    /// Names a watch.
+    /// Identifies a watch.
     struct Watch: Hashable {
         fileprivate let number: Int
     }
@@ -19,7 +19,7 @@ final class WatchList: Sendable {
         var watchers: [Watch: Watcher] = [:]
     }
 
-    /// Held while watchers are told, so that none is when its watch has ended.
+    /// Locked while watches are notified, so that none is called after it has ended.
     private let state = Mutex(State())
     private let count = Atomic<Int>(0)
 
@@ -42,7 +42,7 @@ final class WatchList: Sendable {
         }
     }
 
-    /// Tells those who watch a name, on the calling thread.
+    /// Notifies the watches of a name, on the calling thread.
     func tell(of address: StorageAddress) {
         guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
         state.withLock { state in

@@ -3,9 +3,9 @@ internal import LocalDataAPI
 
 /// A cipher under one key and nonce.
 ///
-/// Each has a context of the provider's of its own, which is overwritten and freed when it goes away: with it go key
-/// schedule, one-time keys and what is left of the key stream. To keep contexts for the next call and put zeros in the
-/// place of keys would leave the latter two, and for AES takes 115 ns where a new context takes 65.
+/// Each has its own provider context, which is overwritten and freed on deallocation, with the key schedule, one-time
+/// keys and the rest of the key stream. Reusing contexts and zeroing keys would leave the latter two in memory, and
+/// takes 115 ns for AES, where a new context takes 65.
 struct CipherContext: ~Copyable {
     private let cipher: ProvidedCipher
     private let pointer: UnsafeMutableRawPointer
@@ -22,7 +22,7 @@ struct CipherContext: ~Copyable {
         cipher.clearStack()
     }
 
-    /// Takes in key and nonce; before anything else.
+    /// Sets key and nonce; call it first.
     @inline(__always)
     func begin(_ direction: CipherDirection, key: RawSpan, nonce: RawSpan) throws(StorageError) {
         let begin = direction == .seal ? cipher.beginSealing : cipher.beginOpening
@@ -34,7 +34,7 @@ struct CipherContext: ~Copyable {
         try LibraryState.check("start of a cipher", answer)
     }
 
-    /// Takes in data that is only authenticated; before the first `update`.
+    /// Adds data to authenticate; before the first `update`.
     @inline(__always)
     func authenticate(_ data: RawSpan) throws(StorageError) {
         guard !data.isEmpty else { return }
@@ -63,7 +63,7 @@ struct CipherContext: ~Copyable {
         }
     }
 
-    /// Ends sealing; the tag is ready then.
+    /// Ends sealing; then the tag is ready.
     @inline(__always)
     func finish() throws(StorageError) {
         var count = 0
@@ -73,7 +73,7 @@ struct CipherContext: ~Copyable {
         try LibraryState.check("end of a cipher", answer)
     }
 
-    /// Writes the tag of what was sealed.
+    /// Writes the tag of the sealed text.
     @inline(__always)
     func takeTag(into tag: inout MutableRawSpan) throws(StorageError) {
         let answer = tag.withUnsafeMutableBytes { tag in
@@ -85,7 +85,7 @@ struct CipherContext: ~Copyable {
         try LibraryState.check("tag of a cipher", answer)
     }
 
-    /// Takes in the tag that what is opened must have; before `verify`.
+    /// Sets the tag to verify; before `verify`.
     @inline(__always)
     func expect(_ tag: RawSpan) throws(StorageError) {
         let answer = tag.withUnsafeBytes { tag in
@@ -97,7 +97,7 @@ struct CipherContext: ~Copyable {
         try LibraryState.check("tag of a cipher", answer)
     }
 
-    /// Ends opening.
+    /// Ends opening and verifies the tag.
     ///
     /// - Throws: `cannotOpen` if the tag is wrong.
     @inline(__always)

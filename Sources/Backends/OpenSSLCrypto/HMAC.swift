@@ -5,17 +5,17 @@ internal import LocalDataAPI
 struct HMAC {
     private let digest: SHA2
 
-    /// Bytes of a code.
+    /// The size of a code in bytes.
     var size: Int { digest.variant.size }
 
     init(_ variant: SHA2.Variant) throws(StorageError) { digest = try SHA2.ofThread(variant) }
 
-    /// Starts one under a key of any length.
+    /// Starts a code under a key of any length.
     func start(key: UnsafeRawBufferPointer) throws { try startDigest(key: key, pad: 0x36) }
 
     func add(_ bytes: UnsafeRawBufferPointer) throws { try digest.add(bytes) }
 
-    /// Writes the code of the one that was started under `key`.
+    /// Writes the code that was started under `key`.
     func finish(key: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer) throws {
         try digest.finish(into: code)
         try startDigest(key: key, pad: 0x5c)
@@ -23,7 +23,7 @@ struct HMAC {
         try digest.finish(into: code)
     }
 
-    /// Overwrites what the thread's digest knows of the last one.
+    /// Overwrites the state of the thread's digest.
     func forget() { try? digest.start() }
 
     private func startDigest(key: UnsafeRawBufferPointer, pad: UInt8) throws {

@@ -1,24 +1,24 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// OpenSSL as a whole: its start, and the reasons that it keeps for each thread.
+/// OpenSSL as a library: its initialization, and its error queues per thread.
 enum LibraryState {
-    /// Starts OpenSSL, unless something else in the process has, without clearing up when the process ends: threads may
+    /// Initializes OpenSSL, unless other code has done so, without cleaning up when the process exits: threads may
     /// still compute then.
     static func prepare() { OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) }
 
-    /// Throws `unknown` with OpenSSL's reason unless a call answered 1.
+    /// Throws `unknown` with OpenSSL's reason unless a call returned 1.
     @inline(__always)
     static func check(_ call: StaticString, _ answer: Int32) throws(StorageError) {
         guard answer == 1 else { throw failure(call) }
     }
 
-    /// That a call failed; OpenSSL's reasons name functions and states, never data.
+    /// The error for a failed call; OpenSSL's reasons name functions and states, never data.
     static func failure(_ call: StaticString) -> StorageError {
         StorageError(.unknown, "OpenSSL's \(call) failed: \(takeReason())")
     }
 
-    /// The first reason of this thread; all of them are forgotten.
+    /// This thread's first reason; clears all of them.
     static func takeReason() -> String {
         defer { forgetReasons() }
         let code = ERR_get_error()

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// Parameters of OpenSSL's functions. What they point to is lent, and outlives the call that they are for.
+/// Parameters for OpenSSL's functions. They borrow their memory, which must outlive the call.
 extension OSSL_PARAM {
-    /// Bytes, to be read or to be filled.
+    /// Bytes to read or to fill.
     @inline(__always)
     static func bytes(_ name: StaticString, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
-        // OpenSSL takes a missing pointer for a missing value, also where there are no bytes.
+        // OpenSSL treats a null pointer as a missing value, even for zero bytes.
         make(name, OSSL_PARAM_OCTET_STRING, bytes.baseAddress ?? UnsafeRawPointer(name.utf8Start), bytes.count)
     }
 

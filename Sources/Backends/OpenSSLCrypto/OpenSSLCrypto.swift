@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import Glibc
 package import LocalDataAPI
 
-/// A crypto provider that computes with OpenSSL 3, by what its default library context offers.
+/// A crypto provider that uses OpenSSL 3, with the algorithms of its default library context.
 ///
-/// Algorithms are looked up once in a process. A machine whose OpenSSL is configured to refuse one, as a FIPS provider
-/// does, is a provider without it.
+/// Algorithms are looked up once per process. If a machine's OpenSSL is configured without one, e.g. with a FIPS
+/// provider, this provider does not offer it.
 package struct OpenSSLCrypto: IncrementalCryptoProvider {
     package static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
 
@@ -13,13 +13,13 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
     package let derivations: [KeyDerivationFunction]
     package let agreements: [KeyAgreement]
 
-    /// Every cipher also comes in pieces.
+    /// Every cipher also works in pieces.
     package var incrementalCiphers: [AuthenticatedCipher] { ciphers }
 
     private let aes256GCM: ProvidedCipher?
     private let chaCha20Poly1305: ProvidedCipher?
 
-    /// - Throws: `unsupported` if OpenSSL offers no SHA-256, without which there is no derivation.
+    /// - Throws: `unsupported` if OpenSSL offers no SHA-256, which every derivation needs.
     package init(options: ComponentOptions, host: HostServices) throws {
         LibraryState.prepare()
         guard SHA2.Variant.sha256.isOffered else {
@@ -104,8 +104,8 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
             by: .sha512, from: passphrase, salt: salt, iterations: iterations, into: &key)
     }
 
-    /// From the system's generator, see getentropy(3), which seeds OpenSSL's too. It has no state in this process that
-    /// fork(2) or a restored snapshot could double, and for a salt it takes a sixth of the time of OpenSSL's.
+    /// From the system's generator, see getentropy(3), which also seeds OpenSSL's. It has no state in this process that
+    /// fork(2) or a restored snapshot could duplicate, and for a salt it takes a sixth of the time of OpenSSL's.
     package func random(into bytes: inout MutableRawSpan) throws {
         try bytes.withUnsafeMutableBytes { bytes throws(StorageError) in
             for start in stride(from: 0, to: bytes.count, by: Self.mostRandom) {
@@ -119,7 +119,7 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
         }
     }
 
-    /// The most bytes that one call gives.
+    /// The most bytes per call.
     private static let mostRandom = 256
 
     package func publicKey(

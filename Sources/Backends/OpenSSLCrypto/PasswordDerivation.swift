@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// PBKDF2, RFC 8018, by OpenSSL's own.
+/// OpenSSL's PBKDF2, RFC 8018.
 enum PasswordDerivation {
     private struct Shared: @unchecked Sendable {
-        // Made once and never freed; OpenSSL lets many threads use it at once.
+        // Created once and never freed; OpenSSL allows concurrent use.
         let function: OpaquePointer
     }
 
@@ -20,9 +20,9 @@ enum PasswordDerivation {
         guard let shared, let context = EVP_KDF_CTX_new(shared.function) else {
             throw LibraryState.failure("EVP_KDF_CTX_new of PBKDF2")
         }
-        // Overwrites the passphrase that the context keeps.
+        // Overwrites the passphrase in the context.
         defer { EVP_KDF_CTX_free(context) }
-        // The least lengths of SP 800-132 are the caller's business: what was sealed under less has to open.
+        // The caller decides on the minimum lengths of SP 800-132: values sealed with less must open.
         var hasNoLeastLengths: UInt64 = 1
         var iterations = iterations
         try key.withUnsafeMutableBytes { key in

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// One of OpenSSL's ciphers, by the functions that its provider gives libcrypto (provider-cipher(7)).
+/// One of OpenSSL's ciphers, through the functions that its provider exports to libcrypto (provider-cipher(7)).
 ///
-/// The functions of `EVP_CIPHER_CTX` in front of them ask the provider for sizes that are known here, which is more
-/// than a tenth of what sealing 16 KiB takes.
+/// The functions of `EVP_CIPHER_CTX` in front of them query the provider for sizes that are known here, which takes
+/// more than a tenth of sealing 16 KiB.
 struct ProvidedCipher: @unchecked Sendable {
-    // The provider stays loaded, since what is fetched from it is never freed.
+    // The provider stays loaded, since objects fetched from it are never freed.
     let provider: UnsafeMutableRawPointer?
     let create: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     /// Overwrites and frees a context.
@@ -25,14 +25,14 @@ struct ProvidedCipher: @unchecked Sendable {
     let set: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<OSSL_PARAM>?) -> Int32
 
     private let usesVectors: Bool
-    /// Whether the cipher leaves its key on the stack: the ChaCha20 of OpenSSL 3.0 for AVX-512 does.
+    /// Whether the cipher leaves its key on the stack, as the ChaCha20 of OpenSSL 3.0 for AVX-512 does.
     private let leavesKey: Bool
 
-    /// Leaves no vector register half used behind a call.
+    /// Clears the upper halves of the vector registers after a call.
     @inline(__always)
     func clearVectors() { if usesVectors { clear_upper_halves() } }
 
-    /// Overwrites what the calls have left on the stack.
+    /// Overwrites the remains of calls on the stack.
     @inline(__always)
     func clearStack() { if leavesKey { clear_stack_below() } }
 
@@ -72,7 +72,7 @@ struct ProvidedCipher: @unchecked Sendable {
         self.leavesKey = leavesKey
     }
 
-    /// The functions that a provider lists for a cipher, by their numbers.
+    /// The functions that a provider lists for a cipher, by number.
     private static func functions(
         of name: String, in provider: OpaquePointer
     ) -> [Int32: UnsafePointer<OSSL_DISPATCH>]? {

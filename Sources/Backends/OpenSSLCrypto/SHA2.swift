@@ -2,17 +2,17 @@ internal import COpenSSL
 internal import Glibc
 internal import LocalDataAPI
 
-/// SHA-256 or SHA-512 in a context that each thread makes once and uses for one digest after the other.
+/// SHA-256 or SHA-512 in a context that each thread creates once and reuses.
 struct SHA2 {
-    /// Which of them.
+    /// The digest function.
     enum Variant {
         case sha256, sha512
 
-        /// OpenSSL's name for it.
+        /// The function's name in OpenSSL.
         var name: StaticString { self == .sha256 ? "SHA256" : "SHA512" }
-        /// Bytes of a digest.
+        /// The size of a digest in bytes.
         var size: Int { self == .sha256 ? 32 : 64 }
-        /// Bytes that are taken in at once.
+        /// The block size in bytes.
         var blockSize: Int { self == .sha256 ? 64 : 128 }
         /// Whether OpenSSL offers it.
         var isOffered: Bool { shared != nil }
@@ -24,7 +24,7 @@ struct SHA2 {
     private let context: OpaquePointer
 
     fileprivate struct Shared: @unchecked Sendable {
-        // Made once and never freed; OpenSSL lets many threads use it at once.
+        // Created once and never freed; OpenSSL allows concurrent use.
         let digest: OpaquePointer
         let key: pthread_key_t
 
@@ -42,7 +42,7 @@ struct SHA2 {
         }
     }
 
-    /// The digest of the calling thread; one at a time is made with it.
+    /// The digest of the calling thread; it computes one at a time.
     static func ofThread(_ variant: Variant) throws(StorageError) -> SHA2 {
         guard let shared = variant.shared else {
             throw StorageError(.unsupported, "OpenSSL offers no \(variant.name)")
@@ -56,7 +56,7 @@ struct SHA2 {
         return SHA2(variant: variant, context: context)
     }
 
-    /// Starts a digest, and forgets the one before.
+    /// Starts a digest, and discards the one before.
     func start() throws(StorageError) {
         try LibraryState.check("EVP_DigestInit_ex2", EVP_DigestInit_ex2(context, nil, nil))
     }
@@ -65,7 +65,7 @@ struct SHA2 {
         try LibraryState.check("EVP_DigestUpdate", EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
     }
 
-    /// Writes the digest, as many bytes as it has. The context knows it until the next `start`.
+    /// Writes the whole digest. The context keeps it until the next `start`.
     func finish(into digest: UnsafeMutableRawBufferPointer) throws(StorageError) {
         precondition(digest.count == variant.size)
         try LibraryState.check("EVP_DigestFinal_ex", EVP_DigestFinal_ex(context, digest.bytePointer, nil))

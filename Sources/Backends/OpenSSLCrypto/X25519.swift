@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import LocalDataAPI
 
-/// X25519, RFC 7748. Keys live in OpenSSL's own memory for the time of a call and are overwritten there.
+/// X25519, RFC 7748. Keys are in OpenSSL's own memory during a call and are overwritten there.
 enum X25519 {
     private static let name = "X25519"
 
@@ -49,7 +49,7 @@ enum X25519 {
         else { throw LibraryState.failure("start of X25519") }
         try secret.withUnsafeMutableBytes { secret in
             var count = secret.count
-            // With keys that it has taken, OpenSSL fails only for a secret of zeros.
+            // With keys that it has accepted, OpenSSL fails only for a secret of zeros.
             guard EVP_PKEY_derive(context, secret.bytePointer, &count) == 1, count == secret.count else {
                 OPENSSL_cleanse(secret.baseAddress, secret.count)
                 LibraryState.forgetReasons()

@@ -1,9 +1,9 @@
 import LocalDataAPI
 
-/// Values that follow each other, of one place and with the same attributes, where none is yet: some of them are one
-/// statement, which costs little more than half.
+/// Consecutive new values of one namespace with the same attributes: one statement inserts several of them, at little
+/// more than half the cost.
 struct Insertions {
-    /// A value on its way, whose bytes stay where they are until all changes have been made.
+    /// A value to insert, whose bytes stay valid until all changes have been made.
     struct Row {
         let index: Int
         let name: UnsafeRawBufferPointer
@@ -16,7 +16,7 @@ struct Insertions {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a change, if it is one that may follow; `false` if not.
+    /// Adds a change if it can follow the others; `false` if not.
     mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, _ value: RawSpan?) -> Bool {
         guard let value, change.expectation == .absence, rows.count < Query.rowsAtOnce else { return false }
         if rows.isEmpty {
@@ -30,9 +30,9 @@ struct Insertions {
         return true
     }
 
-    /// Stores the values that were added, and forgets them.
+    /// Stores the added values, and forgets them.
     ///
-    /// - Returns: The indices of those where there is a value.
+    /// - Returns: The indices of those that already exist.
     mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
         guard !rows.isEmpty else { return [] }
         defer { rows.removeAll(keepingCapacity: true) }

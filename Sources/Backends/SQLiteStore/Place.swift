@@ -1,8 +1,8 @@
 import LocalDataAPI
 import Synchronization
 
-/// A place in a database, shared by all its keys. Its row is made with its first value and stays, so that its number
-/// can be remembered.
+/// A namespace in a database, shared by all its keys. Its row is created with its first value and never removed, so
+/// that its number can be cached.
 final class Place: Sendable {
     let database: Database
     let namespace: StorageNamespace
@@ -13,17 +13,16 @@ final class Place: Sendable {
         self.database = database
     }
 
-    /// The number of the place's row, if it is known.
+    /// The cached number of the namespace's row.
     var rememberedNumber: Int64? {
         let number = known.load(ordering: .relaxed)
         return number == 0 ? nil : number
     }
 
-    /// Remembers the number of a row that is there to stay.
+    /// Caches the number of a committed row.
     func remember(_ number: Int64) { known.store(number, ordering: .relaxed) }
 
-    /// The number of the place's row, by a connection that sees nothing which may yet be taken back; `nil` if there is
-    /// none.
+    /// The number of the namespace's row, through a connection that sees only committed data; `nil` if there is none.
     @inline(__always)
     func number(_ connection: Connection) throws -> Int64? {
         if let number = rememberedNumber { return number }

@@ -1,8 +1,8 @@
 import Glibc
 import LocalDataAPI
 
-/// Removals that follow each other, of values with marks and in the order of their names: if nothing else is between
-/// them in the table, they are one statement.
+/// Consecutive removals of values with marks, in the order of their names: if the table contains nothing between them,
+/// one statement makes them.
 struct Removals {
     private struct Entry {
         let index: Int
@@ -16,7 +16,7 @@ struct Removals {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a change, if it is one that may follow; `false` if not.
+    /// Adds a change if it can follow the others; `false` if not.
     mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) -> Bool {
         guard isRemoval, case .mark(let mark) = change.expectation else { return false }
         return name.withUnsafeBytes { name in
@@ -39,9 +39,9 @@ struct Removals {
         }
     }
 
-    /// Removes the values that were added, and forgets them.
+    /// Removes the added values, and forgets them.
     ///
-    /// - Returns: The indices of those that have another mark, or are not there.
+    /// - Returns: The indices of those that have another mark or do not exist.
     mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
         guard !entries.isEmpty else { return [] }
         defer {

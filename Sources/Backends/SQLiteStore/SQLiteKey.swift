@@ -1,18 +1,18 @@
 import LocalDataAPI
 
-/// What names a value in a change.
+/// The name of a value in a change.
 protocol ValueName {
     var place: Place { get }
     var name: UnsafeRawBufferPointer { get }
 }
 
-/// A name that is lent for the time of a change.
+/// A name that is lent for the duration of a change.
 struct LentName: ValueName {
     let place: Place
     let name: UnsafeRawBufferPointer
 }
 
-/// A resolved address: its place, and the name's bytes, ready to be bound.
+/// A resolved address: its namespace, and the name's bytes, ready to be bound.
 package final class SQLiteKey: ValueName, Sendable {
     let place: Place
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
@@ -28,7 +28,7 @@ package final class SQLiteKey: ValueName, Sendable {
 
     deinit { name.deallocate() }
 
-    /// Reads with the number of the place; `nil` if there is no database or no such place in it.
+    /// Reads with the number of the namespace; `nil` if there is no database or it does not contain the namespace.
     @inline(__always)
     func read<Result>(_ body: (Connection, Int64) throws -> Result) throws -> Result? {
         try database.read { connection in

@@ -30,7 +30,7 @@ extension SQLiteStore: BatchBackend {
         }
     }
 
-    /// The first changes, at least one: as many as one statement makes, if they are alike.
+    /// The first changes, at least one: as many similar ones as one statement makes.
     private static func alike(
         _ changes: ArraySlice<StorageChange<SQLiteKey>>
     ) -> ArraySlice<StorageChange<SQLiteKey>> {
@@ -46,7 +46,7 @@ extension SQLiteStore: BatchBackend {
         return changes[..<max(index, changes.startIndex + 1)]
     }
 
-    /// Stores values with one statement. Each is lent until the statement has run, so it is within all of them.
+    /// Stores values with one statement. Nested calls lend them, so that all are valid while the statement runs.
     private static func replace(
         _ changes: ArraySlice<StorageChange<SQLiteKey>>, _ rows: inout [Insertions.Row], _ connection: Change
     ) throws {
@@ -60,14 +60,14 @@ extension SQLiteStore: BatchBackend {
         }
     }
 
-    /// The database that all keys are in; `nil` if there are none.
+    /// The database of all keys; `nil` if there are no keys.
     ///
-    /// - Throws: `unsupported` if there are two: no two files change at once.
+    /// - Throws: `unsupported` if there are two: two files cannot change atomically.
     func commonDatabase(of keys: some Collection<SQLiteKey>) throws -> Database? {
         try commonDatabase(of: keys.lazy.map(\.place))
     }
 
-    /// The database of all these places.
+    /// The database of all these namespaces.
     func commonDatabase(of places: some Collection<Place>) throws -> Database? {
         guard let first = places.first?.database else { return nil }
         if let other = places.first(where: { $0.database !== first })?.database {

@@ -51,10 +51,10 @@ extension SQLiteStore: BulkBackend {
         return []
     }
 
-    /// Takes the changes back.
+    /// Rolls the changes back.
     private struct Conflict: Error {}
 
-    /// Makes a change, if what it expects is so; `false` if not.
+    /// Makes a change if its expectation holds; `false` if not.
     private static func make(
         _ change: BulkChanges.Change, _ name: LentName, _ value: RawSpan?, _ connection: Change
     ) throws -> Bool {

@@ -1,7 +1,7 @@
 package import LocalDataAPI
 
-/// Looks at the database of the places that name no folder: at its trees, as SQLite's `integrity_check` does, and
-/// whether each value has its bytes.
+/// Checks the database of the namespaces without a folder: its trees, as SQLite's `integrity_check` does, and the
+/// checksum of each value.
 extension SQLiteStore: CheckableBackend {
     package func check(_ report: (String) -> Bool) throws { _ = try main.read { try $0.check(report) } }
 }

@@ -7,7 +7,7 @@ extension SQLiteStore: EnumerableBackend {
         let place = try self.place(place)
         var range = NameRange(prefix: prefix, after: after)
         var rest = limit ?? .max
-        // In pages, so that no reader stands in the way of the log's end while the caller is at work.
+        // In pages, so that no reader blocks the log's restart while the caller works.
         while rest > 0 {
             let wanted = min(rest, Self.page)
             let names = try place.database.read { connection in
@@ -32,6 +32,6 @@ extension SQLiteStore: EnumerableBackend {
         }
     }
 
-    /// How many names are in memory at once: at most half a MiB.
+    /// The most names in memory at once: at most half a MiB.
     private static let page = 512
 }

@@ -1,12 +1,12 @@
 package import LocalDataAPI
 
 extension SQLiteStore: StreamingBackend {
-    /// While it lasts, the log cannot start anew, and grows with what others write.
+    /// During the read the log cannot restart, and grows with what others write.
     package func read(_ key: SQLiteKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         try key.read { connection, place in try connection.pieces(place, key.name, body) != nil } ?? false
     }
 
-    /// A value of more than one piece is gathered in a file without a name beside the database, so that others can
+    /// A value of more than one piece is first collected in an unnamed file beside the database, so that others can
     /// write for as long as the source takes.
     package func write(
         _ key: SQLiteKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void

@@ -1,8 +1,7 @@
 package import LocalDataAPI
 
-/// Transactions keep their changes to themselves until they commit, so that nobody waits for a transaction under way.
-/// All that one reads is of one moment, that of its first reading. The commit is refused if a value that was read or
-/// changed is another by then.
+/// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. All reads are
+/// as of the transaction's first read. The commit is refused if a value that it read or changed has changed since.
 extension SQLiteStore: TransactionalBackend {
     package func begin() throws -> Transaction { Transaction() }
 
@@ -57,7 +56,7 @@ extension SQLiteStore: TransactionalBackend {
         database.changes.tell(changed)
     }
 
-    /// Makes a change, if it has one, of a value that is as it was seen; `false` if it is not.
+    /// Applies an entry's change, if it has one, to a value that is unchanged; `false` if it has changed.
     private static func make(_ entry: Transaction.Entry, _ connection: Change) throws -> Bool {
         switch (entry.change, entry.version) {
         case (.set(let value, let attributes), nil):
@@ -73,7 +72,7 @@ extension SQLiteStore: TransactionalBackend {
 
     package func rollback(_ transaction: Transaction) { _ = transaction.end() }
 
-    /// Remembers what a value is before the transaction changes it; gives its mark, `nil` if there is no value.
+    /// Records a value's state before the transaction changes it; returns its mark, `nil` if there is no value.
     @discardableResult
     private func note(_ key: SQLiteKey, in transaction: Transaction) throws -> Int64? {
         if let known = transaction.entry(key) { return known.version }
@@ -82,7 +81,7 @@ extension SQLiteStore: TransactionalBackend {
         return version
     }
 
-    /// The commit of a transaction that only read: as of one moment, all is as it saw it.
+    /// The commit of a read-only transaction: at one moment, everything is as it saw it.
     private func expectUnchanged(_ seen: [Transaction.Entry], in database: Database) throws {
         let isChanged =
             try database.read { connection in

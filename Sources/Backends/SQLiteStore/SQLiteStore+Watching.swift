@@ -1,7 +1,7 @@
 package import LocalDataAPI
 
-/// Changes of this process are told with their names, at once; those of others within a second or so, and then anything
-/// may have changed.
+/// This process's changes are reported at once, with their names. Other processes' changes are reported within about a
+/// second, as "anything may have changed".
 extension SQLiteStore: WatchableBackend {
     package func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void

@@ -2,26 +2,26 @@ package import LocalDataAPI
 
 /// Keeps values in a SQLite database: many small values in one file.
 ///
-/// A place is a row of the table `place`, a value one of the table `value`; ``Schema`` has them all. A place that names
-/// a folder of its own has a database of its own, `values.sqlite` in that folder. A database is made with the first
-/// value, complete at once; its mode is 0600, that of folders made for it 0700, and in a folder with the set-group-ID
-/// bit 0660 and 2770. A file that is none of ours is refused and left as it is.
+/// A namespace is a row of the table `place`, a value one of the table `value`; ``Schema`` defines them. A namespace
+/// with its own folder has its own database, `values.sqlite` in that folder. The first value creates the database
+/// atomically; its mode is 0600, that of folders created for it 0700, and in a folder with the set-group-ID bit 0660
+/// and 2770. A file that is not one of ours is refused and left as it is.
 ///
 /// - **Durability.** The write-ahead log is synchronized before `set` returns (`synchronous=FULL`). If that fails, the
-///   change is taken back; if even that fails, the error is `timedOut`, which leaves open whether the change is found
-///   when the database is opened next. With the option `synchronous` at `normal` a power loss may undo the last
-///   changes, all of one `set` or batch or none, and the store is not durable.
-/// - **Waiting.** Reads wait for nobody, and throw `busy` in the moments in which a process restores the database after
-///   another was killed in the middle of a change. Writers take turns: within a process in the order in which they
-///   came; between processes for up to a minute, and only then there is `busy`.
+///   change is undone; if even that fails, the error is `timedOut`: the change may exist when the database is opened
+///   next. With the option `synchronous` at `normal`, a power loss may undo the last changes, each `set` or batch as a
+///   whole, and the store is not durable.
+/// - **Waiting.** Reads wait for nobody. They throw `busy` while a process restores the database after another was
+///   killed during a change. Writers wait for each other: within a process in the order of their arrival; between
+///   processes for up to a minute, and then they throw `busy`.
 /// - **Damage.** A value's row has a checksum, and reading a value whose bytes do not match it fails with `corrupt`;
-///   ``RowChecksum`` has more. What is in the log has SQLite's own.
-/// - **Full disks.** Some blocks are kept for removals, so they work on a full disk and free pages for other values;
-///   see ``Reserve``.
-/// - **Read-only media.** A database without a log is read there; one with a log needs the log's index, too.
-/// - **Erasing.** What is replaced or removed is overwritten with zeros where that costs no extra write
+///   see ``RowChecksum``. The log has SQLite's own checksums.
+/// - **Full disks.** Some blocks are reserved for removals, so these work on a full disk and free pages for other
+///   values; see ``Reserve``.
+/// - **Read-only media.** A database without a log can be read there; one with a log needs the log's index, too.
+/// - **Erasing.** Replaced or removed data is overwritten with zeros where that costs no extra write
 ///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.
-///   ``wipe(_:)`` writes all pages again and empties the log.
+///   ``wipe(_:)`` rewrites all pages and empties the log.
 package final class SQLiteStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "sqlite", summary: "keeps values in a SQLite database, durably",
@@ -35,19 +35,19 @@ package final class SQLiteStore: StorageBackend {
 
     package let properties: StoreProperties
 
-    /// The database of all places that name no folder of their own.
+    /// The database of all namespaces without their own folder.
     let main: Database
     private let databases = SharedTable<[UInt8], Database>()
     private let durability: Database.Durability
     private let largestValue: Int
-    /// What SQLite takes for one value.
+    /// SQLite's limit for one value.
     private static let most = 1_000_000_000
 
-    /// Opens a store; makes nothing on the disk.
+    /// Opens a store; creates nothing on the disk.
     ///
-    /// - Throws: `invalidOptions` if the path is not absolute; `corrupt`, `storeUnavailable` or `unsupported` if what
-    ///   has the path is damaged, not ours, or of a later version; `permissionDenied` for another user's if this is the
-    ///   superuser.
+    /// - Throws: `invalidOptions` if the path is not absolute; `corrupt`, `storeUnavailable` or `unsupported` if the
+    ///   file is damaged, not ours, or of a later version; `permissionDenied` if this is the superuser and it belongs
+    ///   to another user.
     package init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("path")
         guard path.utf8.first == UInt8(ascii: "/"), path.utf8.last != UInt8(ascii: "/"), !path.utf8.contains(0) else {
@@ -116,10 +116,10 @@ package final class SQLiteStore: StorageBackend {
         return Int(value)
     }
 
-    /// The place, shared by all its keys.
+    /// The namespace, shared by all its keys.
     func place(_ namespace: StorageNamespace) throws -> Place { try database(of: namespace).place(namespace) }
 
-    /// The database that a place is in, shared by all that use it. It is closed with the last.
+    /// The database of a namespace, shared by all users. It is closed with the last one.
     func database(of place: StorageNamespace) throws -> Database {
         guard let folder = place.directory else { return main }
         guard folder.utf8.first == UInt8(ascii: "/"), !folder.utf8.contains(0) else {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Objects that are in use, so that all who name one share it. One is gone with its last user.
+/// Objects in use, shared by name. An object is removed with its last user.
 final class SharedTable<Name: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
     private struct Entry {
         weak var value: Value?
@@ -13,7 +13,7 @@ final class SharedTable<Name: Hashable & Sendable, Value: AnyObject & Sendable>:
 
     private let state = Mutex(State())
 
-    /// The object of a name, made if nobody uses it yet.
+    /// The object with a name, created if nobody uses it yet.
     func value(_ name: Name, _ make: () -> Value) -> Value {
         state.withLock { state in
             if let kept = state.entries[name]?.value { return kept }

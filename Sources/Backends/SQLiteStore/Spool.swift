@@ -2,7 +2,7 @@ import DurableFiles
 import Glibc
 import LocalDataAPI
 
-/// A value that comes in pieces: in memory up to the size of one of ours, in a file without a name beyond.
+/// Collects a value that arrives in pieces: in memory up to the size of one piece, beyond that in an unnamed file.
 final class Spool {
     /// Checksum and number of the bytes.
     private(set) var checksum = Checksum()
@@ -11,10 +11,10 @@ final class Spool {
     private var filled = 0
     private var file: UnnamedFile?
 
-    /// How many bytes there are.
+    /// The number of bytes.
     var count: Int { checksum.count }
 
-    /// A value that is to be written into the database of a path.
+    /// A value for the database at a path.
     init(beside path: String) { self.path = path }
 
     deinit {
@@ -28,7 +28,7 @@ final class Spool {
         file == nil ? UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled]) : nil
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     func append(_ piece: RawSpan) throws {
         try piece.withUnsafeBytes { bytes in
             checksum.add(bytes)
@@ -47,7 +47,7 @@ final class Spool {
     /// Ends the value.
     func finish() throws { if file != nil { try flush() } }
 
-    /// Hands out a value that is in the file, in pieces of our size.
+    /// Passes a value that is in the file, in pieces of our size.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var start = 0
         while start < count {

@@ -2,9 +2,9 @@ import Glibc
 import LocalDataAPI
 import Synchronization
 
-/// A transaction under way: the marks of the values that it has seen, and its changes.
+/// An open transaction: the marks of the values that it has seen, and its changes.
 package final class Transaction: Sendable {
-    /// What becomes of a value.
+    /// A staged change.
     enum Staged {
         case set([UInt8], ValueAttributes?)
         case remove
@@ -13,7 +13,7 @@ package final class Transaction: Sendable {
     /// A value that the transaction has seen.
     struct Entry {
         let key: SQLiteKey
-        /// The mark as it was first seen; `nil` stands for no value.
+        /// The mark when it was first seen; `nil` if there was no value.
         let version: Int64?
         var change: Staged?
     }
@@ -37,7 +37,7 @@ package final class Transaction: Sendable {
     }
 
     private struct State {
-        /// What the first database that was read in had then.
+        /// A snapshot of the first database that the transaction read.
         var snapshot: (database: Database, snapshot: Snapshot)?
         var entries: [Entry] = []
         var indices: [Name: Int] = [:]
@@ -45,8 +45,8 @@ package final class Transaction: Sendable {
 
     private let state = Mutex(State())
 
-    /// Reads with the number of the key's place, what was there when the transaction first read; `nil` if there is no
-    /// database or no such place in it.
+    /// Reads with the number of the key's namespace, as of the transaction's first read; `nil` if there is no database
+    /// or it does not contain the namespace.
     func read<Result>(_ key: SQLiteKey, _ body: (Connection, Int64) throws -> Result) throws -> Result? {
         guard let snapshot = try snapshot(of: key.database) else { return try key.read(body) }
         return try snapshot.read { connection in
@@ -64,19 +64,19 @@ package final class Transaction: Sendable {
         }
     }
 
-    /// What the transaction knows of a value; `nil` if it has not seen it.
+    /// The transaction's entry for a value; `nil` if it has not seen it.
     func entry(_ key: SQLiteKey) -> Entry? {
         state.withLock { state in state.indices[Name(key: key)].map { state.entries[$0] } }
     }
 
-    /// Changes a value that was seen.
+    /// Changes a value that was seen before.
     func stage(_ key: SQLiteKey, _ change: Staged) {
         state.withLock { state in
             if let index = state.indices[Name(key: key)] { state.entries[index].change = change }
         }
     }
 
-    /// Remembers the mark of a value as it was first seen; `nil` stands for no value.
+    /// Records the mark of a value when it is first seen; `nil` if there is no value.
     func noteSeen(_ key: SQLiteKey, _ version: Int64?) {
         state.withLock { state in
             let name = Name(key: key)
@@ -86,7 +86,7 @@ package final class Transaction: Sendable {
         }
     }
 
-    /// What was seen and changed, in the order of the first look; nothing of it is kept.
+    /// Returns and forgets all entries, in the order of the first access.
     func end() -> [Entry] {
         state.withLock { state in
             defer { state = State() }

@@ -1,7 +1,7 @@
 package import LocalDataAPI
 
 extension SecretStore: AttributedBackend {
-    /// Reads the value too: its size is that of the value, not of the text that stands for it.
+    /// Reads the value too, because the size is that of the value, not of the text that encodes it.
     package func attributes(of key: SecretKey) throws -> ValueAttributes? {
         try perform("reading the attributes of '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),

@@ -17,11 +17,11 @@ extension SecretStore: EnumerableBackend {
         for place in places where !body(place) { return }
     }
 
-    /// The addresses of all items that have these attributes.
+    /// The addresses of all items with these attributes.
     private func addresses(with attributes: [String: String], _ work: String) throws -> Set<StorageAddress> {
         try perform(work) { service in
             guard let collection = try service.path(of: options.collection) else { return [] }
-            // What a locked collection tells of its items' attributes is enough to find them, but not to read them.
+            // A locked collection reveals enough of its items' attributes to find them, but not to read them.
             if try service.orMissing({ try service.isLocked(collection) }) == true { throw Locked(path: collection) }
             let items = try service.items(with: attributes, in: collection) ?? []
             return Set(try service.attributes(of: items).compactMap { $0.flatMap(ItemAttributes.address) })

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
 extension SecretStore {
-    /// The items of one address: the one that is meant, and the others.
+    /// The items at one address: the one that counts, and the others.
     struct Found {
         let item: String
         let others: [String]
@@ -29,7 +29,7 @@ extension SecretStore {
         return Found(item: newest, others: Array(ranked.dropFirst()))
     }
 
-    /// Makes sure that an empty answer to a search means that there is nothing: some services hide locked items.
+    /// Makes sure that an empty search result means that there is no item: some services hide locked items.
     func checkAbsence(in collection: String, _ service: Service) throws {
         let hidesItems = try service.orMissing {
             try service.isLocked(collection) && service.items(in: collection).isEmpty
@@ -37,7 +37,7 @@ extension SecretStore {
         if hidesItems == true { throw Locked(path: collection) }
     }
 
-    /// Makes an item, and its collection if that is missing.
+    /// Creates an item, and its collection if that is missing.
     func make(_ key: SecretKey, _ kept: String, _ secret: Variant, _ service: Service) throws {
         let attributes = key.attributes(application: options.application, kept: kept)
         var collection = try service.path(of: options.collection)
@@ -53,9 +53,9 @@ extension SecretStore {
         try finish(service.make(key.label, attributes, secret, in: path), service)
     }
 
-    /// Replaces the secret of an item that is there.
+    /// Replaces the secret of an existing item.
     ///
-    /// The attributes come first: what fails then leaves the old value.
+    /// The attributes change first: if that fails, the old value stays.
     func change(_ found: Found, to secret: Variant, _ kept: String, _ service: Service) throws {
         guard var attributes = try service.attributes(of: [found.item]).first ?? nil else {
             throw BusFailure.missingObject
@@ -73,7 +73,7 @@ extension SecretStore {
         }
     }
 
-    /// Deletes an item; `false` if another was faster.
+    /// Deletes an item; `false` if someone else has already deleted it.
     func delete(_ item: String, _ service: Service) throws -> Bool {
         try service.orMissing {
             try finish(service.delete(item), service)

@@ -1,14 +1,14 @@
 internal import LocalDataAPI
 
 extension SecretStore {
-    /// Runs `body` on a link, again if the service has changed or something is unlocked, and says in the terms of the
-    /// store's errors what went wrong.
+    /// Runs `body` on a link, and again if the service has restarted or a collection was unlocked. Converts failures
+    /// into the store's errors.
     ///
-    /// - Parameter unlocks: Whether somebody may be asked for a password.
+    /// - Parameter unlocks: Whether a person may be asked for a password.
     func perform<Result>(
         _ work: String, unlocks: Bool = true, _ body: (Service) throws -> Result
     ) throws -> Result {
-        // Each is far more than what happens to one call, and an end to what never gets better.
+        // Limits far above what one call normally meets, so that a persistent failure ends.
         var attempts = (sessions: 2, locks: 3, races: 20)
         var deadline = Deadline(seconds: options.timeout)
         while true {
@@ -21,14 +21,14 @@ extension SecretStore {
                 guard let link = service?.link, unlocks, attempts.locks > 0 else { throw lockedError(work) }
                 attempts.locks -= 1
                 try unlock(locked.path, link, work)
-                // The person's time is not the service's.
+                // The person's time does not count as the service's.
                 deadline = Deadline(seconds: options.timeout)
             } catch let failure as BusFailure {
                 if failure.isForgottenSession, let link = service?.link, attempts.sessions > 0 {
                     attempts.sessions -= 1
                     keeper.drop(link)
                 } else if failure.isMissingObject, attempts.races > 0 {
-                    // What was found a moment ago has been removed.
+                    // An object that was found a moment ago has been removed.
                     attempts.races -= 1
                 } else {
                     if case .gone = failure, let link = service?.link { keeper.drop(link) }

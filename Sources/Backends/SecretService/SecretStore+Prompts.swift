@@ -3,7 +3,7 @@ internal import Glibc
 internal import LocalDataAPI
 
 extension SecretStore {
-    /// Unlocks an object for the calls of all threads that wait for it; a person is asked once.
+    /// Unlocks an object for all waiting threads; a person is asked once.
     func unlock(_ path: String, _ link: Link, _ work: String) throws {
         let patience = Deadline(seconds: options.promptTimeout + 2 * options.timeout)
         try unlocking.once(until: patience) { () throws(StorageError) in
@@ -15,14 +15,14 @@ extension SecretStore {
             } catch is Locked {
                 throw lockedError(work)
             } catch let failure as BusFailure where failure.isMissingObject {
-                // It is gone, and the call that wants it will see that.
+                // The object is gone; the call that needs it will notice.
             } catch let failure as BusFailure {
                 throw StorageError(failure, "unlocking \(options.collection)", isChange: false, options)
             } catch { throw StorageError(.unknown, "\(error)") }
         }
     }
 
-    /// Has a prompt answered that a call of the service's gave, if it gave one; gives the prompt's result.
+    /// Waits for the prompt of a service call, if there is one, and returns the prompt's result.
     @discardableResult
     func finish(_ prompt: String?, _ service: Service) throws -> Variant? {
         guard let prompt else { return nil }
@@ -48,8 +48,8 @@ extension SecretStore {
         }
     }
 
-    /// Whether the service is gnome-keyring and could not ask: it says that its question was dismissed when its
-    /// program for questions does not start.
+    /// Whether the service is gnome-keyring without a screen: it reports a prompt as dismissed when its prompt program
+    /// does not start.
     private func isWithoutScreen(_ service: Service) -> Bool {
         guard getenv("DISPLAY") == nil, getenv("WAYLAND_DISPLAY") == nil else { return false }
         func owner(_ name: String) -> String? {
@@ -62,7 +62,7 @@ extension SecretStore {
         return owner("org.gnome.keyring.SystemPrompter") == nil
     }
 
-    /// Makes the collection; gives its path.
+    /// Creates the collection; returns its path.
     func makeCollection(_ service: Service) throws -> String {
         switch options.collection {
         case .login, .session:

@@ -1,41 +1,39 @@
 package import LocalDataAPI
 
-/// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or whoever else speaks
+/// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or any other service that implements
 /// org.freedesktop.secrets, over libsecret.
 ///
-/// A value is an item's secret; ``ItemAttributes`` says how items are found, and ``SecretLine`` how values are written.
-/// In the domain `keychain` items of other programs' are values like any: `set` replaces the secret of the item that is
-/// there, whoever made it, and keeps its label and its other attributes. If several items have one address, the newest
-/// is meant, of two of the same second one that we made, then the one with the greater path; `set` removes the others
-/// that we made, `remove` all.
+/// A value is an item's secret; ``ItemAttributes`` defines how items are found, and ``SecretLine`` how values are
+/// written. In the domain `keychain`, other programs' items are ordinary values: `set` replaces the secret of an
+/// existing item, whoever created it, and keeps its label and its other attributes. If several items have one address,
+/// the newest counts; of two of the same second, the one that we created, then the one with the greater path. `set`
+/// removes the others that we created, `remove` all.
 ///
-/// Only the collection that the option names is looked at. Looking for items asks nobody for a password, so `exists`
-/// does not unlock anything; the other calls do if they meet a lock. A write becomes visible as a whole. It is not
-/// durable: gnome-keyring replaces its file by a rename and does not wait for the disk.
+/// Only the collection in the options is searched. Searching never asks for a password, so `exists` does not unlock
+/// anything; the other calls do if they meet a lock. A write becomes visible as a whole. It is not durable:
+/// gnome-keyring replaces its file by a rename and does not wait for the disk.
 ///
-/// Every call has the option `timeout` to end in, and a person the option `promptTimeout` besides. A service or bus
-/// that is not there, ends or comes later is an error of the call that meets it, and of no later one. Errors:
-/// `storeUnavailable` without a bus or a service, or when a read lost it; `timedOut` for a service that is silent, a
-/// prompt that nobody answers, and for a change whose service ended meanwhile; `cancelled` for a dismissed prompt;
-/// `keychainError` for what is locked and nobody can be asked, and for what the service refuses.
+/// The option `timeout` limits every call; the option `promptTimeout` limits the person's additional time. A missing,
+/// ended or late service or bus is an error of the call that meets it, and of no later one. Errors: `storeUnavailable`
+/// without a bus or a service, or when a read lost it; `timedOut` for a service that does not answer, for a prompt that
+/// nobody answers, and for a change whose service ended meanwhile; `cancelled` for a dismissed prompt; `keychainError`
+/// for a locked object if nobody can be asked, and for what the service refuses.
 package final class SecretStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
         options: ServiceOptions.list)
 
-    // A collection gives nothing away before it was unlocked. A locked screen leaves it open, and its file can be
-    // copied to another machine.
     package let properties = StoreProperties(
         latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
         enforcedAccessibilities: [.afterFirstUnlock], largestValue: UInt64(SecretStore.largestValue))
-    /// gnome-keyring writes all of its file at each change, and has 5 s for it.
+    /// gnome-keyring rewrites its whole file at each change, within 5 s.
     private static let largestValue = 16 << 20
 
     let options: ServiceOptions
     let keeper: LinkKeeper
     let unlocking = Unlocking()
 
-    /// Opens a store; connects to nothing yet.
+    /// Opens a store; does not connect yet.
     package init(options: ComponentOptions, host: HostServices) throws {
         self.options = try ServiceOptions(options)
         LibraryState.prepare(log: host.log)
@@ -93,7 +91,7 @@ package final class SecretStore: StorageBackend {
         }
     }
 
-    /// Hands out the value in a secret.
+    /// Passes the value in a secret.
     func read(_ secret: Variant, of key: SecretKey, _ service: Service, _ deliver: (RawSpan) -> Void) throws {
         let isRead: Void? = service.link.opened(secret) { SecretLine.read($0, deliver) }
         guard isRead != nil else {

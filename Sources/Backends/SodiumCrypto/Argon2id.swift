@@ -1,12 +1,12 @@
 internal import CSodium
 internal import LocalDataAPI
 
-/// Argon2id, RFC 9106, within what libsodium takes: one lane, salts of 16 bytes, whole KiB of memory.
+/// Argon2id, RFC 9106, within libsodium's limits: one lane, salts of 16 bytes, whole KiB of memory.
 struct Argon2id {
     private let passes: UInt64
     private let memory: Int
 
-    /// - Throws: `unsupported`, naming the parameter and the limits.
+    /// - Throws: `unsupported` with the parameter and the limits.
     init(passes: UInt64, memory: UInt64, lanes: UInt32) throws(StorageError) {
         func refused(_ what: String, _ limits: String, found: UInt64) -> StorageError {
             StorageError(.unsupported, "libsodium's Argon2id takes \(limits) \(what); found \(found)")
@@ -25,7 +25,8 @@ struct Argon2id {
         self.memory = Int(memory)
     }
 
-    /// - Throws: `unsupported` for a salt or an output that libsodium does not take, or if the memory cannot be had.
+    /// - Throws: `unsupported` for a salt or an output size that libsodium does not support, or if there is not enough
+    ///   memory.
     func derive(from passphrase: RawSpan, salt: RawSpan, into key: inout MutableRawSpan) throws(StorageError) {
         guard salt.byteCount == Int(crypto_pwhash_argon2id_SALTBYTES) else {
             throw StorageError(

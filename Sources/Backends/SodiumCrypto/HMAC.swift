@@ -1,14 +1,13 @@
 internal import CSodium
 
-/// HMAC, RFC 2104, with one of libsodium's hashes. A state is plain memory: a copy goes on from where the original
-/// stands.
+/// HMAC, RFC 2104, with one of libsodium's hashes. A state is plain memory: a copy continues from the original's state.
 protocol SodiumHMAC {
     associatedtype State: BitwiseCopyable
 
-    /// Bytes of a code.
+    /// The size of a code in bytes.
     static var size: Int { get }
     static var empty: State { get }
-    /// Starts one under a key of any length.
+    /// Starts a code under a key of any length.
     static func start(_ state: UnsafeMutablePointer<State>, key: UnsafeRawBufferPointer)
     static func add(_ bytes: UnsafeRawBufferPointer, to state: UnsafeMutablePointer<State>)
     /// Writes the code and clears the state.

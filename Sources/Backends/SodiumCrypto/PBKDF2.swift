@@ -1,9 +1,9 @@
 internal import CSodium
 internal import LocalDataAPI
 
-/// PBKDF2, RFC 8018, over libsodium's HMAC: libsodium has none of its own.
+/// PBKDF2, RFC 8018, over libsodium's HMAC, since libsodium lacks PBKDF2.
 ///
-/// The passphrase is hashed into a state once, of which each iteration takes a copy, so an iteration is two blocks of
+/// The passphrase is hashed into a state once, and each iteration copies that state, so an iteration is two blocks of
 /// the hash.
 enum PBKDF2<HMAC: SodiumHMAC> {
     static func derive(
@@ -51,7 +51,7 @@ enum PBKDF2<HMAC: SodiumHMAC> {
         }
     }
 
-    /// By words of 8 bytes, of which both have some.
+    /// In words of 8 bytes; both sizes are multiples of 8.
     @inline(__always)
     private static func mix(_ code: UnsafeMutableRawBufferPointer, into sum: UnsafeMutableRawBufferPointer) {
         for offset in stride(from: 0, to: code.count, by: 8) {

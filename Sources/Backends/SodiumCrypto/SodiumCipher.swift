@@ -1,7 +1,7 @@
 internal import CSodium
 internal import LocalDataAPI
 
-/// libsodium's detached calls for one cipher, key, nonce and data. They answer 0 if all is well.
+/// libsodium's detached calls for one cipher, key, nonce and data. They return 0 on success.
 struct SodiumCipher {
     private let cipher: AuthenticatedCipher
     private let key: UnsafeRawBufferPointer
@@ -68,8 +68,8 @@ struct SodiumCipher {
         }
     }
 
-    /// Expands the key of AES-256-GCM for the time of `body`. libsodium's calls that do it themselves leave the
-    /// schedule on the stack; those that are used here leave parts of it below, which are overwritten too.
+    /// Expands the key of AES-256-GCM for the duration of `body`. libsodium's calls that do it themselves leave the
+    /// schedule on the stack; those used here leave parts of it below, which are overwritten too.
     private func withSchedule(_ body: (UnsafePointer<crypto_aead_aes256gcm_state>) -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(of: crypto_aead_aes256gcm_state.self, capacity: 1) { memory in
             guard let schedule = memory.baseAddress else { return -1 }

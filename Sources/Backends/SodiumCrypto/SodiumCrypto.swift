@@ -1,10 +1,10 @@
 internal import CSodium
 package import LocalDataAPI
 
-/// A crypto provider that computes with libsodium.
+/// A crypto provider that uses libsodium.
 ///
-/// AES-256-GCM is offered only where the processor has instructions for it: libsodium has no other, since one by tables
-/// tells of keys by its times.
+/// AES-256-GCM is offered only if the processor has instructions for it: libsodium has no other implementation, since
+/// one with tables would leak keys through timing.
 package struct SodiumCrypto: IncrementalCryptoProvider {
     package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
@@ -13,10 +13,10 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
     package let agreements: [KeyAgreement] = [.x25519]
     package let incrementalCiphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
 
-    /// Negative if libsodium could not start, which it tries once in a process.
+    /// Negative if libsodium could not start, which it tries once per process.
     private static let start = sodium_init()
 
-    /// - Throws: `unsupported` if libsodium cannot start, which it cannot without a source of random numbers.
+    /// - Throws: `unsupported` if libsodium cannot start, as without a source of random numbers.
     package init(options: ComponentOptions, host: HostServices) throws {
         guard Self.start >= 0 else {
             throw StorageError(
@@ -99,7 +99,7 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
         try Argon2id(passes: passes, memory: memory, lanes: lanes).derive(from: passphrase, salt: salt, into: &key)
     }
 
-    /// From libsodium's generator, which asks the system's each time.
+    /// From libsodium's generator, which calls the system's each time.
     package func random(into bytes: inout MutableRawSpan) throws {
         bytes.withUnsafeMutableBytes { randombytes_buf($0.bytePointer, $0.count) }
     }

@@ -1,18 +1,18 @@
 internal import CSodium
 internal import LocalDataAPI
 
-/// ChaCha20-Poly1305 or XChaCha20-Poly1305 in pieces, put together from libsodium's ChaCha20 and Poly1305 as RFC 8439
-/// (section 2.8) and draft-irtf-cfrg-xchacha-03 do.
+/// ChaCha20-Poly1305 or XChaCha20-Poly1305 in pieces, built from libsodium's ChaCha20 and Poly1305 as in RFC 8439
+/// (section 2.8) and draft-irtf-cfrg-xchacha-03.
 final class SodiumStream: CipherStream {
     private static let blockSize = 64
 
     private let direction: CipherDirection
     private let cipher: AuthenticatedCipher
-    /// Everything that is secret, in one piece of memory.
+    /// All secrets, in one block of memory.
     private let secrets: UnsafeMutableRawBufferPointer
     private let authenticator: UnsafeMutablePointer<crypto_onetimeauth_poly1305_state>
     private let key: UnsafeMutablePointer<UInt8>
-    /// Key stream that no piece has used up.
+    /// Unused key stream.
     private let block: UnsafeMutablePointer<UInt8>
     private let nonce: UnsafeMutablePointer<UInt8>
     private var unused = 0
@@ -41,7 +41,7 @@ final class SodiumStream: CipherStream {
         key.withUnsafeBytes { key in
             nonce.withUnsafeBytes { nonce in
                 if cipher == .xChaCha20Poly1305 {
-                    // A key of the nonce's first 16 bytes; the other 8 are the inner nonce, after 4 zeros.
+                    // A key from the nonce's first 16 bytes; the other 8 are the inner nonce, after 4 zeros.
                     crypto_core_hchacha20(self.key, nonce.bytePointer, key.bytePointer, nil)
                     (self.nonce + 4).update(from: nonce.bytePointer + 16, count: 8)
                 } else {
@@ -108,7 +108,7 @@ final class SodiumStream: CipherStream {
         if whole > 0 {
             crypto_stream_chacha20_ietf_xor_ic(
                 to + done, from + done, UInt64(whole * Self.blockSize), nonce, counter, key)
-            // After the last block that there may be the counter is not used again.
+            // The counter is not used after the last possible block.
             counter &+= UInt32(truncatingIfNeeded: whole)
             done += whole * Self.blockSize
         }
@@ -118,7 +118,7 @@ final class SodiumStream: CipherStream {
         }
     }
 
-    /// Makes 64 bytes of key stream.
+    /// Generates 64 bytes of key stream.
     private func nextBlock() {
         block.update(repeating: 0, count: Self.blockSize)
         crypto_stream_chacha20_ietf_xor_ic(block, block, UInt64(Self.blockSize), nonce, counter, key)

@@ -1,15 +1,15 @@
-// libsodium takes no missing pointer, also where there are no bytes; an empty buffer may have one.
+// libsodium accepts no null pointer, even for zero bytes, but an empty buffer may have one.
 
 private let noBytes: StaticString = ""
 
 extension UnsafeRawBufferPointer {
-    /// The first byte, or some address if there is none.
+    /// The first byte, or any address if there is none.
     @inline(__always)
     var bytePointer: UnsafePointer<UInt8> { baseAddress?.assumingMemoryBound(to: UInt8.self) ?? noBytes.utf8Start }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// The first byte, or some address that must not be written to if there is none.
+    /// The first byte, or any address that must not be written to if there is none.
     @inline(__always)
     var bytePointer: UnsafeMutablePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafeMutablePointer(mutating: noBytes.utf8Start)

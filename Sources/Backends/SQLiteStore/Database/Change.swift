@@ -3,16 +3,16 @@ import DurableFiles
 import Glibc
 import LocalDataAPI
 
-/// A change of a database under way: a connection within a transaction that it alone may write in.
+/// A running change of a database: a connection with an exclusive write transaction.
 final class Change {
     let connection: Connection
-    /// Whether a value that is replaced may have pieces; asked once, since many databases have none.
+    /// Whether a replaced value may have pieces; queried once, since many databases have none.
     @exclusivity(unchecked)
     private var hasPieces: Bool
     private let time: Int64
-    /// Whether this change has given a database of an earlier version its checksums.
+    /// Whether this change has added checksums to a database of an earlier version.
     let hasAddedChecksums: Bool
-    /// The rows of places that were looked up or made: to be remembered only when the change is there to stay.
+    /// The rows of namespaces that were looked up or created, to be cached only once the change is committed.
     private var places: [ObjectIdentifier: (place: Place, number: Int64)] = [:]
 
     init(_ connection: Connection) throws {
@@ -37,10 +37,10 @@ final class Change {
         }
     }
 
-    /// Stores a value that is in memory, if there is none; `false` if there is.
+    /// Stores a value that is in memory if there is none; `false` if there is one.
     func add(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
         try value.withUnsafeBytes { bytes in
-            // One in pieces is rare, and asked for first.
+            // A value in pieces is rare, and checked for first.
             guard Piece.isInRow(key.name.count, bytes.count) else {
                 guard try version(of: key) == nil else { return false }
                 try set(key, to: bytes.bytes, attributes)
@@ -52,9 +52,9 @@ final class Change {
         }
     }
 
-    /// Stores as many values as one statement takes, where there is none.
+    /// Stores as many values as one statement takes, where there are none.
     ///
-    /// - Returns: The indices of those where there is one.
+    /// - Returns: The indices of those that already exist.
     func add(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws -> [Int] {
         let number = try number(of: place) ?? make(place)
         let versions = rows.map { _ in newVersion() }
@@ -65,10 +65,10 @@ final class Change {
         }
     }
 
-    /// Whether values can be stored by ``set(_:in:_:)``: no value that is replaced has pieces.
+    /// Whether ``set(_:in:_:)`` can store values: no replaced value has pieces.
     var replacesRows: Bool { !hasPieces }
 
-    /// Stores as many values as one statement takes, whether there are any or not.
+    /// Stores as many values as one statement takes, replacing existing ones.
     func set(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws {
         let number = try number(of: place) ?? make(place)
         try insertRows(.replaceMany, number, rows, rows.map { _ in newVersion() }, attributes)
@@ -115,7 +115,7 @@ final class Change {
 
     private func newVersion() -> Int64 {
         var version: Int64 = 0
-        // 0 stands for no value.
+        // 0 means that there is no value.
         while version == 0 { sqlite3_randomness(8, &version) }
         return version
     }
@@ -123,7 +123,7 @@ final class Change {
     /// Whether the last statement changed a row.
     private var hasChanged: Bool { sqlite3_changes(connection.handle) > 0 }
 
-    /// Stores a value of a checksum with the pieces that `fill` puts.
+    /// Stores a value with a checksum and the pieces that `fill` writes.
     func insert(
         _ key: some ValueName, _ checksum: Checksum, _ attributes: ValueAttributes?,
         _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
@@ -169,7 +169,7 @@ final class Change {
 
     private typealias Text = UnsafeRawBufferPointer
 
-    /// Lends the bytes of what is kept of attributes for the time of `body`: copies would be as much work as the rest.
+    /// Lends the bytes of attributes for the duration of `body`: copying them would double the work.
     @inline(__always)
     private static func lend(
         _ attributes: ValueAttributes, _ body: (Text?, Text?, Text?, Text?, Text?) throws -> Void
@@ -191,7 +191,7 @@ final class Change {
         try text.withUTF8 { try body(Text($0)) }
     }
 
-    /// The mark of the last write of a value; `nil` if there is none.
+    /// The mark of a value's last write; `nil` if there is no value.
     func version(of key: some ValueName) throws -> Int64? {
         guard let place = try number(of: key.place) else { return nil }
         return try connection.version(place, key.name)
@@ -209,7 +209,7 @@ final class Change {
         return hasChanged
     }
 
-    /// Removes a value, if it has a mark; `false` if it has another, or is not there.
+    /// Removes a value if it has this mark; `false` if it has another one or does not exist.
     func remove(_ key: some ValueName, of version: Int64) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
         if hasPieces {
@@ -221,8 +221,8 @@ final class Change {
         return hasChanged
     }
 
-    /// Removes all values from one name to another of its place, if `expects` says `true` to the name and the mark of
-    /// each in turn, and `isWhole` in the end; `false` if not, or one is in pieces: then nothing is removed.
+    /// Removes all values of a namespace from one name to another, if `expects` returns `true` for the name and mark of
+    /// each, and `isWhole` does at the end. Otherwise, or if one is in pieces, returns `false` and removes nothing.
     func removeRange(
         _ first: LentName, _ last: LentName, expects: (UnsafeRawBufferPointer, Int64) -> Bool, isWhole: () -> Bool
     ) throws -> Bool {
@@ -255,12 +255,12 @@ final class Change {
         try statement.run()
     }
 
-    /// Lets the places know their numbers; called once the change is there to stay.
+    /// Caches the namespaces' row numbers; called once the change is committed.
     func rememberPlaces() {
         for (place, number) in places.values { place.remember(number) }
     }
 
-    /// The number of a place's row; `nil` if there is none.
+    /// The row number of a namespace; `nil` if it has no row.
     func number(of place: Place) throws -> Int64? {
         if let number = place.rememberedNumber { return number }
         if let known = places[ObjectIdentifier(place)] { return known.number }

@@ -1,24 +1,24 @@
 import CSQLite
 import Glibc
 
-/// Keeps the write-ahead log short. What is in the log is brought into the database after every 1,000 pages, which
-/// waits for nobody. If readers have kept that from the log's start for long, or one change was that large, the log is
-/// cut off, which waits for readers for a moment.
+/// Keeps the write-ahead log short. After every 1,000 pages the log is copied into the database, without waiting for
+/// anyone. If readers have blocked the log's restart for long, or one change was that large, the log is truncated,
+/// which waits briefly for readers.
 final class Checkpointing {
-    /// Pages in the log from which on they are brought into the database.
+    /// The number of pages in the log at which they are copied into the database.
     private static let usual: Int32 = 1000
-    /// Pages in the log from which on it is to be cut, and how many more there are before the next time.
+    /// The number of pages in the log at which it is truncated, and by which it must grow before the next time.
     private static let urgent: Int32 = 16_000
-    /// Bytes that the log's file keeps when it starts anew.
+    /// The size in bytes that the log's file keeps when it restarts.
     static let keptLog = 16 << 20
 
-    /// Bytes of a log that is cut when a process begins to write, and when it ends.
+    /// The size in bytes of a log that is truncated when a process begins to write, and when it ends.
     static let longLog = 1 << 20
 
     private var urgentAt = urgent
     private var isUrgent = false
 
-    /// Lets SQLite ask this object, which has to live as long as the connection, after each change.
+    /// Makes SQLite call this object after each change; it must live as long as the connection.
     func begin(_ connection: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
@@ -27,7 +27,7 @@ final class Checkpointing {
                 guard let context, let connection, pages >= Checkpointing.usual else { return SQLITE_OK }
                 let checkpointing = Unmanaged<Checkpointing>.fromOpaque(context).takeUnretainedValue()
                 checkpointing.run(connection, name, pages)
-                // The change is made, whatever came of this.
+                // The change is already committed, whatever the result.
                 return SQLITE_OK
             }, context)
     }
@@ -40,7 +40,7 @@ final class Checkpointing {
         isUrgent = true
     }
 
-    /// Whether the log has become so long that it is to be cut; asked once of each time.
+    /// Whether the log has become so long that it must be truncated; `true` only once each time.
     func takeUrgency() -> Bool {
         defer { isUrgent = false }
         return isUrgent
@@ -48,9 +48,9 @@ final class Checkpointing {
 }
 
 extension Connection {
-    /// Brings all of the log into the database, and gives back its room on the disk.
+    /// Copies the whole log into the database, and frees its space on the disk.
     ///
-    /// - Returns: Whether all of it could be, which needs that nobody reads at the moment.
+    /// - Returns: Whether that was complete, which requires that nobody is reading.
     func emptyLog(waiting milliseconds: Int32) throws -> Bool {
         sqlite3_busy_timeout(handle, milliseconds)
         defer { waitsForOthers(true) }
@@ -60,10 +60,10 @@ extension Connection {
         return true
     }
 
-    /// Cuts the log off if it is so long that the next process would notice: one that opens the database reads all of
-    /// it, if no other has it open. Waits for nobody; what cannot be done now is left to the next who tries.
+    /// Truncates the log if the next process would notice its length: the first process to open the database reads all
+    /// of it. Waits for nobody; if it is blocked now, the next attempt does it.
     ///
-    /// - Returns: Whether the log was cut.
+    /// - Returns: Whether the log was truncated.
     func cutLongLog() -> Bool {
         var log = stat()
         guard stat("\(path)-wal", &log) == 0, log.st_size > Checkpointing.longLog else { return false }

@@ -3,15 +3,15 @@ import DurableFiles
 import LocalDataAPI
 
 extension Connection {
-    /// Begins a transaction that nobody else writes beside.
+    /// Begins an exclusive write transaction.
     ///
-    /// - Throws: `busy` if others write for a minute; `permissionDenied` if the database can only be read.
+    /// - Throws: `busy` if others write for a minute; `permissionDenied` if the database is read-only.
     func begin() throws { try statement(.begin).run() }
 
-    /// Runs `body` within the transaction that has begun, and makes what it did last.
+    /// Runs `body` within the transaction that has begun, and commits it.
     ///
-    /// - Throws: What `body` throws, and what the disk reports, and then nothing has changed; `timedOut` if the disk
-    ///   failed in such a way that it is unknown whether the change is found when the database is opened next.
+    /// - Throws: What `body` throws, and disk errors; then nothing has changed. `timedOut` if the disk failed in such a
+    ///   way that it is unknown whether the change exists when the database is opened next.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let result: Result
         do { result = try body() } catch {
@@ -27,24 +27,24 @@ extension Connection {
         return result
     }
 
-    /// Runs `body`, which reads as of one moment.
+    /// Runs `body` on a snapshot of one moment.
     func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
         try statement(.beginReading).run()
         defer { endReading() }
         return try body()
     }
 
-    /// Ends reading as of one moment.
+    /// Ends reading from a snapshot.
     func endReading() { rollBack() }
 
-    /// Whether the file that this connection has open has lost its name, to another or to none.
+    /// Whether this connection's file has lost its name, to another file or none.
     var hasMoved: Bool {
         var moved: Int32 = 0
         if let folder, !folder.isCurrent { return true }
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
     }
 
-    /// How often another connection has changed the database, as far as this one has noticed.
+    /// How often other connections have changed the database, as far as this one has noticed.
     func dataVersion() throws -> Int64 {
         let statement = try statement(.dataVersion)
         return try statement.step() ? statement.number(0) : 0
@@ -54,9 +54,9 @@ extension Connection {
         if sqlite3_get_autocommit(handle) == 0 { try? statement(.rollback).run() }
     }
 
-    /// Makes sure that a change which was reported as failed does not come back. A commit whose synchronization failed
-    /// may stand in the log complete, for who opens the database after this process ended. The next change is written
-    /// over it; so there is one that changes nothing.
+    /// Makes sure that a change that was reported as failed does not come back. If a commit's synchronization failed,
+    /// the log may still contain it completely for the next process. The next change overwrites it; so this makes an
+    /// empty one.
     private func outrun(_ cause: StorageError) throws {
         do {
             try begin()

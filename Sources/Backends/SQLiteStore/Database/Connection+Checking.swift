@@ -1,11 +1,11 @@
 import LocalDataAPI
 
 extension Connection {
-    /// Looks at everything, as of one moment, and tells what is wrong until `report` returns `false`.
+    /// Checks everything in a snapshot of one moment, and reports problems until `report` returns `false`.
     func check(_ report: (String) -> Bool) throws {
         var wantsMore = true
         func tell(_ line: String) {
-            // SQLite's answer if nothing is wrong.
+            // SQLite's answer if there are no problems.
             if wantsMore, line != "ok" { wantsMore = report("'\(path)': \(line)") }
         }
         try snapshot {
@@ -14,13 +14,13 @@ extension Connection {
                     try forEachRow(question, tell)
                 }
             } catch let error as StorageError where error.code == .corrupt {
-                // So broken that it cannot be looked at to the end.
+                // So damaged that the check cannot be completed.
                 tell(error.message)
             }
         }
     }
 
-    /// What the tables' own rules do not say. Names are told, and no values.
+    /// Rules that the tables do not enforce. The reports contain names, but no values.
     private static let questions = [
         """
         SELECT 'the value ' || quote(name) || ' is of a place that there is not' FROM value

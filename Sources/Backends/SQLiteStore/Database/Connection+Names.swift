@@ -2,7 +2,7 @@ import DurableFiles
 import LocalDataAPI
 
 extension Connection {
-    /// Names of a place, ascending by their bytes.
+    /// Names of a namespace, ascending by their bytes.
     func names(_ place: Int64, in range: NameRange, limit: Int) throws -> [String] {
         try range.after.withUnsafeBytes { after in
             try range.end.withUnsafeBytes { end in
@@ -18,9 +18,9 @@ extension Connection {
         }
     }
 
-    /// Hands out the values of a place, ascending by their names' bytes, until `body` returns `false`.
+    /// Passes the values of a namespace, ascending by their names' bytes, until `body` returns `false`.
     ///
-    /// - Parameter largest: The most bytes of a value; a larger one is handed out as `nil`.
+    /// - Parameter largest: The most bytes of a value; a larger one is passed as `nil`.
     func values(_ place: Int64, in range: NameRange, largest: Int, _ body: BulkBackend.Taker) throws {
         try range.after.withUnsafeBytes { after in
             try range.end.withUnsafeBytes { end in
@@ -43,7 +43,7 @@ extension Connection {
                     if owner.take(statement.bytes(9)) { attributes.owner = owner.text }
                     let version = statement.number(2)
                     let checksum = RowChecksum.checksum(in: statement.numberIfThere(10), version: version)
-                    // What is corrupt must not stand in the way of the others: reading it by itself says what is wrong.
+                    // A corrupt value must not block the others; reading it by itself reports the damage.
                     var goesOn: Bool?
                     if size <= largest, statement.isNull(1) {
                         do {
@@ -63,7 +63,7 @@ extension Connection {
         }
     }
 
-    /// Places that hold a value, in the order of their numbers.
+    /// Namespaces that hold a value, in the order of their numbers.
     func places(after number: Int64, limit: Int) throws -> [(number: Int64, place: StorageNamespace)] {
         let statement = try statement(.places)
         statement.bind(1, number)

@@ -3,8 +3,8 @@ import DurableFiles
 import LocalDataAPI
 
 extension Connection {
-    /// The number of a place; `nil` if it has no row. A folder of the user's own that has one under another path is
-    /// that place.
+    /// The number of a namespace; `nil` if it has no row. A user's own folder may already have a row under another
+    /// path.
     func place(_ namespace: StorageNamespace) throws -> Int64? {
         let found: Int64? = try withNames(of: namespace) { domain, scope in
             let statement = try statement(.findPlace)
@@ -29,7 +29,7 @@ extension Connection {
         return rows.first { PathIdentity($0.path) == folder }?.number
     }
 
-    /// Makes the row of a place that has none, and gives its number.
+    /// Creates the row of a namespace that has none, and returns its number.
     func makePlace(_ namespace: StorageNamespace) throws -> Int64 {
         try withNames(of: namespace) { domain, scope in
             let statement = try statement(.makePlace)

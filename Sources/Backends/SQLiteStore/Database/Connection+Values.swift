@@ -3,16 +3,16 @@ import Glibc
 import LocalDataAPI
 
 extension Connection {
-    /// Hands out a whole value; `false` if there is none.
+    /// Passes a whole value; `false` if there is none.
     ///
-    /// - Throws: `corrupt` for a value that is not as it was stored.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
     @inline(__always)
     func value(_ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (RawSpan) -> Void) throws -> Bool {
         var version: Int64?
         return try value(place, name, version: &version, deliver)
     }
 
-    /// The same, and tells the mark of its last write.
+    /// Passes a whole value and the mark of its last write.
     @inline(__always)
     func value(
         _ place: Int64, _ name: UnsafeRawBufferPointer, version: inout Int64?, _ deliver: (RawSpan) -> Void
@@ -30,15 +30,15 @@ extension Connection {
             deliver(content.bytes)
             return true
         }
-        // The statement is under way until the end, so that the pieces are of the same moment.
+        // The statement stays open until the end, so that the pieces are from the same moment.
         try gather(found, size: statement.number(2), checksum, name, deliver)
         return true
     }
 
-    /// Hands out a value in pieces until `body` returns `false`; `nil` if there is none. All are of one value, since
-    /// the statement that found it is under way until the end. The last piece is handed out when all have proved right.
+    /// Passes a value in pieces until `body` returns `false`; `nil` if there is none. All belong to one value, since
+    /// the statement that found it stays open until the end. The last piece is passed after all have been verified.
     ///
-    /// - Throws: `corrupt` for a value that is not as it was stored.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
     func pieces(
         _ place: Int64, _ name: UnsafeRawBufferPointer, _ body: (RawSpan) -> Bool
     ) throws -> ValueState? {
@@ -73,7 +73,7 @@ extension Connection {
         return state
     }
 
-    /// Hands out a value that is in pieces.
+    /// Passes a value that is stored in pieces.
     func gather(
         _ version: Int64, size: Int64, _ checksum: UInt32?, _ name: UnsafeRawBufferPointer,
         _ deliver: (RawSpan) -> Void
@@ -98,7 +98,7 @@ extension Connection {
         deliver(content.bytes)
     }
 
-    /// What is wrong with a value whose bytes have another checksum, and how to get at them all the same.
+    /// The error for a value whose bytes do not match its checksum, and how to read them anyway.
     private func corrupt(_ name: UnsafeRawBufferPointer, _ version: Int64, isInRow: Bool) -> StorageError {
         let name = String(decoding: name, as: UTF8.self)
         let bytes =
@@ -112,7 +112,7 @@ extension Connection {
         )
     }
 
-    /// Whether `body` wanted them all.
+    /// Whether `body` accepted all of them.
     private func forEachPiece(_ version: Int64, _ body: (UnsafeRawBufferPointer) -> Bool) throws -> Bool {
         let statement = try statement(.pieces)
         statement.bind(1, version)
@@ -126,7 +126,7 @@ extension Connection {
         if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
     }
 
-    /// The mark of the last write of a value; `nil` if there is none.
+    /// The mark of a value's last write; `nil` if there is no value.
     func version(_ place: Int64, _ name: UnsafeRawBufferPointer) throws -> Int64? {
         let statement = try statement(.version)
         statement.bind(1, place)
@@ -134,7 +134,7 @@ extension Connection {
         return try statement.step() ? statement.number(0) : nil
     }
 
-    /// What is known of a value; `nil` if there is none.
+    /// A value's attributes; `nil` if there is no value.
     func attributes(_ place: Int64, _ name: UnsafeRawBufferPointer) throws -> ValueAttributes? {
         let statement = try statement(.attributes)
         statement.bind(1, place)

@@ -2,31 +2,31 @@ import CSQLite
 import DurableFiles
 import LocalDataAPI
 
-/// A connection to a database. It is used by one thread at a time, which whoever has it sees to.
+/// A connection to a database. Its owner makes sure that only one thread uses it at a time.
 final class Connection: @unchecked Sendable {
-    /// What a connection is for.
+    /// The purpose of a connection.
     enum Purpose {
         /// Reading; waits for nobody.
         case reading
-        /// Reading what nobody can change, since the medium can only be read: without a lock or a log.
+        /// Reading a database that nobody can change, on a read-only medium: without a lock or a log.
         case readingMedium
-        /// Changing; waits for its turn.
+        /// Changing; waits for other writers.
         case writing(Database.Durability)
-        /// A look at what a file is, without a lock or a change, even if it is none of ours.
+        /// Inspecting a file of any type, without a lock or a change.
         case inspecting
     }
 
     let handle: OpaquePointer
     let path: String
-    /// The prepared statements, by the number of their query; not an array, which would be counted at each use.
+    /// The prepared statements, by the number of their query; not an array, which would count references at each use.
     private let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
     let checkpointing = Checkpointing()
-    /// When it was opened, for ``Readers``.
+    /// The readers' era when it was opened, for ``Readers``.
     var era = 0
-    /// The folder that the database is opened in, if others may write to it.
+    /// The database's folder, if others may write to it.
     let folder: HeldFolder?
 
-    /// Opens the database of a path; `nil` if there is no file.
+    /// Opens the database at a path; `nil` if there is no file.
     init?(_ path: String, for purpose: Purpose) throws {
         self.path = path
         folder = try DatabaseFile(path).sharedFolder()
@@ -49,7 +49,7 @@ final class Connection: @unchecked Sendable {
         try prepare(for: purpose)
     }
 
-    /// Opens a database of its own in memory.
+    /// Opens a new database in memory.
     init(memory: ()) throws {
         path = ":memory:"
         folder = nil
@@ -69,7 +69,7 @@ final class Connection: @unchecked Sendable {
     private func prepare(for purpose: Purpose) throws {
         switch purpose {
         case .inspecting:
-            // What the header says of the file's length does not matter here: the rest may be in the log.
+            // The file length in the header does not matter here: the rest may be in the log.
             try execute("PRAGMA writable_schema = ON")
             return
         case .reading, .readingMedium:
@@ -83,14 +83,14 @@ final class Connection: @unchecked Sendable {
             try execute("PRAGMA journal_size_limit = \(Checkpointing.keptLog)")
             checkpointing.begin(handle)
         }
-        // No file of its own for what is sorted.
+        // No file for temporary data.
         try execute("PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0")
     }
 
     /// Whether calls wait for other connections, for up to a minute, or fail with `busy` at once.
     func waitsForOthers(_ waits: Bool) { sqlite3_busy_handler(handle, waits ? waitForOthers : nil, nil) }
 
-    /// A prepared statement that is not under way.
+    /// A prepared statement that is not running.
     @inline(__always)
     func statement(_ query: Query) throws -> Statement {
         if let known = statements[query.rawValue] { return Statement(known, of: self) }
@@ -104,17 +104,17 @@ final class Connection: @unchecked Sendable {
             return sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
         }
         var code = prepare(hasChecksums: true)
-        // The database of an earlier version has no such column until it is changed.
+        // A database of an earlier version lacks this column until its first change.
         if code == SQLITE_ERROR { code = prepare(hasChecksums: false) }
         guard code == SQLITE_OK, let made else { throw failure() }
         statements[query.rawValue] = made
         return made
     }
 
-    /// Whether rows have a checksum; asked until they do.
+    /// Whether rows have a checksum; queried until they do.
     private(set) var hasChecksums = false
 
-    /// Lets rows have a checksum, as part of the change under way. A database in which that fails because it is damaged
+    /// Adds checksums to the rows, as part of the running change. If that fails because the database is damaged, it
     /// stays as it is.
     ///
     /// - Returns: Whether they had none before.
@@ -123,7 +123,7 @@ final class Connection: @unchecked Sendable {
         try forEachRow(Schema.hasChecksums) { _ in hasChecksums = true }
         guard !hasChecksums else { return false }
         guard sqlite3_exec(handle, Schema.addChecksums, nil, nil, nil) == SQLITE_OK else {
-            // Some errors end the change as a whole.
+            // Some errors end the whole transaction.
             if sqlite3_get_autocommit(handle) != 0 { throw failure() }
             return false
         }
@@ -134,16 +134,15 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
-    /// Bytes of a page: that of ``Schema/withEmptyDatabase(_:)``.
+    /// The page size in bytes: that of ``Schema/withEmptyDatabase(_:)``.
     static let pageSize = 4096
 
-    /// Writes every page of the database again with what is stored alone, and empties the log. Between the values of a
-    /// page, too, there may be what was once there, whatever `secure_delete` says: SQLite moves values when a page
-    /// becomes full.
+    /// Rewrites every page of the database with only the stored data, and empties the log. Even between the values of a
+    /// page there may be old data, whatever `secure_delete` says: SQLite moves values when a page becomes full.
     ///
     /// - Returns: Whether the log could be emptied.
     func wipe() throws -> Bool {
-        // A copy is made on the way; a large one is no longer kept in memory.
+        // SQLite makes a copy on the way; a large one must not be in memory.
         let isLarge = try number(of: "page_count") > 16_384
         if isLarge { try execute("PRAGMA temp_store = FILE") }
         defer { if isLarge { try? execute("PRAGMA temp_store = MEMORY") } }
@@ -151,12 +150,12 @@ final class Connection: @unchecked Sendable {
         return try emptyLog(waiting: 5000)
     }
 
-    /// Runs statements that are not kept.
+    /// Runs statements that are not cached.
     func execute(_ text: String) throws {
         guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw failure() }
     }
 
-    /// Hands out the first column of each row of a statement that is not kept, as text.
+    /// Passes the first column of each row of an uncached statement, as text.
     func forEachRow(_ text: String, _ body: (String) throws -> Void) throws {
         var made: OpaquePointer?
         guard sqlite3_prepare_v2(handle, text, -1, &made, nil) == SQLITE_OK, let made else { throw failure() }
@@ -165,14 +164,14 @@ final class Connection: @unchecked Sendable {
         while try statement.step() { try body(statement.text(0) ?? "") }
     }
 
-    /// The number that a pragma gives.
+    /// The value of a numeric pragma.
     func number(of pragma: String) throws -> Int64 {
         var number: Int64 = 0
         try forEachRow("PRAGMA \(pragma)") { number = Int64($0) ?? 0 }
         return number
     }
 
-    /// The path in a URI.
+    /// The path, escaped for a URI.
     private static func escaped(_ path: String) -> String {
         let digits = Array("0123456789ABCDEF")
         return path.utf8.reduce(into: "") { text, byte in

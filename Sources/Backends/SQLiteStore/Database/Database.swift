@@ -3,14 +3,14 @@ import Synchronization
 
 /// A database file with its connections: any number for reading, one for writing.
 ///
-/// The file is made with the first change. One that is deleted or replaced while it is open is refused by the next
-/// change; what is read until then is the old one's.
+/// The first change creates the file. If the file is deleted or replaced while it is open, the next change refuses it;
+/// until then, reads return the old file's values.
 final class Database: Sendable {
-    /// What a change that was returned from survives.
+    /// What a completed change survives.
     enum Durability: Sendable {
         /// A power loss.
         case full
-        /// The end of the process; a power loss may take the last changes away.
+        /// The end of the process; a power loss may undo the last changes.
         case normal
     }
 
@@ -21,9 +21,9 @@ final class Database: Sendable {
     private let readers = Readers()
     private let turns = Turns()
     private let isKnown = Atomic<Bool>(false)
-    /// Used by who has the turn.
+    /// Used only by the current writer.
     nonisolated(unsafe) private var writer: Connection?
-    /// Used by who has the turn.
+    /// Used only by the current writer.
     nonisolated(unsafe) private let reserve: Reserve
 
     init(path: String, durability: Durability) {
@@ -32,20 +32,20 @@ final class Database: Sendable {
         reserve = Reserve(path)
     }
 
-    /// Looks at the file, if there is one, and restores it if a process was killed in the middle of a change. May wait.
+    /// Inspects the file, if there is one, and restores it if a process was killed during a change. May wait.
     ///
     /// - Throws: As ``inspect()``.
     func prepare() throws {
         if let reader = try openReader(waits: true) { readers.give(reader) }
     }
 
-    /// The place, shared by all its keys.
+    /// The namespace, shared by all its keys.
     func place(_ namespace: StorageNamespace) -> Place { places.value(namespace) { Place(namespace, in: self) } }
 
-    /// Whether there is a file.
+    /// Whether the file exists.
     func exists() throws -> Bool { try inspect() }
 
-    /// Reads; waits for nobody. `nil` if there is no database.
+    /// Reads without waiting for anyone. `nil` if there is no database.
     @inline(__always)
     func read<Result>(_ body: (Connection) throws -> Result) throws -> Result? {
         guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
@@ -53,18 +53,17 @@ final class Database: Sendable {
         return try body(connection)
     }
 
-    /// What there is at the moment of its first reading, for one who reads more than once; `nil` if there is no
-    /// database.
+    /// A snapshot as of its first read, for several reads; `nil` if there is no database.
     func snapshot() throws -> Snapshot? {
         guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
         return try Snapshot(connection, of: readers)
     }
 
-    /// Makes changes, all or none, when it is the caller's turn. The database is made if there is none.
+    /// Makes changes, all or none, as the only writer. Creates the database if there is none.
     ///
     /// - Parameters:
-    ///   - count: How many bytes it stores; `nil` if it only removes, which works on a full disk.
-    ///   - body: Called once more if the disk was full, and emptying the log has freed some of it.
+    ///   - count: The number of bytes to store; `nil` for a removal, which works on a full disk.
+    ///   - body: Called again if the disk was full, and emptying the log has freed space.
     func write<Result>(adding count: Int?, _ body: (Change) throws -> Result) throws -> Result {
         try turns.take {
             if let count { try makeRoom(count) }
@@ -76,7 +75,7 @@ final class Database: Sendable {
             if let writer, writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
             }
-            // For the next removal.
+            // Makes room for the next removal.
             if count == nil, !reserve.keep(adding: 0), let writer, (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
             }
@@ -93,16 +92,16 @@ final class Database: Sendable {
             return (result, change)
         }
         change.rememberPlaces()
-        // Those that are open compare nothing.
+        // Open connections do not verify checksums yet.
         if change.hasAddedChecksums { readers.close() }
         return result
     }
 
-    /// Sees to it that there is room for a change, and for a removal after it.
+    /// Makes room for a change, and for a removal after it.
     private func makeRoom(_ count: Int) throws {
         let opened: Connection?
         do { opened = try openWriter() } catch let error as StorageError where error.code == .permissionDenied {
-            // Tried once more when the change begins. No other failure is: a second synchronization proves nothing.
+            // Retried when the change begins. No other failure is: a second synchronization proves nothing.
             return
         }
         guard let writer = opened, !reserve.keep(adding: count) else { return }
@@ -121,7 +120,7 @@ final class Database: Sendable {
             hint: "remove values, free some space, or move the database to another disk")
     }
 
-    /// Sees to it that no file of the database has anything of what was removed or replaced.
+    /// Erases all removed or replaced values from the database's files.
     ///
     /// - Throws: `busy` if others read for long.
     func wipe() throws {
@@ -135,7 +134,7 @@ final class Database: Sendable {
         }
     }
 
-    /// Something that another process's changes change, and this one's do not; `nil` if there is no database.
+    /// A number that changes with other processes' changes, and not with this one's; `nil` if there is no database.
     func foreignVersion() throws -> Int64? {
         try turns.take { try openWriter()?.dataVersion() }
     }
@@ -146,12 +145,12 @@ final class Database: Sendable {
             hint: "restart the program, so that it opens what is there now")
     }
 
-    /// The writer, which has begun a transaction.
+    /// The writer, with an open transaction.
     private func begin() throws -> Connection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
-            // If the index of the log cannot be opened for writing, be it for a moment, SQLite opens it for reading,
-            // and all connections of the process share that until the last of them is closed. Those in use are closed
-            // later, and then the next attempt succeeds.
+            // If the log's index cannot be opened for writing, even for a moment, SQLite opens it for reading, and all
+            // connections of the process share it until the last one is closed. Those in use are closed later, and then
+            // the next attempt succeeds.
             closeConnections()
             do { return try beginOnce() } catch {
                 closeConnections()
@@ -185,7 +184,7 @@ final class Database: Sendable {
         if let writer { return writer }
         if let reader = readers.take() {
             defer { readers.give(reader) }
-            // What is written would not be what is read.
+            // Otherwise readers would not see what is written.
             guard !reader.hasMoved else { throw moved }
         }
         guard try inspect() else { return nil }
@@ -195,7 +194,7 @@ final class Database: Sendable {
                 hint: "move the database to a disk that can be written")
         }
         guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
-        // This opens the log, and makes it if there is none.
+        // This opens the log, or creates it.
         try check(version: connection.number(of: "user_version"))
         if durability == .full { try DatabaseFile(path).synchronizeNames() }
         DatabaseFile(path).removeAbandonedSpools()
@@ -205,7 +204,7 @@ final class Database: Sendable {
         return connection
     }
 
-    /// Cuts the log off if it is long, and keeps room for a removal behind what is left.
+    /// Truncates a long log, and reserves space for a removal after its end.
     private func cutLongLog(_ connection: Connection) {
         if connection.cutLongLog() { _ = reserve.keep(adding: 0) }
     }
@@ -216,7 +215,7 @@ final class Database: Sendable {
     private func openReader(waits: Bool) throws -> Connection? {
         guard try inspect() else { return nil }
         do { return try openReader(.reading, waits) } catch {
-            // Reading needs the log's index, which cannot be made there.
+            // Reading requires the log's index, which cannot be created on such a medium.
             switch ReadOnlyMedium(path) {
             case .none: throw error
             case .withoutLog: return try openReader(.readingMedium, waits)
@@ -239,10 +238,10 @@ final class Database: Sendable {
         return connection
     }
 
-    /// Whether there is a file, and then it is a database of ours. Looks once; leaves alone what is none.
+    /// Whether the file exists and is one of our databases. Checks once; does not touch other files.
     ///
-    /// - Throws: `corrupt` for what is no database; `storeUnavailable` for another application's; `unsupported` for one
-    ///   of a later version.
+    /// - Throws: `corrupt` for a file that is not a database; `storeUnavailable` for another application's;
+    ///   `unsupported` for one of a later version.
     private func inspect() throws -> Bool {
         if isKnown.load(ordering: .acquiring) { return true }
         guard try FilePresence(path) == .present, let connection = try Connection(path, for: .inspecting) else {

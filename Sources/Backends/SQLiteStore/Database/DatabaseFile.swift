@@ -3,8 +3,8 @@ import DurableFiles
 import Glibc
 import LocalDataAPI
 
-/// Makes the file of a database: complete at once, so that no process ever sees a part of one, and of processes that
-/// make it at the same time one has made it.
+/// Creates a database file: atomically, so that no process ever sees a part of it, and only once if several processes
+/// create it at the same time.
 struct DatabaseFile {
     private let path: String
     private let folder: String
@@ -15,7 +15,7 @@ struct DatabaseFile {
         folder = slash == path.utf8.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes the folder, if it is missing, and an empty database in it, unless there is a file.
+    /// Creates the folder if it is missing, and an empty database in it unless the file exists.
     func make() throws {
         try makeFolder()
         let held = try sharedFolder()
@@ -28,20 +28,20 @@ struct DatabaseFile {
         try synchronizeNames()
     }
 
-    /// Makes the names of the database and of its log durable. SQLite does so too when it has made the log, and takes
-    /// no notice if it fails.
+    /// Makes the names of the database and of its log durable. SQLite does so too after creating the log, but ignores
+    /// failures.
     func synchronizeNames() throws {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StorageError.system(errno, "open the folder '\(folder)'") }
         defer { _ = close(directory) }
         while fsync(directory) != 0 {
-            // EINVAL: a file system that has no such operation for folders.
+            // EINVAL: the file system cannot synchronize folders.
             if errno == EINVAL { return }
             guard errno == EINTR else { throw StorageError.system(errno, "synchronize the folder '\(folder)'") }
         }
     }
 
-    /// A file without a name beside the database, for what is to be written into it.
+    /// An unnamed file beside the database, for data that will go into it.
     func spool() throws -> UnnamedFile {
         try makeFolder()
         let held = try sharedFolder()
@@ -54,7 +54,7 @@ struct DatabaseFile {
 
     /// The folder, if others may write to it or to one above it.
     ///
-    /// - Throws: `storeUnavailable` if what has one of the database's names there could be another user's trap.
+    /// - Throws: `storeUnavailable` if another user could have put a trap under one of the database's names there.
     func sharedFolder() throws -> HeldFolder? {
         let held: HeldFolder?
         do { held = try HeldFolder(folder) } catch let error as SystemCallError {
@@ -71,19 +71,20 @@ struct DatabaseFile {
         return held
     }
 
-    /// The user that the folder belongs to, if this process is the superuser's and no group shares it.
+    /// The folder's owner if this process runs as the superuser, the owner is another user, and no group shares the
+    /// folder.
     func foreignOwner() throws -> UInt32? {
         do { return try DurableDirectory(root: folder).foreignOwner() } catch let error as SystemCallError {
             throw StorageError.system(error)
         }
     }
 
-    /// The path of the database in an open folder, whatever happens to the folder's own.
+    /// The path of the database through an open folder, which stays valid if the folder is moved.
     func name(in folder: HeldFolder) -> String { "\(Self.path(of: folder))/\(fileName)" }
 
     private static func path(of folder: HeldFolder) -> String { "/proc/self/fd/\(folder.number)" }
 
-    /// The name of the VFS that opens such a path as it stands.
+    /// The name of the VFS that opens such a path unchanged.
     static func folderVFS() throws -> String {
         guard let made else { throw StorageError(.unknown, "SQLite has no VFS for Unix") }
         return made

@@ -1,14 +1,14 @@
 import Glibc
 import LocalDataAPI
 
-/// What has a path.
+/// The kind of file at a path.
 enum FilePresence {
     case missing
     case present
 
-    /// Looks.
+    /// Checks the path.
     ///
-    /// - Throws: `permissionDenied` and `storeUnavailable` if that cannot be told.
+    /// - Throws: `permissionDenied` and `storeUnavailable` if that is unknown.
     init(_ path: String) throws {
         var status = stat()
         guard stat(path, &status) != 0 else {
@@ -23,14 +23,14 @@ enum FilePresence {
 
 /// Whether a database is on a medium that nobody can write to.
 enum ReadOnlyMedium {
-    /// The medium can be written, or that cannot be told.
+    /// The medium can be written, or that is unknown.
     case none
-    /// All that the database holds is in its file.
+    /// The database is completely in its file.
     case withoutLog
     /// There is a log beside it.
     case withLog
 
-    /// Looks.
+    /// Checks the medium.
     init(_ path: String) {
         var medium = statvfs()
         guard statvfs(path, &medium) == 0, medium.f_flag & UInt(ST_RDONLY) != 0 else {

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Leaves short logs when the process ends by exit(3), where nothing closes a database. One that is killed leaves what
-/// there is to the next that writes.
+/// Truncates long logs when the process ends with exit(3), where nothing closes a database. A killed process leaves its
+/// log to the next one that writes.
 enum ProgramEnd {
     private struct Entry {
         weak var database: Database?
@@ -15,7 +15,7 @@ enum ProgramEnd {
         return atexit { ProgramEnd.run() } == 0
     }()
 
-    /// Takes in a database that is written to.
+    /// Registers a database that is written to.
     static func add(_ database: Database) {
         _ = isRegistered
         entries.withLock { entries in
@@ -25,7 +25,7 @@ enum ProgramEnd {
     }
 
     private static func run() {
-        // A child process has the connections, too, and must not use them.
+        // A child process has the connections too, but must not use them.
         guard getpid() == process else { return }
         for entry in entries.withLock({ $0 }) { entry.database?.cutLogAtEnd() }
     }

@@ -1,4 +1,4 @@
-/// The statements that a connection prepares when it needs them first, and keeps.
+/// The statements that a connection prepares at their first use, and caches.
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, folders, makePlace, places
@@ -7,7 +7,7 @@ enum Query: Int, CaseIterable {
     case remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
 
-    /// The statement, for a database whose rows have a checksum or have none.
+    /// The statement for a database whose rows have a checksum or not.
     func text(hasChecksums: Bool) -> String {
         let (column, parameter, assignment) =
             hasChecksums ? (", checksum", ", ?12", ", checksum = excluded.checksum") : ("", "", "")
@@ -61,9 +61,9 @@ enum Query: Int, CaseIterable {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(parameter))
             """
         case .insertMany: Self.insertMany("IGNORE", hasChecksums: hasChecksums)
-        // Not where a value that is replaced has pieces.
+        // Not if a replaced value has pieces.
         case .replaceMany: Self.insertMany("REPLACE", hasChecksums: hasChecksums)
-        // Of a value that is in its row, or of none; changes nothing if it has pieces.
+        // For a value that is in its row or does not exist; changes nothing if it has pieces.
         case .replaceRow:
             """
             INSERT INTO value
@@ -94,7 +94,8 @@ enum Query: Int, CaseIterable {
         }
     }
 
-    /// How many values ``insertMany`` and ``replaceMany`` store, of one place and time and with the same attributes.
+    /// The number of values that ``insertMany`` and ``replaceMany`` store, of one namespace and time and with the same
+    /// attributes.
     static let rowsAtOnce = 32
 
     private static func insertMany(_ alternative: String, hasChecksums: Bool) -> String {

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// The connections for reading that nobody uses at the moment.
+/// The idle connections for reading.
 final class Readers: Sendable {
-    /// How many are kept. More are opened for threads that read at once, and closed when they are done.
+    /// The most connections to keep. More are opened for concurrent readers, and closed afterwards.
     private static let most = 8
 
     private struct State {
         var idle: [Connection] = []
-        /// Counted up when all are to be closed.
+        /// Incremented to close all of them.
         var era = 0
     }
 
     private let state = Mutex(State())
 
-    /// One of them, the one used last; `nil` if there is none.
+    /// The most recently used connection; `nil` if there is none.
     @inline(__always)
     func take() -> Connection? { state.withLock { $0.idle.popLast() } }
 
-    /// What ``Connection/era`` is for one that is opened now.
+    /// The ``Connection/era`` of a connection that is opened now.
     var era: Int { state.withLock { $0.era } }
 
-    /// Closes them, and those that are in use when they are given back.
+    /// Closes the idle ones, and those in use when they are returned.
     func close() {
         let closed = state.withLock { state in
             defer { state.idle = [] }
@@ -31,7 +31,7 @@ final class Readers: Sendable {
         _ = closed
     }
 
-    /// Gives one back.
+    /// Returns a connection.
     @inline(__always)
     func give(_ connection: Connection) {
         let isKept = state.withLock { state in

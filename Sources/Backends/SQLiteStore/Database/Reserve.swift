@@ -2,60 +2,59 @@ import CLinux
 import CSQLite
 import Glibc
 
-/// Room on the disk that only removals use, so that a full disk can be freed with them. Used by the thread that writes.
+/// Disk space reserved for removals, so that they can free a full disk. Used by the thread that writes.
 ///
-/// A removal writes to the log. So behind the log's end there are always blocks that the file system has given to it
-/// already, and a change that stores something is refused if there would be none left. The database file has as many
-/// blocks as it will need when the log is brought into it, which then gives back the log's. Nothing is reserved where
-/// the file system cannot do that.
+/// A removal writes to the log. So there are always allocated blocks after the log's end, and a change that would leave
+/// none is refused. The database file has as many blocks as it needs when the log is copied into it, which then frees
+/// the log's. Nothing is reserved where the file system does not support it.
 final class Reserve {
-    /// What a removal may need: the pages on the way to a value, and those of the list of free ones.
+    /// The most bytes that a removal needs: the pages on the way to a value, and those of the free list.
     private static let removal = 64 << 10
-    /// What is left to others, and to the log's index: where blocks are smaller than a page, a process that finds none
-    /// for it is killed.
+    /// Space left to others, and to the log's index: where blocks are smaller than a page, a process that finds none
+    /// for the index is killed.
     private static let rest = 96 << 10
-    /// The same for a change that uses pages which removals have freed, so that it works when no other does.
+    /// The same for a change that reuses pages freed by removals, so that it works when no other does.
     private static let leastRest = 16 << 10
-    /// The database grows by this many bytes at least.
+    /// The smallest growth of the database in bytes.
     private static let step: Int32 = 64 << 10
 
     private let path: String
     private var log: Int32 = -1
 
-    /// - Parameter path: The database's.
+    /// - Parameter path: The database's path.
     init(_ path: String) { self.path = path }
 
     deinit { forgetLog() }
 
-    /// Closes the log's file, of which there is another once no connection has it open.
+    /// Closes the log's file, which is replaced once no connection has it open.
     func forgetLog() {
         if log >= 0 { _ = close(log) }
         log = -1
     }
 
-    /// Tries to keep room for a removal, after a change that stores this many bytes; `false` if the disk is full.
+    /// Tries to reserve space for a removal, after a change that stores this many bytes; `false` if the disk is full.
     ///
-    /// - Parameter usesFreePages: Whether the change does not need a larger database.
+    /// - Parameter usesFreePages: Whether the change fits into the current database file.
     func keep(adding count: Int, usesFreePages: Bool = false) -> Bool {
         if log < 0 { log = open("\(path)-wal", O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
         var status = stat()
         guard log >= 0, fstat(log, &status) == 0 else { return true }
         let wanted = Int(status.st_size) + Self.removal + count + count / 8
-        // The log has no holes, so what it has beyond its size is behind its end.
+        // The log has no holes, so blocks beyond its size are after its end.
         let missing = wanted - Int(status.st_blocks) * 512
         guard missing > 0 else { return true }
-        // Asked before, since a file system may give what it has, and then say that it was not enough.
+        // Checked first, since a file system may allocate what it has, and then report that it was not enough.
         var medium = statvfs()
         guard fstatvfs(log, &medium) == 0 else { return true }
         let space = Int(medium.f_bavail) * Int(medium.f_frsize)
         guard space >= missing + (usesFreePages ? Self.leastRest : Self.rest) else { return false }
-        // Some more, if there is much, so that not each change asks for it.
+        // Reserves more if there is much space, so that not every change has to.
         let end = wanted + (space >= missing + Self.removal + Self.rest ? Self.removal : 0)
         return ld_linux_reserve(log, status.st_size, end - Int(status.st_size)) == 0
             || errno != ENOSPC && errno != EDQUOT
     }
 
-    /// Gives the database file the blocks that it needs for all its pages, those in the log among them.
+    /// Allocates the blocks that the database file needs for all its pages, including those in the log.
     ///
     /// - Returns: Whether the disk has them.
     static func keepPages(of connection: Connection) throws -> Bool {

@@ -1,17 +1,17 @@
 import CSQLite
 import LocalDataAPI
 
-/// The tables of a database, and what marks it as ours.
+/// The tables of a database, and its identification.
 enum Schema {
     /// `LDat` in the file's header: see `PRAGMA application_id`.
     static let application: Int64 = 0x4c44_6174
-    /// Counts the layouts of the tables: see `PRAGMA user_version`. A database of a greater number is refused.
+    /// The version of the tables' layout: see `PRAGMA user_version`. A database with a higher number is refused.
     static let version: Int64 = 1
 
-    /// Domain and scope once for each place; names ordered by their bytes, in one tree with the values; `version` is
-    /// another with each write, and has the pieces of a value whose `content` is NULL. ``RowChecksum`` says what
-    /// `checksum` is; databases of earlier versions get the column with the first change, and rows of theirs have none.
-    /// Times are nanoseconds since 1970.
+    /// Domain and scope once per namespace; names ordered by their bytes, in one tree with the values. `version`
+    /// changes with each write, and identifies the pieces of a value whose `content` is NULL. ``RowChecksum`` defines
+    /// `checksum`; databases of earlier versions get the column with the first change, and their rows have none. Times
+    /// are nanoseconds since 1970.
     private static let tables = """
         CREATE TABLE place (
             id INTEGER PRIMARY KEY,
@@ -44,11 +44,11 @@ enum Schema {
         PRAGMA user_version = \(version);
         """
 
-    /// Adds what earlier versions have not made.
+    /// Adds what earlier versions did not create.
     static let hasChecksums = "SELECT 1 FROM pragma_table_info('value') WHERE name = 'checksum'"
     static let addChecksums = "ALTER TABLE value ADD COLUMN checksum INTEGER"
 
-    /// Calls `body` with the bytes of an empty database, which are made in memory.
+    /// Calls `body` with the bytes of an empty database, created in memory.
     static func withEmptyDatabase(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let connection = try Connection(memory: ())
         try connection.execute(tables)
@@ -57,8 +57,8 @@ enum Schema {
             throw StorageError(.unknown, "there is no memory for an empty database")
         }
         defer { sqlite3_free(bytes) }
-        // The header's versions for writing and reading, of which 2 means that there is a write-ahead log: see the file
-        // format, 1.3.3. A database in memory has none.
+        // The header's versions for writing and reading; 2 means that there is a write-ahead log: see the file format,
+        // 1.3.3. A database in memory has none.
         (bytes[18], bytes[19]) = (2, 2)
         try body(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     }

@@ -1,10 +1,10 @@
-/// A database as it is when it is first read here, whatever is changed meanwhile; used by one thread at a time. The
-/// locks that each reading by itself would take are taken once. As long as it lives, the log is not restarted.
+/// A database as of the first read here, whatever changes meanwhile; used by one thread at a time. It takes the read
+/// locks once for all reads. As long as it lives, the log cannot restart.
 final class Snapshot: Sendable {
     private let connection: Connection
     private let readers: Readers
 
-    /// - Parameter readers: Who gets the connection back.
+    /// - Parameter readers: The pool that the connection returns to.
     init(_ connection: Connection, of readers: Readers) throws {
         self.connection = connection
         self.readers = readers

@@ -1,8 +1,8 @@
 import CSQLite
 
-/// A prepared statement under way. It is reset, and what was bound is forgotten, when it goes.
+/// A running prepared statement. On deallocation it is reset and its bindings are cleared.
 ///
-/// What is bound is not copied: it has to stay where it is until then.
+/// Bound memory is not copied: it must stay valid until then.
 struct Statement: ~Copyable {
     private let pointer: OpaquePointer
     private let connection: Unmanaged<Connection>
@@ -17,7 +17,7 @@ struct Statement: ~Copyable {
         sqlite3_clear_bindings(pointer)
     }
 
-    /// Goes to the next row; `false` at the end.
+    /// Moves to the next row; `false` at the end.
     @inline(__always)
     borrowing func step() throws -> Bool {
         switch sqlite3_step(pointer) {
@@ -27,7 +27,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Runs a statement that has no rows.
+    /// Runs a statement without rows.
     borrowing func run() throws { while try step() {} }
 
     @inline(__always)
@@ -50,7 +50,7 @@ struct Statement: ~Copyable {
     /// The number in a column; `nil` if it is NULL.
     borrowing func numberIfThere(_ column: Int32) -> Int64? { isNull(column) ? nil : number(column) }
 
-    /// The bytes of a column, as long as the row is the current one.
+    /// The bytes of a column, valid while the row is current.
     @inline(__always)
     borrowing func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)

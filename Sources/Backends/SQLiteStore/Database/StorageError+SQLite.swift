@@ -4,7 +4,7 @@ import Glibc
 import LocalDataAPI
 
 extension Connection {
-    /// The error of the last call. Its text is SQLite's for the code: its longer ones may quote what is stored.
+    /// The error of the last call, with SQLite's text for the code: its longer messages may quote stored data.
     func failure(_ verb: String = "use") -> StorageError {
         let code = sqlite3_extended_errcode(handle)
         let system = sqlite3_system_errno(handle)
@@ -16,7 +16,7 @@ extension Connection {
         return StorageError(kind, "cannot \(verb) the database '\(path)': \(text) (\(code))", hint: hint)
     }
 
-    /// An error of what is stored.
+    /// An error about stored data.
     func damaged(_ what: String) -> StorageError {
         StorageError(
             .corrupt, "the database '\(path)' is damaged: \(what)",
@@ -25,13 +25,13 @@ extension Connection {
 }
 
 extension StorageError {
-    /// A system call that failed.
+    /// A failed system call.
     static func system(_ code: Int32, _ what: String) -> StorageError {
         let (kind, hint) = meaning(ofSystem: code)
         return StorageError(kind, "cannot \(what): \(SystemCallError.text(of: code))", hint: hint)
     }
 
-    /// A system call on a folder that failed.
+    /// A failed system call on a folder.
     static func system(_ error: SystemCallError) -> StorageError {
         let (kind, hint) = meaning(ofSystem: error.code)
         return StorageError(

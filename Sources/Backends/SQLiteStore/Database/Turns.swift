@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Lets threads in one after the other, in the order in which they come.
+/// Admits threads one at a time, in the order of their arrival.
 final class Turns: Sendable {
-    /// A thread that waits.
+    /// A waiting thread.
     private struct Waiter: @unchecked Sendable {
-        // Made, waited for and freed by one thread; posted once by another before that.
+        // Created, waited for and freed by one thread; posted once by another one before it is freed.
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     }
 
@@ -16,14 +16,14 @@ final class Turns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body` when it is the caller's turn.
+    /// Runs `body` when the caller's turn comes.
     func take<Result>(_ body: () throws -> Result) throws -> Result {
         wait()
         defer { pass() }
         return try body()
     }
 
-    /// Runs `body` if it is nobody's turn.
+    /// Runs `body` if no thread has the turn.
     func takeIfFree(_ body: () -> Void) {
         let isFree = state.withLock { state in
             defer { state.isTaken = true }
@@ -47,14 +47,14 @@ final class Turns: Sendable {
         }
         guard let waiter else { return }
         while sem_wait(waiter.semaphore) != 0 {}
-        // Until the one who posted it has left.
+        // Waits until the posting thread has released the lock.
         state.withLock { _ in }
         sem_destroy(waiter.semaphore)
         waiter.semaphore.deallocate()
     }
 
-    /// Lets the next one in. Its semaphore is posted under the lock, which it takes before it frees it: it may be awake
-    /// before the call that woke it has returned.
+    /// Admits the next thread. Its semaphore is posted under the lock, which that thread takes before it frees the
+    /// semaphore: it may wake before the call that posts it has returned.
     private func pass() {
         state.withLock { state in
             guard !state.waiting.isEmpty else {

@@ -2,12 +2,12 @@ import DurableFiles
 import Glibc
 import LocalDataAPI
 
-/// A file without a name, which is gone with its owner unless it is given one. Mode 0600, or 0660 in a folder that
+/// A file without a name, which disappears with its owner unless it is given one. Mode 0600, or 0660 in a folder that
 /// belongs to a group (set-group-ID).
 struct UnnamedFile: ~Copyable {
     private let descriptor: Int32
     private let folder: String
-    /// The name that it has where files cannot be without one.
+    /// Its name on file systems that do not support unnamed files.
     private let temporary: String?
 
     private init(_ descriptor: Int32, in folder: String, temporary: String?) {
@@ -16,7 +16,7 @@ struct UnnamedFile: ~Copyable {
         self.temporary = temporary
     }
 
-    /// Makes one on the file system of a folder.
+    /// Creates one on the file system of a folder.
     static func make(in folder: String) throws -> UnnamedFile {
         var opened = open(folder, unnamed | O_RDWR | O_CLOEXEC, 0o600)
         var temporary: String?
@@ -32,9 +32,8 @@ struct UnnamedFile: ~Copyable {
         return file
     }
 
-    /// Makes one with a name. Its lock says that its owner lives: without it, the next who comes removes the file.
-    /// Somebody who comes before it is locked is noticed: then the lock is not to be had, or the file has lost its
-    /// name.
+    /// Creates one with a name. Its lock shows that its owner lives: without it, the next process removes the file. A
+    /// process that comes before the file is locked is noticed: then the lock is taken, or the file has lost its name.
     private static func makeNamed(in folder: String) -> (Int32, String?) {
         while true {
             let chosen = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
@@ -48,11 +47,11 @@ struct UnnamedFile: ~Copyable {
         }
     }
 
-    /// Removes what dead processes have left in a folder on a file system whose files cannot be without a name.
+    /// Removes leftovers of dead processes in a folder on a file system without unnamed files.
     static func removeAbandoned(in folder: String) {
         guard let entries = opendir(folder) else { return }
         defer { closedir(entries) }
-        // The others' files need no name.
+        // Other file systems support unnamed files.
         guard FileSystemKind(of: dirfd(entries)) == .other else { return }
         while let entry = readdir(entries) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
@@ -84,7 +83,7 @@ struct UnnamedFile: ~Copyable {
         }
     }
 
-    /// Fills a buffer from a position on; gives how many bytes there were.
+    /// Fills a buffer from an offset; returns the number of bytes.
     borrowing func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var count = 0
         while count < buffer.count {
@@ -98,14 +97,14 @@ struct UnnamedFile: ~Copyable {
         return count
     }
 
-    /// Puts what was written on the disk.
+    /// Makes the content durable.
     borrowing func synchronize() throws {
         while fsync(descriptor) != 0 {
             guard errno == EINTR else { throw StorageError.system(errno, "synchronize a file in '\(folder)'") }
         }
     }
 
-    /// Gives the file a name, unless another has it.
+    /// Gives the file a name, unless another file has it.
     borrowing func publish(as path: String) throws {
         let source = temporary ?? "/proc/self/fd/\(descriptor)"
         if linkat(AT_FDCWD, source, AT_FDCWD, path, temporary == nil ? AT_SYMLINK_FOLLOW : 0) != 0, errno != EEXIST {
@@ -113,6 +112,6 @@ struct UnnamedFile: ~Copyable {
         }
     }
 
-    /// `O_TMPFILE` of open(2), which Swift does not show.
+    /// `O_TMPFILE` of open(2), which Swift does not import.
     private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
 }

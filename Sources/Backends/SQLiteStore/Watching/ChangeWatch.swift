@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who is told of changes in a place.
+/// A watch on a namespace.
 package final class ChangeWatch: Sendable {
     let place: Place
     private let prefix: [UInt8]
@@ -12,13 +12,13 @@ package final class ChangeWatch: Sendable {
         self.changed = Mutex(changed)
     }
 
-    /// Tells of a name, or with `nil` that anything may have changed.
+    /// Reports a name, or with `nil` that anything may have changed.
     func tell(_ name: UnsafeRawBufferPointer?) {
         guard let name else { return changed.withLock { $0?(nil) } }
         guard name.starts(with: prefix) else { return }
         changed.withLock { $0?(String(decoding: name, as: UTF8.self)) }
     }
 
-    /// Ends it; when this returns, nobody is being told, and nobody will be.
+    /// Ends the watch; when this returns, no report is running or will follow.
     func end() { changed.withLock { $0 = nil } }
 }

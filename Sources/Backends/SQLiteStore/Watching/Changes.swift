@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Who is to be told of the changes of a database. While there is anyone, a thread asks once a second whether another
-/// process has changed it.
+/// The watches of a database. While there are any, a thread checks once a second whether another process has changed
+/// it.
 final class Changes: Sendable {
     private struct State {
         var watches: [ChangeWatch] = []
@@ -11,27 +11,27 @@ final class Changes: Sendable {
     private let state = Mutex(State())
     private let isWatched = Atomic<Bool>(false)
 
-    /// Tells of a value that was set or removed by this process.
+    /// Reports a value that this process has set or removed.
     func tell(_ key: some ValueName) {
         guard isWatched.load(ordering: .acquiring) else { return }
         for watch in state.withLock({ $0.watches }) where watch.place === key.place { watch.tell(key.name) }
     }
 
-    /// Tells of several.
+    /// Reports several values.
     func tell(_ keys: some Sequence<SQLiteKey>) {
         guard isWatched.load(ordering: .acquiring) else { return }
         for key in keys { tell(key) }
     }
 
-    /// Tells of many, which are handed to `body`'s argument if there is anyone to be told.
+    /// Reports many values, which `body` passes to its argument; called only if there are watches.
     func tellMany(_ body: (_ tell: (LentName) -> Void) throws -> Void) rethrows {
         guard isWatched.load(ordering: .acquiring) else { return }
         try body { tell($0) }
     }
 
-    /// Adds a watch, which is told of whatever happens from now on.
+    /// Adds a watch, which reports all changes from now on.
     ///
-    /// - Throws: `storeUnavailable` if there is no thread to ask with, and what the database reports.
+    /// - Throws: `storeUnavailable` if no thread can be created, and what the database reports.
     func add(_ watch: ChangeWatch, of database: Database) throws {
         state.withLock { $0.watches.append(watch) }
         isWatched.store(true, ordering: .releasing)
@@ -49,7 +49,7 @@ final class Changes: Sendable {
         }
     }
 
-    /// Takes a watch away.
+    /// Removes a watch.
     func remove(_ watch: ChangeWatch) {
         let poll: Poll? = state.withLock { state in
             state.watches.removeAll { $0 === watch }
@@ -60,7 +60,7 @@ final class Changes: Sendable {
         poll?.stop()
     }
 
-    /// Tells everyone that anything may have changed.
+    /// Reports to all watches that anything may have changed.
     func tellAll() {
         for watch in state.withLock({ $0.watches }) { watch.tell(nil) }
     }

@@ -3,14 +3,14 @@ import Glibc
 import LocalDataAPI
 import Synchronization
 
-/// A thread that asks a database once a second whether another process has changed it.
+/// A thread that checks once a second whether another process has changed a database.
 final class Poll: Sendable {
     private let database: Database
     private let version: Mutex<Int64?>
     /// Posted once, to end the thread.
     nonisolated(unsafe) private let end = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    /// - Parameter version: What the database said when the first watch began.
+    /// - Parameter version: The database's version when the first watch began.
     init(_ database: Database, since version: Int64?) {
         self.database = database
         self.version = Mutex(version)
@@ -40,12 +40,12 @@ final class Poll: Sendable {
         pthread_detach(thread)
     }
 
-    /// Lets the thread end, which it does when it is not asking.
+    /// Asks the thread to end; it does so between two checks.
     func stop() { sem_post(end) }
 
     private func run() {
         while !isEnded() {
-            // What cannot be asked now is asked again; whoever reads or writes is told why.
+            // A failed check is repeated; readers and writers learn of the cause.
             guard let now = try? database.foreignVersion() else { continue }
             let isNew = version.withLock { version in
                 defer { version = now }
@@ -55,7 +55,7 @@ final class Poll: Sendable {
         }
     }
 
-    /// Waits for a second, or until it is to end.
+    /// Waits for a second, or until the thread must end.
     private func isEnded() -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

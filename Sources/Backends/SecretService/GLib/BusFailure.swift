@@ -1,18 +1,18 @@
 internal import CSecret
 
-/// Why a call over D-Bus had no result.
+/// Why a D-Bus call has no result.
 enum BusFailure: Error {
     /// There is no session bus.
     case noBus
-    /// The session bus does not take connections, in GLib's words.
+    /// The session bus refuses connections, with GLib's message.
     case unreachable(address: String, reason: String)
     /// No answer in time.
     case silent
     /// The connection to the bus, or the service, was lost after the call was made.
     case gone
-    /// An error that the bus or the service answered with.
+    /// The bus or the service returned an error.
     case answered(name: String, message: String)
-    /// Anything else, in GLib's words.
+    /// Anything else, with GLib's message.
     case other(String)
 
     /// Takes over an error of GLib's.
@@ -53,7 +53,7 @@ enum BusFailure: Error {
 
     private init(name: String, message: String) {
         switch name {
-        // The bus says so of a service that ended with the call unanswered.
+        // The bus reports this for a service that ended without answering.
         case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected": self = .gone
         case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .silent
         default: self = .answered(name: name, message: message)
@@ -64,7 +64,7 @@ enum BusFailure: Error {
         error.pointee.message.map { String(cString: $0) } ?? "no reason given"
     }
 
-    /// That what was found a moment ago is gone.
+    /// An object that was found a moment ago is gone.
     static let missingObject = BusFailure.answered(
         name: "org.freedesktop.Secret.Error.NoSuchObject", message: "the item is gone")
 
@@ -73,20 +73,20 @@ enum BusFailure: Error {
         return names.contains(name)
     }
 
-    /// The object that was called is not there.
+    /// The called object does not exist.
     var isMissingObject: Bool {
         isNamed(
             "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
             "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.Secret.Error.NoSuchObject")
     }
 
-    /// The object that was called is locked.
+    /// The called object is locked.
     var isLocked: Bool { isNamed("org.freedesktop.Secret.Error.IsLocked") }
 
-    /// The service does not know our session: it is another process than the one that we agreed on keys with.
+    /// The service does not know our session: its process is not the one that we agreed on keys with.
     var isForgottenSession: Bool { isNamed("org.freedesktop.Secret.Error.NoSession") }
 
-    /// Nothing is behind the service's name, and nothing could be started.
+    /// Nobody owns the service's name, and no service could be started.
     var isMissingService: Bool {
         guard case .answered(let name, _) = self else { return false }
         return name == "org.freedesktop.DBus.Error.ServiceUnknown"

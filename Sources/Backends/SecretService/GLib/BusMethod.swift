@@ -1,10 +1,10 @@
-/// A call over D-Bus.
+/// A D-Bus call.
 struct BusMethod: Sendable {
     let path: String
     let interface: String
     let name: String
     let arguments: Variant?
-    /// The signature of the answer; another one is an error.
+    /// The signature of the answer; any other is an error.
     let answer: String
 
     init(_ path: String, _ interface: String, _ name: String, _ arguments: Variant? = nil, answer: String) {

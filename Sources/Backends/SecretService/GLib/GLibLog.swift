@@ -2,13 +2,13 @@ internal import CSecret
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What GLib and libsecret have to say, in the host's log instead of on standard error.
+/// Sends the messages of GLib and libsecret to the host's log instead of standard error.
 enum GLibLog {
     private static let log = Mutex<any StorageLogHandler>(SilentLog())
     private static let domains = ["GLib", "GLib-GObject", "GLib-GIO", "libsecret"]
 
-    /// Directs the messages to a log; the last one that was given gets them. Warnings do not end the process, whatever
-    /// `G_DEBUG` says.
+    /// Sends the messages to a log; the last log set gets them. Warnings do not end the process, whatever `G_DEBUG`
+    /// says.
     static func direct(to handler: any StorageLogHandler) {
         let isFirst = log.withLock { log in
             let isFirst = log is SilentLog
@@ -33,7 +33,7 @@ enum GLibLog {
     }
 }
 
-/// Takes a message of GLib's; at file scope, because C calls it.
+/// Receives a message from GLib; at file scope, because C calls it.
 private func takeMessage(
     domain: UnsafePointer<CChar>?, level: GLogLevelFlags, message: UnsafePointer<CChar>?, context: gpointer?
 ) {

@@ -1,10 +1,9 @@
 internal import CSecret
 internal import Synchronization
 
-/// A result that one thread makes and any number await, each until a time of its own.
+/// A result that one thread sets and any number of threads wait for, each with its own deadline.
 final class Promise<Result: Sendable>: @unchecked Sendable {
-    // The lock and the condition live at fixed addresses for as long as this object; `result` is changed under the
-    // lock.
+    // The lock and the condition have fixed addresses as long as this object lives; `result` changes under the lock.
     private let lock = UnsafeMutablePointer<GMutex>.allocate(capacity: 1)
     private let kept = UnsafeMutablePointer<GCond>.allocate(capacity: 1)
     private var result: Result?
@@ -23,7 +22,7 @@ final class Promise<Result: Sendable>: @unchecked Sendable {
         kept.deallocate()
     }
 
-    /// Gives the result; the first one stands.
+    /// Sets the result; the first one counts.
     func keep(_ result: Result) {
         g_mutex_lock(lock)
         if self.result == nil { self.result = result }
@@ -31,14 +30,14 @@ final class Promise<Result: Sendable>: @unchecked Sendable {
         g_mutex_unlock(lock)
     }
 
-    /// The result, if it is there.
+    /// The result, if it is set.
     var current: Result? {
         g_mutex_lock(lock)
         defer { g_mutex_unlock(lock) }
         return result
     }
 
-    /// The result, or `nil` if there is none in time.
+    /// The result, or `nil` if it is not set in time.
     func wait(until deadline: Deadline) -> Result? {
         g_mutex_lock(lock)
         defer { g_mutex_unlock(lock) }

@@ -9,7 +9,7 @@ extension Variant {
         return Variant(taking: g_variant_get_child_value(pointer, gsize(index)))
     }
 
-    /// How many members a container has.
+    /// The number of members in a container.
     var count: Int { g_variant_is_container(pointer) != 0 ? Int(g_variant_n_children(pointer)) : 0 }
 
     /// The text, or an object's path.

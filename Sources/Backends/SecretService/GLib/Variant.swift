@@ -1,8 +1,8 @@
 internal import CSecret
 
-/// A value of D-Bus. Immutable; readers give `nil` for a value of another type.
+/// A D-Bus value. Immutable; readers return `nil` for a value of another type.
 final class Variant: @unchecked Sendable {
-    // GVariant is immutable and counted atomically.
+    // GVariant is immutable, with an atomic reference count.
     let pointer: OpaquePointer
 
     /// Takes over a reference, or the first one of a new value.
@@ -13,7 +13,7 @@ final class Variant: @unchecked Sendable {
     /// Text without NUL.
     static func string(_ text: String) -> Variant { Variant(taking: g_variant_new_string(text)) }
 
-    /// An object's path. One that is not well formed becomes `/`, which no object of the service's has.
+    /// An object's path. A malformed one becomes `/`, which no object of the service has.
     static func path(_ path: String) -> Variant {
         Variant(taking: g_variant_new_object_path(g_variant_is_object_path(path) != 0 ? path : "/"))
     }
@@ -38,7 +38,7 @@ final class Variant: @unchecked Sendable {
         array("{sv}", properties.map { entry($0.key, .boxed($0.value)) })
     }
 
-    /// A value that brings its type along.
+    /// A value that includes its type.
     static func boxed(_ value: Variant) -> Variant { Variant(taking: g_variant_new_variant(value.pointer)) }
 
     private static func entry(_ key: String, _ value: Variant) -> Variant {

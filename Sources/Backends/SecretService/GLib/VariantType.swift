@@ -1,8 +1,8 @@
 internal import CSecret
 
-/// The types of D-Bus, by their signatures.
+/// The D-Bus types, by signature.
 enum VariantType {
-    /// Lends a type for the time of `body`. The signature is a constant of this plugin's, and well formed.
+    /// Lends a type for the duration of `body`. The signature is one of this plugin's constants, and well formed.
     static func with<Result, Failure: Error>(
         _ signature: String, _ body: (OpaquePointer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,10 +1,10 @@
 internal import LocalDataAPI
 
-/// The attributes of an item, by which it is found: lookups compare them byte for byte, and they are not secret.
+/// The attributes that identify an item: lookups compare them byte for byte, and they are not secret.
 ///
-/// The keychain uses the names that `secret-tool`, libsecret's and Python's users have settled on: `service` is the
-/// scope and `username` the name, so whoever made an item, `keychain:service/username` is its address. Other domains
-/// have attributes of their own, which nobody takes for a login.
+/// The keychain uses the attribute names that `secret-tool`, libsecret and Python's keyring share: `service` is the
+/// scope and `username` the name. So `keychain:service/username` is the address of an item, whichever program created
+/// it. Other domains have their own attributes, which nobody mistakes for a login.
 enum ItemAttributes {
     static let service = "service"
     static let username = "username"
@@ -13,26 +13,26 @@ enum ItemAttributes {
     static let domain = "localdata:domain"
     static let scope = "localdata:scope"
     static let name = "localdata:name"
-    /// What is kept beside the value; every item that we made has it.
+    /// The value's attributes; every item that we created has it.
     static let kept = "localdata:attributes"
 
-    /// What libsecret takes for the schema of a password without one.
+    /// The schema that libsecret assumes for a password without one.
     static let genericSchema = "org.freedesktop.Secret.Generic"
     static let ownSchema = "org.localdata.Value"
 
-    /// What all items of a place have.
+    /// The attributes of all items in a namespace.
     static func of(_ place: StorageNamespace) -> [String: String] {
         place.domain == "keychain" ? [service: place.scope] : [domain: place.domain, scope: place.scope]
     }
 
-    /// What the items of an address have.
+    /// The attributes of the items at an address.
     static func of(_ address: StorageAddress) -> [String: String] {
         var attributes = of(address.place)
         attributes[address.place.domain == "keychain" ? username : name] = address.name
         return attributes
     }
 
-    /// The address of an item, if it is one that a key can have.
+    /// The address of an item, if a key can have it.
     static func address(_ attributes: [String: String]) -> StorageAddress? {
         let address: StorageAddress
         if let domain = attributes[domain] {

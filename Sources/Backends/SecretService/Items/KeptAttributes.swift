@@ -1,8 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What is kept beside a value, in one attribute of its item: JSON of what is known, with sorted keys, so that equal
-/// ones are equal texts.
+/// A value's attributes in one attribute of its item: JSON with sorted keys, so that equal attributes are equal texts.
 struct KeptAttributes: Codable {
     private let contentType: String?
     private let serializer: String?

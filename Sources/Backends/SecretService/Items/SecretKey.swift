@@ -1,11 +1,11 @@
 package import LocalDataAPI
 
-/// An address, with what its item is found and made by.
+/// An address, with the attributes and the label of its item.
 package struct SecretKey: Sendable {
     package let address: StorageAddress
-    /// What an item has to have to be this one.
+    /// The attributes that identify the item.
     let attributes: [String: String]
-    /// What people see of an item that we make.
+    /// The label of an item that we create, for people.
     let label: String
 
     init(_ address: StorageAddress) throws(StorageError) {
@@ -17,11 +17,11 @@ package struct SecretKey: Sendable {
         label = parent.isEmpty ? address.name : "\(address.name) (\(parent))"
     }
 
-    /// The attributes of an item that we make.
+    /// The attributes of an item that we create.
     ///
     /// - Parameters:
-    ///   - application: Who made it, for those who ask; empty for none.
-    ///   - kept: What is kept beside the value.
+    ///   - application: The creator's name, for information; empty for none.
+    ///   - kept: The value's own attributes.
     func attributes(application: String, kept: String) -> [String: String] {
         var attributes = attributes
         if address.place.domain == "keychain" {

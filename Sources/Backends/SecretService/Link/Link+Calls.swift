@@ -9,7 +9,7 @@ extension Link {
         try call(method, of: Self.serviceName, until: deadline)
     }
 
-    /// Calls anything on the bus.
+    /// Calls any name on the bus.
     func call(_ method: BusMethod, of name: String, until deadline: Deadline) throws(BusFailure) -> Variant {
         guard !deadline.isOver else { throw BusFailure.silent }
         var error: UnsafeMutablePointer<GError>?
@@ -22,14 +22,14 @@ extension Link {
         return Variant(taking: answer)
     }
 
-    /// Calls the service without waiting for anything.
+    /// Sends a call to the service without waiting for an answer.
     func tell(_ method: BusMethod) {
         g_dbus_connection_call(
             connection, Self.serviceName, method.path, method.interface, method.name, method.arguments?.pointer, nil,
             G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, nil, nil, nil)
     }
 
-    /// Makes many calls, most of them under way at the same time, and waits for all answers until the deadline.
+    /// Makes many calls, most of them concurrently, and waits for all answers until the deadline.
     func call(all methods: [BusMethod], until deadline: Deadline) -> [Result<Variant, BusFailure>] {
         guard methods.count > 1 else {
             return methods.map { method in
@@ -51,7 +51,7 @@ extension Link {
                     Unmanaged.passRetained(Question(index, answers)).toOpaque())
             }
         }
-        // Every call ends by its own deadline.
+        // Every call ends at its own deadline.
         while answers.underWay > 0 { g_main_context_iteration(context, 1) }
         g_main_context_pop_thread_default(context)
         g_main_context_unref(context)
@@ -61,7 +61,7 @@ extension Link {
     private static let mostAtOnce = 256
 }
 
-/// The answers to many calls. Used by the one thread that waits for them.
+/// The answers to many calls. Used only by the thread that waits for them.
 private final class Answers {
     var results: [Result<Variant, BusFailure>]
     var underWay = 0
@@ -69,7 +69,7 @@ private final class Answers {
     init(count: Int) { results = Array(repeating: .failure(.silent), count: count) }
 }
 
-/// Which answer a call is to bring.
+/// Which answer a call sets.
 private final class Question {
     let index: Int
     let answers: Answers
@@ -80,7 +80,7 @@ private final class Question {
     }
 }
 
-/// Takes an answer; at file scope, because C calls it.
+/// Receives an answer; at file scope, because C calls it.
 private func takeAnswer(source: UnsafeMutablePointer<GObject>?, result: OpaquePointer?, context: gpointer?) {
     guard let context else { return }
     let question = Unmanaged<Question>.fromOpaque(context).takeRetainedValue()

@@ -1,20 +1,21 @@
 internal import CSecret
 internal import Synchronization
 
-/// A connection to the session bus on which a secret service has agreed on keys with us: secrets do not cross the bus
-/// in clear unless the service knows no other way (libsecret: Diffie-Hellman of RFC 2409's second group, AES-128).
+/// A connection to the session bus with a session in which a secret service has agreed on keys with us. So secrets do
+/// not cross the bus in clear unless the service supports nothing else (libsecret: Diffie-Hellman of RFC 2409's second
+/// group, AES-128).
 ///
-/// The connection is our own: the one that GLib shares within a process ends the process when the bus does.
+/// The connection is our own: GLib's shared connection of a process ends the process when the bus ends.
 final class Link: @unchecked Sendable {
-    // The connection and the service of GLib are safe to use from any thread; nothing here changes.
+    // GLib's connection and service are safe to use from any thread; nothing here changes.
     let connection: OpaquePointer
     private let service: UnsafeMutablePointer<CSecret.SecretService>
-    /// The path of the session, which names the keys.
+    /// The path of the session, which identifies the keys.
     let session: String
-    /// Collections by their labels, as they were found.
+    /// The paths of collections, by label.
     private let collections = Mutex<[String: String]>([:])
 
-    /// Connects and opens a session; waits, until `cancellable` is cancelled.
+    /// Connects and opens a session; waits until `cancellable` is cancelled.
     init(address: String, cancellable: UnsafeMutablePointer<GCancellable>?) throws(BusFailure) {
         var error: UnsafeMutablePointer<GError>?
         let flags =
@@ -48,18 +49,18 @@ final class Link: @unchecked Sendable {
     /// Whether the bus has ended the connection.
     var isClosed: Bool { g_dbus_connection_is_closed(connection) != 0 }
 
-    /// The path of a collection that was found before.
+    /// The known path of a collection.
     func path(ofCollection label: String) -> String? { collections.withLock { $0[label] } }
 
     func keep(_ path: String, ofCollection label: String) { collections.withLock { $0[label] = path } }
 
-    /// Forgets where collections were found, because one is not there any more.
+    /// Forgets the paths of collections, because one no longer exists.
     func forgetCollections() { collections.withLock { $0 = [:] } }
 
-    /// A secret in the form in which it crosses the bus. `line` is copied into memory that is cleared when it is freed.
+    /// A secret as it crosses the bus. `line` is copied into memory that is cleared when it is freed.
     func sealed(_ line: UnsafeRawBufferPointer) -> Variant? {
-        // The content is text in every case, and some clients take nothing else. libsecret wants an address for
-        // nothing.
+        // The content is always text, and some clients accept nothing else. libsecret needs an address even for zero
+        // bytes.
         let value =
             if line.isEmpty {
                 secret_value_new("", 0, "text/plain")
@@ -71,7 +72,7 @@ final class Link: @unchecked Sendable {
         return secret_service_encode_dbus_secret(service, value).map { Variant(taking: $0) }
     }
 
-    /// Opens a secret that came over the bus and lends it; `nil` if it does not belong to the session.
+    /// Opens a secret that crossed the bus and lends it; `nil` if it does not belong to the session.
     func opened<Result>(_ secret: Variant, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
         guard let value = secret_service_decode_dbus_secret(service, secret.pointer) else { return nil }
         defer { secret_value_unref(gpointer(value)) }

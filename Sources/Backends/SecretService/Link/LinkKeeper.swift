@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps the link of one store: made at the first call that needs it, and again after it was lost.
+/// Keeps the link of one store: created at the first call that needs it, and again after it was lost.
 final class LinkKeeper: Sendable {
     private struct State {
         var link: Link?
@@ -12,8 +12,8 @@ final class LinkKeeper: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - seconds: How long an attempt to connect may take.
-    ///   - bus: The address of the bus; empty for the session's.
+    ///   - seconds: The time limit for connecting.
+    ///   - bus: The address of the bus; empty for the session bus.
     init(seconds: Double, bus: String) {
         self.seconds = seconds
         self.bus = bus
@@ -40,7 +40,7 @@ final class LinkKeeper: Sendable {
         return opened
     }
 
-    /// Forgets a link that is of no use any more.
+    /// Drops a link that no longer works.
     func drop(_ link: Link) {
         state.withLock { state in if state.link === link { state.link = nil } }
     }

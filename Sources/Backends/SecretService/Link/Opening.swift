@@ -1,8 +1,7 @@
 internal import CSecret
 internal import LocalDataAPI
 
-/// An attempt to connect, on a thread of its own: parts of it cannot be interrupted, and whoever waits for it has a
-/// deadline.
+/// An attempt to connect, on its own thread: parts of it cannot be interrupted, and its callers have deadlines.
 final class Opening: @unchecked Sendable {
     // A cancellable may be used from any thread.
     private let cancellable = g_cancellable_new()
@@ -12,8 +11,8 @@ final class Opening: @unchecked Sendable {
     private let bus: String
 
     /// - Parameters:
-    ///   - seconds: How long it may take.
-    ///   - bus: The address of the bus; empty for the session's.
+    ///   - seconds: The time limit for connecting.
+    ///   - bus: The address of the bus; empty for the session bus.
     init(seconds: Double, bus: String) {
         self.bus = bus
         deadline = Deadline(seconds: seconds)
@@ -29,7 +28,7 @@ final class Opening: @unchecked Sendable {
 
     deinit { g_object_unref(cancellable) }
 
-    /// Whether nobody should wait for it any more: it failed, or its time is over.
+    /// Whether waiting for it is pointless: it failed, or its time is up.
     var isUseless: Bool {
         switch promise.current {
         case .success: false
@@ -38,7 +37,7 @@ final class Opening: @unchecked Sendable {
         }
     }
 
-    /// Waits until the deadline, or until the attempt's own time is over.
+    /// Waits until the deadline, or until the attempt's own time is up.
     func wait(until deadline: Deadline) throws(BusFailure) -> Link {
         let end = self.deadline.instant < deadline.instant ? self.deadline : deadline
         if let result = promise.wait(until: end) { return try result.get() }

@@ -1,25 +1,25 @@
 internal import CSecret
 
-/// A question that the service puts to a person.
+/// A prompt that the service shows to a person.
 struct Prompt {
-    /// How it ended.
+    /// How the prompt ended.
     enum Outcome {
-        /// With a result, such as the path of what was made.
+        /// With a result, such as the path of a new item.
         case completed(Variant?)
-        /// The person, or a machine without a screen, said no.
+        /// The person, or a machine without a screen, dismissed it.
         case dismissed
-        /// Nobody answered in time; it has been dismissed.
+        /// Nobody answered in time; we have dismissed it.
         case unanswered
     }
 
     let link: Link
     let path: String
 
-    /// Puts the question and waits for the answer.
+    /// Shows the prompt and waits for the answer.
     ///
     /// - Parameters:
-    ///   - seconds: How long a person may take.
-    ///   - deadline: Until when the service has to have put the question.
+    ///   - seconds: The time limit for the person.
+    ///   - deadline: When the service must have shown the prompt.
     func ask(seconds: Double, until deadline: Deadline) throws(BusFailure) -> Outcome {
         let owner =
             try link.call(
@@ -29,7 +29,7 @@ struct Prompt {
         let context = g_main_context_new()
         g_main_context_push_thread_default(context)
         let conversation = Conversation()
-        // What ends the conversation, and a clock that wakes the loop below.
+        // Subscriptions that end the conversation, and a timer that wakes the loop below.
         let answer = subscribe(conversation, owner, "org.freedesktop.Secret.Prompt", "Completed", path, takeCompletion)
         let loss = subscribe(
             conversation, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus",
@@ -42,7 +42,7 @@ struct Prompt {
             g_source_unref(clock)
             g_dbus_connection_signal_unsubscribe(link.connection, answer)
             g_dbus_connection_signal_unsubscribe(link.connection, loss)
-            // Releases what the subscriptions held.
+            // Releases the subscriptions' references.
             while g_main_context_pending(context) != 0 { g_main_context_iteration(context, 0) }
             g_main_context_pop_thread_default(context)
             g_main_context_unref(context)
@@ -72,13 +72,13 @@ struct Prompt {
     }
 }
 
-/// What is known of a prompt. Used by the one thread that waits for it.
+/// The state of a prompt. Used only by the thread that waits for it.
 private final class Conversation {
     var outcome: Prompt.Outcome?
     var isLost = false
 }
 
-// Called by C, and therefore at file scope.
+// C calls these, so they are at file scope.
 
 private func keepOn(context: gpointer?) -> gboolean { 1 }
 

@@ -1,14 +1,14 @@
 internal import LocalDataAPI
 
-/// Which collection of the service a store keeps its items in.
+/// The collection of the service that a store keeps its items in.
 enum CollectionName: Sendable {
-    /// The one that the user has chosen for everything that asks for none.
+    /// The user's default collection.
     case standard
-    /// The one that the login's password unlocks.
+    /// The collection that the login password unlocks.
     case login
-    /// One that ends with the session.
+    /// The collection that ends with the session.
     case session
-    /// One with this label.
+    /// A collection with this label.
     case labelled(String)
 
     init(_ text: String) throws(StorageError) {
@@ -24,7 +24,7 @@ enum CollectionName: Sendable {
         }
     }
 
-    /// The path that stands for a collection of the service's own, wherever it is.
+    /// The alias path of a predefined collection.
     var alias: String? {
         switch self {
         case .standard: "/org/freedesktop/secrets/aliases/default"

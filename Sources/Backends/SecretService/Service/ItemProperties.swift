@@ -1,4 +1,4 @@
-/// What an item has besides its secret.
+/// An item's properties, without its secret.
 struct ItemProperties {
     let attributes: [String: String]
     /// Seconds since 1970 UTC.

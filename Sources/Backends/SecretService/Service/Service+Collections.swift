@@ -1,20 +1,20 @@
 extension Service {
-    /// The path of a collection, or `nil` if there is none. A path of one of the service's own is an alias, behind
-    /// which there may be none either.
+    /// The path of a collection, or `nil` if there is none. The path of a predefined collection is an alias, which may
+    /// have no target.
     func path(of collection: CollectionName) throws -> String? {
         guard case .labelled(let label) = collection else { return collection.alias }
         if let known = link.path(ofCollection: label) { return known }
         let paths = try call(.property("Collections", of: Self.path, Self.interface))[0]?[0]?.paths ?? []
         let labels = link.call(
             all: paths.map { .property("Label", of: $0, Self.collectionInterface) }, until: deadline)
-        // Two of one label are told apart by their paths, so that all processes take the same one.
+        // Of two with the same label, the paths decide, so that all processes use the same one.
         let matches = zip(paths, labels).filter { (try? $1.get())?[0]?[0]?.text == label }.map(\.0)
         guard let path = matches.min() else { return nil }
         link.keep(path, ofCollection: label)
         return path
     }
 
-    /// Asks for a collection to be made; gives its path, or that of a prompt.
+    /// Requests a new collection; returns its path, or that of a prompt.
     func make(_ collection: CollectionName) throws -> (path: String?, prompt: String?) {
         let label =
             if case .labelled(let label) = collection { label } else { "Default keyring" }
@@ -26,9 +26,9 @@ extension Service {
         return (prompt(answer[0]), prompt(answer[1]))
     }
 
-    /// Asks for an object to be unlocked; gives the path of a prompt, or `nil` if that was not needed.
+    /// Requests to unlock an object; returns the path of a prompt, or `nil` if none is needed.
     ///
-    /// - Throws: ``Locked`` if the service neither unlocks it nor asks.
+    /// - Throws: ``Locked`` if the service neither unlocks it nor prompts.
     func unlock(_ path: String) throws -> String? {
         let answer = try call(
             BusMethod(Self.path, Self.interface, "Unlock", .tuple(.paths([try target(path)])), answer: "(aoo)"))
@@ -37,7 +37,7 @@ extension Service {
         return nil
     }
 
-    /// What an alias stands for: some services unlock nothing else.
+    /// The target of an alias: some services unlock nothing else.
     private func target(_ path: String) throws -> String {
         let aliases = "\(Self.path)/aliases/"
         guard path.hasPrefix(aliases) else { return path }

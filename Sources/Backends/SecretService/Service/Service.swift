@@ -1,13 +1,13 @@
-/// The secret service on one link, for one call of the store's: org.freedesktop.Secret, version 0.2.
+/// The secret service on one link, for one call of the store: org.freedesktop.Secret, version 0.2.
 ///
-/// Every call throws ``BusFailure``, or ``Locked`` for an object that has to be unlocked first.
+/// Every call throws ``BusFailure``, or ``Locked`` for an object that must be unlocked first.
 struct Service {
     static let path = "/org/freedesktop/secrets"
     static let interface = "org.freedesktop.Secret.Service"
     static let collectionInterface = "org.freedesktop.Secret.Collection"
     static let itemInterface = "org.freedesktop.Secret.Item"
 
-    /// Whether a call was made whose effect is not known if it has no answer.
+    /// Whether a call was made whose effect is unknown if it has no answer.
     final class Effects {
         var mayHaveChanged = false
     }
@@ -23,14 +23,14 @@ struct Service {
         }
     }
 
-    /// Makes a call that changes something.
+    /// Makes a call with an effect.
     private func change(_ method: BusMethod) throws -> Variant {
         effects.mayHaveChanged = true
         return try call(method)
     }
 
-    /// The items of a collection that have these attributes, in the service's order; `nil` if there is no such
-    /// collection. Asks nobody for a password.
+    /// The items of a collection with these attributes, in the service's order; `nil` if the collection does not exist.
+    /// Never asks for a password.
     func items(with attributes: [String: String], in collection: String) throws -> [String]? {
         try orMissing {
             try call(
@@ -40,7 +40,7 @@ struct Service {
         }
     }
 
-    /// The properties of items, in the same order; `nil` for one that is gone.
+    /// The properties of items, in the same order; `nil` for a removed item.
     func properties(of items: [String]) throws -> [ItemProperties?] {
         let methods = items.map { BusMethod.properties(of: $0, Self.itemInterface) }
         return try answers(methods).map { answer in
@@ -48,7 +48,7 @@ struct Service {
         }
     }
 
-    /// The attributes of items, in the same order; `nil` for one that is gone.
+    /// The attributes of items, in the same order; `nil` for a removed item.
     func attributes(of items: [String]) throws -> [[String: String]?] {
         let methods = items.map { BusMethod.property("Attributes", of: $0, Self.itemInterface) }
         return try answers(methods).map { $0?[0]?[0]?.texts }
@@ -59,7 +59,7 @@ struct Service {
         try call(.property("Locked", of: collection, Self.collectionInterface))[0]?[0]?.boolean ?? false
     }
 
-    /// All items of a collection, as far as the service tells.
+    /// All items of a collection that the service reveals.
     func items(in collection: String) throws -> [String] {
         try call(.property("Items", of: collection, Self.collectionInterface))[0]?[0]?.paths ?? []
     }
@@ -70,7 +70,7 @@ struct Service {
             BusMethod(item, Self.itemInterface, "GetSecret", .tuple(.path(link.session)), answer: "((oayays))"))[0]
     }
 
-    /// Replaces an item's secret and nothing else.
+    /// Replaces only an item's secret.
     func setSecret(of item: String, to secret: Variant) throws {
         _ = try change(BusMethod(item, Self.itemInterface, "SetSecret", .tuple(secret), answer: "()"))
     }
@@ -80,12 +80,12 @@ struct Service {
         _ = try change(.set("Attributes", of: item, Self.itemInterface, to: .texts(attributes)))
     }
 
-    /// Deletes an item; gives the path of the prompt that does so when it is answered, if there is one.
+    /// Deletes an item; returns the path of the prompt that must be answered first, if there is one.
     func delete(_ item: String) throws -> String? {
         prompt(try change(BusMethod(item, Self.itemInterface, "Delete", answer: "(o)"))[0])
     }
 
-    /// Makes an item, or replaces one that has all of these attributes.
+    /// Creates an item, or replaces one that has all of these attributes.
     func make(_ label: String, _ attributes: [String: String], _ secret: Variant, in collection: String) throws
         -> String?
     {
@@ -99,10 +99,10 @@ struct Service {
         return prompt(answer[1])
     }
 
-    /// The path in an answer that names a prompt, unless it names none.
+    /// The prompt's path in an answer, unless there is no prompt.
     func prompt(_ answer: Variant?) -> String? { answer?.text.flatMap { $0 == "/" ? nil : $0 } }
 
-    /// The result of a call, or `nil` if what it was made on is not there.
+    /// The result of a call, or `nil` if its object does not exist.
     func orMissing<Result>(_ body: () throws -> Result) throws -> Result? {
         do { return try body() } catch let failure as BusFailure where failure.isMissingObject { return nil }
     }

@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 
 extension StorageError {
-    /// What a failure on the bus means for the store's caller.
+    /// Converts a failure on the bus into the store's error.
     ///
     /// - Parameters:
-    ///   - work: What was being done, on which object.
-    ///   - isChange: Whether a call that was made may have changed something.
+    ///   - work: The action and its object.
+    ///   - isChange: Whether a call may have changed something.
     init(_ failure: BusFailure, _ work: String, isChange: Bool, _ options: ServiceOptions) {
         switch failure {
         case .noBus:

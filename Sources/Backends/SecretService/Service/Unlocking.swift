@@ -1,11 +1,11 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Lets one thread at a time unlock, while the others wait for what comes of it.
+/// Lets one thread at a time unlock, while the others wait for its result.
 final class Unlocking: Sendable {
     private let attempt = Mutex<Promise<Result<Void, StorageError>>?>(nil)
 
-    /// Runs `body`, or waits for the thread that does. All of them get its error.
+    /// Runs `body`, or waits for the thread that runs it. All of them get its error.
     func once(until deadline: Deadline, _ body: () throws(StorageError) -> Void) throws(StorageError) {
         let (promise, isMine) = attempt.withLock { attempt in
             if let promise = attempt { return (promise, false) }

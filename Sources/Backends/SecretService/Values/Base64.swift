@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648, section 4) over memory that the caller clears.
+/// Base64 (RFC 4648, section 4) in memory that the caller clears.
 enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
@@ -8,10 +8,10 @@ enum Base64 {
         return values
     }()
 
-    /// How many letters a number of bytes takes, padding included.
+    /// The number of letters for a number of bytes, including padding.
     static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes the letters of `bytes` to `output`, which has room for exactly these.
+    /// Writes the letters of `bytes` to `output`, which has exactly their size.
     static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
         letters.withUnsafeBufferPointer { letters in
             var written = 0
@@ -28,15 +28,15 @@ enum Base64 {
         }
     }
 
-    /// How many bytes letters stand for; `nil` if their number is not that of an encoding.
+    /// The number of encoded bytes; `nil` if the number of letters is impossible.
     static func decodedCount(_ letters: UnsafeRawBufferPointer) -> Int? {
         guard letters.count % 4 == 0 else { return nil }
         guard let last = letters.last, last == padding else { return letters.count / 4 * 3 }
         return letters.count / 4 * 3 - (letters[letters.count - 2] == padding ? 2 : 1)
     }
 
-    /// Writes the bytes that letters stand for to `output`, which has room for exactly these; `false` unless the
-    /// letters are what encoding these bytes gives.
+    /// Writes the decoded bytes to `output`, which has exactly their size; `false` unless the letters are the encoding
+    /// of these bytes.
     static func decode(_ letters: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) -> Bool {
         values.withUnsafeBufferPointer { values in
             var written = 0

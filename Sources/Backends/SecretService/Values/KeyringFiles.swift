@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The files that gnome-keyring keeps its collections in.
+/// The files of gnome-keyring's collections.
 enum KeyringFiles {
-    /// Whether any of this user's collections has no password. Its file is then a plain one of keys and values, and
-    /// gnome-keyring 42 writes secrets into it without escapes but reads them with escapes: after its next start, `\n`
-    /// in a secret is a newline, and spaces at its start are gone.
+    /// Whether any of this user's collections has no password. Its file is then a plain key file. gnome-keyring 42
+    /// writes secrets into it without escapes but reads them with escapes: after its next start, `\n` in a secret is a
+    /// newline, and leading spaces are gone.
     static var someAreReadable: Bool {
         let folder = "\(dataFolder)/keyrings"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,17 +1,18 @@
 internal import CSecret
 
-/// How a value is written as the text of an item.
+/// The encoding of a value as the text of an item.
 ///
-/// Printable text is itself, so that other programs read it, and theirs is taken as it is. Anything else is a data URL
-/// (RFC 2397) on one line, with base64 and a parameter that marks it as ours: binary, text with control characters, and
-/// text that would be taken for such a URL. A newline in a secret makes gnome-keyring 42 unable to read its own file if
-/// the keyring has no password, and other services hand out text only. Base64 of other programs' is never decoded.
+/// Printable text is stored unchanged, so that other programs can read it, and their text is read unchanged. Anything
+/// else becomes a data URL (RFC 2397) on one line, with base64 and a parameter that marks it as ours: binary data, text
+/// with control characters, and text that looks like such a URL. A newline in a secret would make gnome-keyring 42
+/// unable to read its own file if the keyring has no password, and other services return only text. Base64 of other
+/// programs is never decoded.
 enum SecretLine {
     static let mark = Array("data:application/octet-stream;by=localdata;base64,".utf8)
 
     /// Lends the text for a value.
     ///
-    /// - Parameter keepsEscapes: Whether what stores the text gives backslashes and spaces at its start back.
+    /// - Parameter keepsEscapes: Whether the service preserves backslashes and leading spaces.
     static func with<Result>(
         _ value: RawSpan, keepsEscapes: () -> Bool, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -26,19 +27,19 @@ enum SecretLine {
         }
     }
 
-    /// Lends the value of a text.
+    /// Lends the value in a text.
     static func read<Result>(_ text: UnsafeRawBufferPointer, _ body: (RawSpan) throws -> Result) rethrows -> Result {
         guard text.starts(with: mark) else { return try body(text.bytes) }
         let letters = UnsafeRawBufferPointer(rebasing: text[mark.count...])
         guard let count = Base64.decodedCount(letters) else { return try body(text.bytes) }
         return try withCleared(count) { value in
-            // A line that somebody has changed is what it says.
+            // If someone has edited the line, it is plain text.
             guard Base64.decode(letters, to: value) else { return try body(text.bytes) }
             return try body(UnsafeRawBufferPointer(value).bytes)
         }
     }
 
-    /// Whether bytes are UTF-8 without control characters, and not what the mark stands for.
+    /// Whether bytes are UTF-8 without control characters, and do not start with our mark.
     private static func isPrintable(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
         let text = bytes.assumingMemoryBound(to: CChar.self)
@@ -52,7 +53,7 @@ enum SecretLine {
         return !bytes.starts(with: mark)
     }
 
-    /// Whether text has what a file of keys and values escapes.
+    /// Whether text contains characters that a key file escapes.
     private static func isEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.first == UInt8(ascii: " ") || bytes.contains(UInt8(ascii: "\\"))
     }
