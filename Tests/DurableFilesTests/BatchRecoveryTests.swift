@@ -16,7 +16,7 @@ struct BatchRecoveryTests {
         let error = try #require(try fixture.interrupt())
         #expect(error.outcome == .incomplete)
         #expect(error.cause.path.contains("/.tmp/"))
-        #expect("\(error)".contains("'\(journal)' is committed, but not wholly in place"))
+        #expect("\(error)".contains("'\(journal)' is committed, but not completely in place"))
         #expect(try fixture.inside.text("first") == "new")
         #expect(rmdir(obstacle) == 0)
         try BatchFixture(fixture.folder).batches.recover()

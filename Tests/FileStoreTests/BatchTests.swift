@@ -88,7 +88,7 @@ struct BatchTests {
         let error = #expect(throws: StorageError.storeUnavailable) {
             try StoreFixture.store(root: fixture.folder.path)
         }
-        #expect(error?.message.contains("was interrupted, and cannot be completed") == true)
+        #expect(error?.message.contains("was interrupted and cannot be completed") == true)
         #expect(error?.message.contains("'\(place)/b'") == true)
         #expect(throws: StorageError.fileError) { try fixture.set("c", [1]) }
         #expect(throws: StorageError.fileError) { try fixture.store.remove(fixture.key("a")) }

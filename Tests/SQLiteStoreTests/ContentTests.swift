@@ -159,7 +159,7 @@ struct ContentTests {
         let findings = try store.findings()
         #expect(findings.count == 4, "\(findings)")
         for words in [
-            "'short' has 14 bytes, not 3", "'large' has pieces", "pieces of a value that there is not", "'nowhere'",
+            "'short' has 14 bytes, not 3", "'large' has pieces", "pieces of an absent value", "'nowhere'",
         ] { #expect(findings.contains { $0.contains(words) }, "\(words)") }
         #expect(!findings.contains { $0.contains("secret") })
         #expect(throws: StorageError.corrupt) { try store.get("large") }

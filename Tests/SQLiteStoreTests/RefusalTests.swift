@@ -48,9 +48,9 @@ struct RefusalTests {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/\(BuiltStore.file)"
         try BuiltStore.run("CREATE TABLE value (place, name, content); INSERT INTO value VALUES (1, 2, 3)", in: path)
-        try expectRefusal(folder, .storeUnavailable, "is one of another application (id 0)")
+        try expectRefusal(folder, .storeUnavailable, "belongs to another application (id 0)")
         try BuiltStore.run("PRAGMA application_id = 7; PRAGMA journal_mode = WAL", in: path)
-        try expectRefusal(folder, .storeUnavailable, "is one of another application (id 7)")
+        try expectRefusal(folder, .storeUnavailable, "belongs to another application (id 7)")
     }
 
     @Test("what is no database")

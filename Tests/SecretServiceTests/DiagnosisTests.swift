@@ -29,8 +29,8 @@ struct DiagnosisTests {
         #expect(
             left == """
                 !!  store 'desktop' still holds values of 'keychain:app', where 'sealed-files' serves now
-                      bring them along: ld-host store copy desktop sealed-files --domain keychain; not with --move, \
-                which takes those of other programs away from them too. Then: ld-host store forget desktop --domain keychain
+                      copy them: ld-host store copy desktop sealed-files --domain keychain; not with --move, \
+                which also removes other programs' values. Then: ld-host store forget desktop --domain keychain
 
                 """)
         let moved = try shell(
@@ -84,8 +84,8 @@ struct DiagnosisTests {
         #expect(
             output == """
                 !!  store 'secret-service' still holds values of 'keychain:app', where 'sealed-files' serves now
-                      bring them along: ld-host store copy secret-service sealed-files --domain keychain; not with \
-                --move, which takes those of other programs away from them too. Then: ld-host store forget secret-service \
+                      copy them: ld-host store copy secret-service sealed-files --domain keychain; not with \
+                --move, which also removes other programs' values. Then: ld-host store forget secret-service \
                 --domain keychain
                 1 of 1 value was copied to 'sealed-files', which had 0
                 secret

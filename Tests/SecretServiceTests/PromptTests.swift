@@ -108,6 +108,6 @@ struct PromptTests {
         let session = try Session(.fault("dismissing"))
         let store = try session.open(SecretOptions(promptTimeout: 0))
         let error = try #require(throws: StorageError.self) { try store.get(Self.address) }
-        #expect(error.code == .keychainError && error.message.contains("nobody was asked"), "\(error)")
+        #expect(error.code == .keychainError && error.message.contains("is locked, and"), "\(error)")
     }
 }

@@ -25,7 +25,7 @@ import Testing
             (#"{"id":"a","rename":{"from":"rows:%/a","to":"rows/b"}}"#, "step 'a', rename.from: the scope in"),
             (
                 #"{"id":"a","rename":{"from":"fileSystem:x/a","to":"rows/b"}}"#,
-                "step 'a', rename.from: 'x' is no folder"
+                "step 'a', rename.from: 'x' is not a folder"
             ),
             (#"{"id":"a","rename":{"from":"rows/a*","to":"rows/b"}}"#, "step 'a', rename.from: expected a key"),
             (

@@ -20,7 +20,7 @@ extension FileStore: RepairableBackend {
     package func repair(_ report: (String) -> Void) throws {
         try StorageError.translating {
             guard let journal = try batches.setAside() else { return }
-            report("a batch is in place in part, and its rest is given up; its damaged journal is now '\(journal)'")
+            report("a batch was only partly applied, and its rest is given up; its damaged journal is now '\(journal)'")
         }
     }
 }

@@ -66,7 +66,7 @@ extension FileStore: TransactionalBackend {
         let isDone = try StorageError.translating { try batches.apply(changes, onlyIf: entries.map(\.expectation)) }
         guard isDone else {
             throw StorageError(
-                .busy, "a value in '\(root.path)' that the transaction used was changed by another meanwhile",
+                .busy, "a value in '\(root.path)' that the transaction used was changed meanwhile",
                 hint: "run the transaction again")
         }
     }

@@ -21,7 +21,7 @@ package import LocalDataAPI
 ///   drops them, there is no record, and damage goes unnoticed unless the values are sealed.
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
-        id: "file", summary: "keeps each value in a file of its own, replaced durably",
+        id: "file", summary: "keeps each value in its own file, replaced durably",
         options: [.path("root", default: "${data}/files", help: "the folder that the store keeps its files in")])
 
     package let properties = StoreProperties(latency: .disk, isDurable: true, isShared: true)
@@ -53,8 +53,8 @@ package final class FileStore: StorageBackend {
             try batches.recover()
         } catch let error as SystemCallError {
             throw StorageError(
-                .storeUnavailable, "the root of the file store is not usable: \(error)",
-                hint: "choose another 'root', or make it a folder that this user may read")
+                .storeUnavailable, "the root of the file store is unusable: \(error)",
+                hint: "choose another 'root', or make it a folder that this user can read")
         } catch let error as DurableBatchError where !error.leavesReading {
             throw StorageError(.storeUnavailable, "\(error)", hint: "check the disk, then try again")
         } catch is DurableBatchError {
@@ -69,7 +69,7 @@ package final class FileStore: StorageBackend {
         StorageError(
             .permissionDenied,
             "the root '\(path)' of the file store belongs to user \(owner), and this process runs as root",
-            hint: "run it as user \(owner), or set HOME or the option 'root' to a folder of root's")
+            hint: "run it as user \(owner), or set HOME or the option 'root' to root's own folder")
     }
 
     package func resolve(_ address: StorageAddress) throws -> FileKey {

@@ -28,7 +28,7 @@ extension StorageError {
             case .incomplete:
                 throw StorageError(
                     .durabilityUnknown, error.description,
-                    hint: "check the disk; the next change, or opening the store anew, goes on with the batch")
+                    hint: "check the disk; the next change, or reopening the store, resumes the batch")
             }
         } catch let error as CorruptFileError {
             throw StorageError(
@@ -38,7 +38,7 @@ extension StorageError {
         } catch let error as FileKindError {
             throw StorageError(
                 .fileError, error.description,
-                hint: "move it away; the file store keeps its values there, in regular files only")
+                hint: "move it away; the file store keeps its values there, only in regular files")
         }
     }
 
@@ -68,14 +68,14 @@ extension StorageError {
         switch error.code {
         case ENOSPC, EDQUOT: "free some space, or move the store to another disk"
         case EPERM where error.detail != nil, ELOOP where error.detail != nil:
-            "find out which user has put it there, and remove it"
+            "find out which user put it there, and remove it"
         case ETIMEDOUT: "try again, or end the process that holds the lock"
-        case EBADMSG: "the batch is in place in part; look at its values, then run: ld-host doctor --repair"
+        case EBADMSG: "the batch is partly applied; check its values, then run: ld-host doctor --repair"
         case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
-        case EROFS: "move the store to a disk that can be written"
+        case EROFS: "move the store to a writable disk"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
         case ENAMETOOLONG: "use a shorter root, scope or name"
-        case ENOTDIR: "something that is not a folder stands in the way; move it"
+        case ENOTDIR: "something that is not a folder is in the way; move it"
         default: ""
         }
     }

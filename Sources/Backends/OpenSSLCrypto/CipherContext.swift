@@ -108,7 +108,7 @@ struct CipherContext: ~Copyable {
         cipher.clearVectors()
         guard answer == 1 else {
             LibraryState.forgetReasons()
-            throw StorageError(.cannotOpen, "\(name): the tag does not fit key, nonce, data and ciphertext")
+            throw StorageError(.cannotOpen, "\(name): the tag does not match key, nonce, data and ciphertext")
         }
     }
 }

@@ -113,7 +113,7 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
                 guard getentropy(piece.baseAddress, piece.count) == 0 else {
                     throw StorageError(
                         .securityApplicationFailed, "the system gives no random bytes: error \(errno)",
-                        hint: "let the process call getrandom(2)")
+                        hint: "allow the process to call getrandom(2)")
                 }
             }
         }

@@ -55,7 +55,7 @@ enum X25519 {
                 LibraryState.forgetReasons()
                 throw StorageError(
                     .securityApplicationFailed, "X25519: the public key is of small order, the shared secret all zeros",
-                    hint: "take no more keys from where this public key comes from")
+                    hint: "do not trust the source of this public key")
             }
         }
     }

@@ -72,8 +72,8 @@ extension SQLiteStore: BatchBackend {
         guard let first = places.first?.database else { return nil }
         if let other = places.first(where: { $0.database !== first })?.database {
             throw StorageError(
-                .unsupported, "the changes are of two databases, '\(first.path)' and '\(other.path)'",
-                hint: "change the values of a folder by themselves")
+                .unsupported, "the changes affect two databases, '\(first.path)' and '\(other.path)'",
+                hint: "change the values of each folder separately")
         }
         return first
     }

@@ -97,7 +97,7 @@ extension SQLiteStore: TransactionalBackend {
 
     private static func conflict(_ key: SQLiteKey) -> StorageError {
         StorageError(
-            .busy, "a value in '\(key.place.namespace)' that the transaction used was changed by another meanwhile",
+            .busy, "a value in '\(key.place.namespace)' that the transaction used was changed meanwhile",
             hint: "run the transaction again")
     }
 }

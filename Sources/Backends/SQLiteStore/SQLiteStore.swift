@@ -29,8 +29,10 @@ package final class SQLiteStore: StorageBackend {
             .path("path", default: "${data}/values.sqlite", help: "the database's file"),
             .string(
                 "synchronous", default: "full", allowed: ["full", "normal"],
-                help: "whether a value survives a power loss once it is set (full), or the last ones may not (normal)"),
-            .integer("largestValue", default: Int64(most), help: "the most bytes that a value may have"),
+                help:
+                    "whether every value survives a power loss once it is set (full), or the last ones may not (normal)"
+            ),
+            .integer("largestValue", default: Int64(most), help: "the largest value in bytes"),
         ])
 
     package let properties: StoreProperties
@@ -65,7 +67,7 @@ package final class SQLiteStore: StorageBackend {
             throw StorageError(
                 .permissionDenied,
                 "the folder of the database '\(path)' belongs to user \(owner), and this process runs as root",
-                hint: "run it as user \(owner), or set HOME or the option 'path' to a folder of root's")
+                hint: "run it as user \(owner), or set HOME or the option 'path' to root's own folder")
         }
         try main.prepare()
     }
@@ -102,7 +104,7 @@ package final class SQLiteStore: StorageBackend {
     func check(_ count: Int) throws {
         guard count > largestValue else { return }
         throw StorageError(
-            .valueTooLarge, "the value has \(count) bytes; the database takes at most \(largestValue)",
+            .valueTooLarge, "the value has \(count) bytes; the database accepts at most \(largestValue)",
             hint: "map the domain to a store for large values")
     }
 

@@ -54,7 +54,7 @@ final class Spool {
             let size = min(buffer.count, count - start)
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
             guard try file?.read(at: start, into: part) == size else {
-                throw StorageError(.fileError, "a file beside '\(path)' has lost what was written to it")
+                throw StorageError(.fileError, "a file beside '\(path)' has lost its content")
             }
             try body(UnsafeRawBufferPointer(part))
             start += size

@@ -40,7 +40,7 @@ extension SecretStore {
 
     func lockedError(_ work: String) -> StorageError {
         StorageError(
-            .keychainError, "\(options.collection) is locked: \(work) needs its password, which nobody was asked for",
-            hint: "unlock it in seahorse or by logging in, or let option 'promptTimeout' be more than 0")
+            .keychainError, "\(options.collection) is locked, and \(work) needs its password",
+            hint: "unlock it in seahorse or by logging in, or set option 'promptTimeout' above 0")
     }
 }

@@ -33,7 +33,7 @@ extension SecretStore {
         case .unanswered:
             throw StorageError(
                 .timedOut,
-                "nobody answered the secret service's question about \(options.collection) within "
+                "nobody answered the secret service's prompt for \(options.collection) within "
                     + "\(options.promptTimeout) s",
                 hint: "unlock it first, or raise option 'promptTimeout'")
         case .dismissed where isWithoutScreen(service):
@@ -43,7 +43,7 @@ extension SecretStore {
                 hint: "unlock it first: gnome-keyring-daemon --unlock reads the login's password from standard input")
         case .dismissed:
             throw StorageError(
-                .cancelled, "the secret service's question about \(options.collection) was dismissed",
+                .cancelled, "the secret service's prompt for \(options.collection) was dismissed",
                 hint: "repeat the call and answer it, or unlock the collection in seahorse")
         }
     }
@@ -68,13 +68,13 @@ extension SecretStore {
         case .login, .session:
             throw StorageError(
                 .storeUnavailable, "the secret service has no collection of that kind: \(options.collection)",
-                hint: "log in with a password, or let option 'collection' be default")
+                hint: "log in with a password, or set option 'collection' to default")
         case .standard, .labelled: break
         }
         let answer = try service.make(options.collection)
         let path = try answer.path ?? finish(answer.prompt, service)?.text
         guard let path, path != "/" else {
-            throw StorageError(.keychainError, "the secret service did not make \(options.collection)")
+            throw StorageError(.keychainError, "the secret service did not create \(options.collection)")
         }
         if case .labelled(let label) = options.collection { service.link.keep(path, ofCollection: label) }
         return path

@@ -96,8 +96,8 @@ package final class SecretStore: StorageBackend {
         let isRead: Void? = service.link.opened(secret) { SecretLine.read($0, deliver) }
         guard isRead != nil else {
             throw StorageError(
-                .corrupt, "the secret service gave something for '\(key.address)' that libsecret cannot decrypt",
-                hint: "look at the item with seahorse or secret-tool")
+                .corrupt, "the secret service returned a secret for '\(key.address)' that libsecret cannot decrypt",
+                hint: "inspect the item with seahorse or secret-tool")
         }
     }
 }

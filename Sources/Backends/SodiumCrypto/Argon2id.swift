@@ -9,7 +9,7 @@ struct Argon2id {
     /// - Throws: `unsupported` with the parameter and the limits.
     init(passes: UInt64, memory: UInt64, lanes: UInt32) throws(StorageError) {
         func refused(_ what: String, _ limits: String, found: UInt64) -> StorageError {
-            StorageError(.unsupported, "libsodium's Argon2id takes \(limits) \(what); found \(found)")
+            StorageError(.unsupported, "libsodium's Argon2id accepts \(limits) \(what); found \(found)")
         }
         guard lanes == 1 else { throw refused("lane", "exactly 1", found: UInt64(lanes)) }
         let allowed = UInt64(crypto_pwhash_argon2id_OPSLIMIT_MIN)...UInt64(crypto_pwhash_argon2id_OPSLIMIT_MAX)
@@ -31,7 +31,7 @@ struct Argon2id {
         guard salt.byteCount == Int(crypto_pwhash_argon2id_SALTBYTES) else {
             throw StorageError(
                 .unsupported,
-                "libsodium's Argon2id takes a salt of \(crypto_pwhash_argon2id_SALTBYTES) bytes; "
+                "libsodium's Argon2id accepts a salt of \(crypto_pwhash_argon2id_SALTBYTES) bytes; "
                     + "found \(salt.byteCount)")
         }
         let outputs = crypto_pwhash_argon2id_bytes_min()...crypto_pwhash_argon2id_bytes_max()
@@ -58,7 +58,7 @@ struct Argon2id {
         guard status == 0 else {
             throw StorageError(
                 .unsupported, "libsodium's Argon2id failed, as it does without \(memory) bytes of free memory",
-                hint: "free memory, or choose parameters with less of it for what is sealed from now on")
+                hint: "free memory, or choose parameters that need less for new values")
         }
     }
 }

@@ -19,7 +19,7 @@ struct SodiumCipher {
     }
 
     static func wrongTag(_ cipher: AuthenticatedCipher) -> StorageError {
-        StorageError(.cannotOpen, "\(cipher): the tag does not fit key, nonce, data and ciphertext")
+        StorageError(.cannotOpen, "\(cipher): the tag does not match key, nonce, data and ciphertext")
     }
 
     func seal(

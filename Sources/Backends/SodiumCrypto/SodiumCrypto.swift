@@ -110,7 +110,7 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
         let status = publicKey.withUnsafeMutableBytes { publicKey in
             privateKey.withUnsafeBytes { crypto_scalarmult_curve25519_base(publicKey.bytePointer, $0.bytePointer) }
         }
-        guard status == 0 else { throw StorageError(.unknown, "libsodium failed to make an X25519 public key") }
+        guard status == 0 else { throw StorageError(.unknown, "libsodium failed to compute an X25519 public key") }
     }
 
     package func sharedSecret(
@@ -128,7 +128,7 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
         guard status == 0 else {
             throw StorageError(
                 .securityApplicationFailed, "X25519: the public key is of small order, the shared secret all zeros",
-                hint: "take no more keys from where this public key comes from")
+                hint: "do not trust the source of this public key")
         }
     }
 }

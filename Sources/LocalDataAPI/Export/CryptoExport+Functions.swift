@@ -191,7 +191,7 @@ private func beginStream(
     withProvider(context, error) { provider in
         let cipher = try provider.cipher(id, key, nonce)
         guard let stream, (provider.sizes[id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 else {
-            throw StorageError(.unsupported, "the provider does not take \(cipher) in pieces")
+            throw StorageError(.unsupported, "the provider does not offer \(cipher) in pieces")
         }
         let begun = try provider.begin(
             seals != 0 ? .seal : .open, cipher, key.bytes().bytes, nonce.bytes().bytes, data.bytes().bytes)

@@ -44,7 +44,7 @@ import Testing
         if !othersFillIt { #expect(lines[..<start].contains { $0.contains("the disk is full") }, "\(ending.text)") }
         #expect(
             Array(lines[start...])
-                == ["failed: 0", "6000", "ok  store 'sqlite' was checked, and nothing in it is damaged"],
+                == ["failed: 0", "6000", "ok store 'sqlite' was checked; no damage was found"],
             "\(ending.text)\(ending.errors)")
     }
 
@@ -73,7 +73,7 @@ import Testing
             ld-host get userDefaults/theme
             """)
         #expect(ending.text == "values.sqlite\ndark\nuserDefaults/theme\n", "\(ending.errors)")
-        #expect(ending.errors.contains("values.sqlite' is on a medium that can only be read\n"), "\(ending.errors)")
+        #expect(ending.errors.contains("values.sqlite' is on a read-only medium\n"), "\(ending.errors)")
         #expect(ending.errors.contains("with a log ('-wal') whose index ('-shm') is missing\n"), "\(ending.errors)")
         #expect(ending.status == 2)
     }

@@ -122,7 +122,7 @@ struct MemoryTests {
                 terminal.type("\(value)\n")
             }
             // The first time it is asked for twice.
-            let prompts = command == "set" ? ["new passphrase of store 'typed': ", "the same again: "] : []
+            let prompts = command == "set" ? ["new passphrase of store 'typed': ", "repeat it: "] : []
             for prompt in prompts.isEmpty ? ["passphrase of store 'typed': "] : prompts {
                 try terminal.wait(for: prompt)
                 terminal.type("\(passphrase)\n")

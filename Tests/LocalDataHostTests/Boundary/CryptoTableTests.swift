@@ -34,16 +34,16 @@ import Testing
         Refusal("CRYPTO_NULL_ALGORITHM", "whose algorithm 5 has a struct of another size"),
         Refusal("CRYPTO_SHORT_ALGORITHM", "whose algorithm 1 has a struct of another size"),
         Refusal("CRYPTO_LYING_ALGORITHM", "whose algorithm 1 has a struct of another size"),
-        Refusal("CRYPTO_TWICE", "that lists the algorithm of number 2 twice"),
+        Refusal("CRYPTO_TWICE", "that lists algorithm number 2 twice"),
         Refusal(
             "CRYPTO_KEY_SIZE=16",
             "whose ChaCha20-Poly1305 has key, nonce and tag of [16, 12, 16] bytes; "
                 + "expected [32, 12, 16]"),
         Refusal("CRYPTO_NONCE_SIZE=8", "of [32, 8, 16] bytes; expected [32, 12, 16]"),
         Refusal("CRYPTO_TAG_SIZE=4294967295", "of [32, 12, 4294967295] bytes; expected [32, 12, 16]"),
-        Refusal("CRYPTO_NO_PUBLIC_KEY", "that lists a key agreement and lacks its functions"),
-        Refusal("CRYPTO_NO_AGREE", "that lists a key agreement and lacks its functions"),
-        Refusal("CRYPTO_OLDER", "that lists a key agreement and lacks its functions"),
+        Refusal("CRYPTO_NO_PUBLIC_KEY", "that lists a key agreement but lacks its functions"),
+        Refusal("CRYPTO_NO_AGREE", "that lists a key agreement but lacks its functions"),
+        Refusal("CRYPTO_OLDER", "that lists a key agreement but lacks its functions"),
     ]
 
     @Test("a table that is not usable is refused, by file, component and fault", arguments: refusals)

@@ -61,7 +61,7 @@ struct ELFImageTests {
             let image = try PluginScratch.image(path)
             #expect(image.definedSymbols(prefix: "") == [])
             let error = try PluginScratch.refusal { try image.requireEntry(major: 1) }
-            let finding = "is a shared library but no LocalData plugin: it does not export localdata_plugin_v1"
+            let finding = "is a shared library but not a LocalData plugin: it does not export localdata_plugin_v1"
             #expect(error.message == "plugin file \(path) \(finding)")
             #expect(error.hint == "remove it from the plugin folder, or export localdata_plugin_v1 from it")
         }
@@ -80,7 +80,7 @@ struct ELFImageTests {
             let noise = "int localdata_plugin_v; int localdata_plugin_v01, localdata_plugin_vx;"
             let path = try scratch.compile((entries + [noise]).joined(separator: "\n"), to: "plugin.so")
             let error = try PluginScratch.refusal { try PluginScratch.image(path).requireEntry(major: host) }
-            let finding = "speaks plugin ABI \(found), expected ABI \(host), which is what this host speaks"
+            let finding = "speaks plugin ABI \(found), expected ABI \(host), the one that this host speaks"
             #expect(error.message == "plugin file \(path) \(finding)")
             #expect(error.hint.hasPrefix(advice))
         }
@@ -120,7 +120,7 @@ struct ELFImageTests {
             for source in [uses, hides] {
                 let path = try scratch.compile(source, to: "plugin.so")
                 let error = try PluginScratch.refusal { try PluginScratch.image(path).requireEntry(major: 1) }
-                #expect(error.message.contains("is a shared library but no LocalData plugin"))
+                #expect(error.message.contains("is a shared library but not a LocalData plugin"))
             }
         }
     }

@@ -22,7 +22,7 @@ struct PluginRefusal: Sendable, CustomTestStringConvertible {
         PluginRefusal("FIXTURE_OTHER_MAJOR", "speaks plugin ABI 2", "expected ABI 1", hint: "update the host"),
         PluginRefusal("FIXTURE_BAD_MAJOR", "built for ABI major 2", "speaks major 1"),
         PluginRefusal("FIXTURE_BAD_MAGIC", "0x12345678", "expected 0x4c50444c"),
-        PluginRefusal("FIXTURE_NULL", "its entry returned no descriptor"),
+        PluginRefusal("FIXTURE_NULL", "its entry function returned no descriptor"),
         PluginRefusal("FIXTURE_MISALIGNED", "its descriptor"),
         PluginRefusal("FIXTURE_SHORT", "its descriptor has 8 bytes", "expected 64 to 4096"),
         PluginRefusal("FIXTURE_LYING", "its descriptor has 4294967295 bytes", "expected 64 to 4096"),
@@ -32,10 +32,10 @@ struct PluginRefusal: Sendable, CustomTestStringConvertible {
         PluginRefusal("FIXTURE_SHORT_COMPONENT", "component 1 has a struct of 12 bytes", "expected 72 to 4096"),
         PluginRefusal("FIXTURE_NO_OPEN", "component 'fixture' has no function 'open'"),
         PluginRefusal(
-            "FIXTURE_BAD_ID", "component 1 has an id that is not usable", hint: "1 to 64 lower case letters, digits"),
+            "FIXTURE_BAD_ID", "component 1 has an invalid id", hint: "1 to 64 lower case letters, digits"),
         PluginRefusal("FIXTURE_BAD_OPTIONS", "component 'fixture'", "option list", hint: "a JSON array"),
         PluginRefusal(
-            "FIXTURE_TWICE", "offers component 'fixture' twice", hint: "give each component an id of its own"),
+            "FIXTURE_TWICE", "offers component 'fixture' twice", hint: "give each component its own id"),
         PluginRefusal(
             "FIXTURE_MISSING_LIBRARY_FUNCTION", "cannot be loaded", "fixture_function_of_no_library",
             hint: "install the libraries that it needs"),

@@ -67,8 +67,8 @@ import Testing
         let found = await Diagnosis.run { diagnosed }.filter(\.isProblem)
         #expect(
             found.map(\.text) == [
-                "'fileSystem:documents/token' has no value; it is where it was before the key's place "
-                    + "was changed: userDefaults/token"
+                "'fileSystem:documents/token' has no value; it is still where it was before the key's location "
+                    + "changed: userDefaults/token"
             ])
         #expect(found.map(\.hint) == ["run: ld-host migrate run"])
         #expect(try await router().migrate().entries.map(\.outcome) == [.migrated])
@@ -176,7 +176,7 @@ import Testing
         try await home.router().set("secret", for: key(.keychain(service: "tests")))
         let router = try home.router()
         let weaker = await MigrationError.of { try await router.get(key(.userDefaults())) }
-        #expect(weaker?.code == .validationFailed && weaker?.message.contains("would keep its data plain") == true)
+        #expect(weaker?.code == .validationFailed && weaker?.message.contains("would store its data plain") == true)
         try await home.router().set("other", for: key(.encryptedFileSystem()))
         let ambiguous = try home.router()
         let two = await MigrationError.of { try await ambiguous.get(key(.keychain(service: "new"))) }

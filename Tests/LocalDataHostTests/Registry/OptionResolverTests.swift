@@ -50,9 +50,9 @@ import Testing
     @Test(
         "a value that does not fit is refused by name",
         arguments: [
-            ("mode", .string("slow"), "possible are fast, safe"), ("mode", .integer(1), "expected string"),
-            ("root", .string("relative"), "no absolute path"), ("root", .string("${home}/x"), "known are ${data}"),
-            ("root", .string(""), "no absolute path"), ("root", .string("/a\0b"), "no absolute path"),
+            ("mode", .string("slow"), "expected one of fast, safe"), ("mode", .integer(1), "expected string"),
+            ("root", .string("relative"), "not an absolute path"), ("root", .string("${home}/x"), "expected ${data}"),
+            ("root", .string(""), "not an absolute path"), ("root", .string("/a\0b"), "not an absolute path"),
             ("count", .string("3"), "expected integer"), ("count", .number(3.5), "expected integer"),
             ("ratio", .boolean(true), "expected number"), ("sync", .integer(1), "expected boolean"),
             ("steps", .string("[]"), "expected list"),

@@ -30,7 +30,7 @@ import Testing
             #expect(error.code == .componentAmbiguous)
             #expect(error.message.contains("'fixture'") && error.message.contains("'\(first)'"))
             #expect(error.message.contains("'\(second)'"))
-            #expect(error.hint.contains("take all but one"))
+            #expect(error.hint.contains("remove all but one"))
             messages.insert(error.message)
         }
         #expect(messages.count == 1)

@@ -128,7 +128,7 @@ import Testing
         let error = try await #require(throws: StorageError.self) {
             try await router.setData(Data(count: 11), for: key)
         }
-        #expect(error.code == .valueTooLarge && error.message.contains("11 bytes; the store takes at most 10"))
+        #expect(error.code == .valueTooLarge && error.message.contains("11 bytes; the store accepts at most 10"))
         #expect(try await router.data(for: key) == Data(count: 10))
     }
 

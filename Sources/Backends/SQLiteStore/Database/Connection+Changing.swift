@@ -65,7 +65,7 @@ extension Connection {
         } catch {
             rollBack()
             throw StorageError(
-                .timedOut, "\(cause.message); whether the change is found when it is opened next is unknown",
+                .timedOut, "\(cause.message); whether the next opening finds the change is unknown",
                 hint: "check the disk, then read the value again")
         }
     }

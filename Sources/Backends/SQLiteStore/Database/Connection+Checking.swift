@@ -36,7 +36,7 @@ extension Connection {
             (SELECT sum(length(content)) FROM piece WHERE piece.version = value.version) LIMIT 100
         """,
         """
-        SELECT 'there are pieces of a value that there is not' FROM piece
+        SELECT 'there are pieces of an absent value' FROM piece
         WHERE number = 0 AND version NOT IN (SELECT version FROM value WHERE content IS NULL) LIMIT 1
         """,
     ]

@@ -39,7 +39,7 @@ final class Connection: @unchecked Sendable {
         var opened: OpaquePointer?
         flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(name, &opened, flags, folder == nil ? nil : try DatabaseFile.folderVFS())
-        guard let opened else { throw StorageError(.unknown, "there is no memory for a connection to '\(path)'") }
+        guard let opened else { throw StorageError(.unknown, "not enough memory for a connection to '\(path)'") }
         handle = opened
         statements.initialize(repeating: nil)
         guard code == SQLITE_OK else {
@@ -55,7 +55,7 @@ final class Connection: @unchecked Sendable {
         folder = nil
         var opened: OpaquePointer?
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened
-        else { throw StorageError(.unknown, "there is no memory for a database") }
+        else { throw StorageError(.unknown, "not enough memory for a database") }
         handle = opened
         statements.initialize(repeating: nil)
     }

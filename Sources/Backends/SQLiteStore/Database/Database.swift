@@ -116,7 +116,7 @@ final class Database: Sendable {
 
     private var full: StorageError {
         StorageError(
-            .noSpace, "cannot use the database '\(path)': the disk is full, but for what is kept for removals",
+            .noSpace, "cannot use the database '\(path)': the disk is full, except for a reserve for removals",
             hint: "remove values, free some space, or move the database to another disk")
     }
 
@@ -128,7 +128,7 @@ final class Database: Sendable {
             guard let writer = try openWriter() else { return }
             guard try writer.wipe() else {
                 throw StorageError(
-                    .busy, "the log of the database '\(path)' has what was removed, and is being read by others",
+                    .busy, "the log of the database '\(path)' contains removed values, and others are reading it",
                     hint: "try again")
             }
         }
@@ -142,7 +142,7 @@ final class Database: Sendable {
     private var moved: StorageError {
         StorageError(
             .storeUnavailable, "the database '\(path)' was deleted or replaced while it was in use",
-            hint: "restart the program, so that it opens what is there now")
+            hint: "restart the program, so that it opens the current file")
     }
 
     /// The writer, with an open transaction.
@@ -177,7 +177,8 @@ final class Database: Sendable {
         try DatabaseFile(path).make()
         if let writer = try openWriter() { return writer }
         throw StorageError(
-            .storeUnavailable, "the database '\(path)' is gone as soon as it was made", hint: "choose another 'path'")
+            .storeUnavailable, "the database '\(path)' disappeared right after it was created",
+            hint: "choose another 'path'")
     }
 
     private func openWriter() throws -> Connection? {
@@ -190,8 +191,8 @@ final class Database: Sendable {
         guard try inspect() else { return nil }
         guard ReadOnlyMedium(path) == .none else {
             throw StorageError(
-                .permissionDenied, "the database '\(path)' is on a medium that can only be read",
-                hint: "move the database to a disk that can be written")
+                .permissionDenied, "the database '\(path)' is on a read-only medium",
+                hint: "move the database to a writable disk")
         }
         guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
@@ -222,8 +223,8 @@ final class Database: Sendable {
             case .withLog:
                 throw StorageError(
                     .storeUnavailable,
-                    "the database '\(path)' is on a medium that can only be read, with a log ('-wal') whose index ('-shm') "
-                        + "is missing", hint: "copy the database with its log to a disk that can be written")
+                    "the database '\(path)' is on a read-only medium, with a log ('-wal') whose index ('-shm') "
+                        + "is missing", hint: "copy the database with its log to a writable disk")
             }
         }
     }
@@ -250,12 +251,12 @@ final class Database: Sendable {
         let application = try connection.number(of: "application_id")
         if application != Schema.application, try connection.number(of: "page_count") == 0 {
             throw StorageError(
-                .corrupt, "'\(path)' is empty, which no database is",
+                .corrupt, "'\(path)' is empty, so it is not a database",
                 hint: "restore it from a backup, or remove it")
         }
         guard application == Schema.application else {
             throw StorageError(
-                .storeUnavailable, "the database '\(path)' is one of another application (id \(application))",
+                .storeUnavailable, "the database '\(path)' belongs to another application (id \(application))",
                 hint: "choose another 'path'")
         }
         try check(version: connection.number(of: "user_version"))
@@ -268,11 +269,11 @@ final class Database: Sendable {
             throw StorageError(
                 .unsupported,
                 "the database '\(path)' has the schema version \(version); this version knows up to \(Schema.version)",
-                hint: "use the later version of LocalData that made it")
+                hint: "use the later version of LocalData that created it")
         }
         guard version >= 1 else {
             throw StorageError(
-                .corrupt, "the database '\(path)' has the schema version \(version), which there is not",
+                .corrupt, "the database '\(path)' has the unknown schema version \(version)",
                 hint: "restore it from a backup")
         }
     }

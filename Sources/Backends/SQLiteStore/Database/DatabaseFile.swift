@@ -66,7 +66,7 @@ struct DatabaseFile {
             throw StorageError(
                 .storeUnavailable,
                 "cannot open '\(path)\(suffix)' in a folder that others may write to: \(problem)",
-                hint: "find out which user has put it there, and remove it")
+                hint: "find out which user put it there, and remove it")
         }
         return held
     }

@@ -54,7 +54,7 @@ enum Schema {
         try connection.execute(tables)
         var count: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(connection.handle, "main", &count, 0) else {
-            throw StorageError(.unknown, "there is no memory for an empty database")
+            throw StorageError(.unknown, "not enough memory for an empty database")
         }
         defer { sqlite3_free(bytes) }
         // The header's versions for writing and reading; 2 means that there is a write-ahead log: see the file format,

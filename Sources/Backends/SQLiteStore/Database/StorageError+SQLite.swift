@@ -36,12 +36,12 @@ extension StorageError {
         let (kind, hint) = meaning(ofSystem: error.code)
         return StorageError(
             kind, error.description,
-            hint: error.detail == nil ? hint : "find out which user has put it there, and remove it")
+            hint: error.detail == nil ? hint : "find out which user put it there, and remove it")
     }
 
     fileprivate static func meaning(of code: Int32, _ system: Int32) -> (Code, String) {
         switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "another process is at it; try again")
+        case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "another process is using it; try again")
         case SQLITE_FULL: (.noSpace, "free some space, or move the database to another disk")
         case SQLITE_CORRUPT:
             (.corrupt, "restore it from a backup, or rescue what is readable with: sqlite3 FILE .recover")
@@ -59,7 +59,7 @@ extension StorageError {
         switch code {
         case ENOSPC, EDQUOT: (.noSpace, "free some space, or move the database to another disk")
         case EACCES, EPERM: (.permissionDenied, "check the owner and the mode of the path and of the folders above it")
-        case EROFS: (.permissionDenied, "move the database to a disk that can be written")
+        case EROFS: (.permissionDenied, "move the database to a writable disk")
         case EMFILE, ENFILE: (.fileError, "raise the limit of open files (ulimit -n)")
         case ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: (.storeUnavailable, "choose another 'path'")
         default: (.fileError, "check the disk, then try again")

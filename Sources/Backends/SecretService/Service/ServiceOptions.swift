@@ -5,15 +5,16 @@ struct ServiceOptions: Sendable {
     static let list: [ComponentOption] = [
         .string(
             "collection", default: "default",
-            help: "the collection: 'default', 'login', 'session', or the label of one, which is made if it is missing"),
-        .number("timeout", default: 5, help: "seconds that the service may take for a call"),
+            help:
+                "the collection: 'default', 'login', 'session', or a label; created if it is missing"),
+        .number("timeout", default: 5, help: "time limit for a call of the service, in seconds"),
         .number(
             "promptTimeout", default: 60,
-            help: "seconds that a person may take to unlock a collection; 0 to fail at once instead of asking"),
+            help: "time limit for a person to unlock a collection, in seconds; 0 to fail at once instead of asking"),
         .string(
             "application", default: "Python keyring library",
             help: "the attribute 'application' of new items; Python's keyring replaces only items that have its name"),
-        .string("bus", default: "", help: "the D-Bus address of the bus; empty for the session's"),
+        .string("bus", default: "", help: "the D-Bus address of the bus; empty for the session bus"),
     ]
 
     let collection: CollectionName

@@ -22,12 +22,12 @@ extension StorageError {
             self.init(
                 .timedOut,
                 "the secret service did not answer within \(options.timeout) s, \(work)"
-                    + (isChange ? "; whether the change is made is not known" : ""),
-                hint: "look whether the service hangs, restart it, or raise option 'timeout'")
+                    + (isChange ? "; whether the change was made is unknown" : ""),
+                hint: "check whether the service hangs, restart it, or raise option 'timeout'")
         case .gone where isChange:
             self.init(
-                .timedOut, "the secret service ended during the call, \(work); whether the change is made is not known",
-                hint: "look at the value, then repeat the change")
+                .timedOut, "the secret service ended during the call, \(work); whether the change was made is unknown",
+                hint: "check the value, then repeat the change")
         case .gone:
             self.init(
                 .storeUnavailable, "the secret service ended during the call, \(work)", hint: "repeat the call")
@@ -38,7 +38,7 @@ extension StorageError {
         case .answered("org.freedesktop.DBus.Error.AccessDenied", let message):
             self.init(
                 .permissionDenied, "the bus or the secret service refuses access, \(work): \(message)",
-                hint: "look what policy the session bus has, and whether a sandbox lets the program talk to the service"
+                hint: "check the policy of the session bus, and whether a sandbox blocks the service"
             )
         case .answered(let name, let message):
             self.init(.keychainError, "the secret service failed, \(work): \(message) (\(name))")

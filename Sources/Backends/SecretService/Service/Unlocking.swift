@@ -15,7 +15,7 @@ final class Unlocking: Sendable {
         }
         guard isMine else {
             guard let result = promise.wait(until: deadline) else {
-                throw StorageError(.timedOut, "another call still waits for a collection to be unlocked")
+                throw StorageError(.timedOut, "another call is still waiting to unlock a collection")
             }
             return try result.get()
         }

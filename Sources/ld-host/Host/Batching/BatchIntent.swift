@@ -48,7 +48,7 @@ struct BatchIntent: Codable {
     /// - Throws: `corrupt` if the payload is not such an entry.
     init(_ payload: Data, of id: IntentID) throws(StorageError) {
         do { self = try JSONDecoder().decode(Self.self, from: payload) } catch {
-            throw StorageError(.corrupt, "the journal's entry \(id) of a batch cannot be understood")
+            throw StorageError(.corrupt, "the journal's entry \(id) of a batch is corrupt")
         }
     }
 
@@ -72,8 +72,8 @@ struct BatchIntent: Codable {
         for pending in try journal.pending(kind: kind) where pending.state == .interrupted {
             guard try BatchIntent(pending.payload, of: pending.id).isDecided else { continue }
             throw StorageError(
-                .busy, "\(pending.subject) was interrupted, and has to be completed first",
-                hint: "that is done with the first use of its stores; if not, see: ld-host doctor")
+                .busy, "\(pending.subject) was interrupted and must be completed first",
+                hint: "the first use of its stores does that; if not, see: ld-host doctor")
         }
     }
 }

@@ -70,7 +70,7 @@ struct BatchRecovery {
         if let slot = snapshot.slot(ofStore: store.name) { _ = try slot.openIfNeeded() }
         throw StorageError(
             .storeUnavailable,
-            "\(entry.subject) was interrupted, and the store '\(store.name)' is no longer configured as it was",
+            "\(entry.subject) was interrupted, and the store '\(store.name)' is no longer configured as before",
             hint: "configure it again, under any name, so that the batch can be completed")
     }
 

@@ -12,9 +12,9 @@ struct BatchSeals {
             case .supplied(let key): return key
             case .ring(let ring, _):
                 if let key = active[ObjectIdentifier(ring)] { return key }
-                throw StorageError(.unknown, "\(ring.name) lends no key to this batch")
+                throw StorageError(.unknown, "\(ring.name) has no key for this batch")
             case .external(let source, _, _):
-                throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+                throw StorageError(.securityApplicationFailed, "the key material of '\(source.id)' is missing")
             }
         }
     }

@@ -36,7 +36,7 @@ struct StagedBatch {
     /// - Throws: The error of a failed step, or `busy` if a view is no longer current; then nothing has changed.
     func decide() throws(StorageError) -> Intent {
         if let intent = try decideIfUnchanged() { return intent }
-        throw StorageError(.busy, "what the batch follows from was changed meanwhile", hint: "begin anew")
+        throw StorageError(.busy, "a value that the batch is based on was changed meanwhile", hint: "start again")
     }
 
     /// Decides the batch; `nil` if a view is no longer current.
@@ -68,15 +68,15 @@ struct StagedBatch {
             for group in groups { try StagedPlace(intent.id, in: group.scope).clear(group.addresses.count) }
             try intent.finish()
         } catch {
-            snapshot.log(.warning, "batch", "what \(intent.subject) has put aside is still there: \(error.message)")
+            snapshot.log(.warning, "batch", "the staged values of \(intent.subject) are still there: \(error.message)")
         }
     }
 
     private func unfinished(_ error: StorageError) -> StorageError {
         StorageError(
             .durabilityUnknown,
-            "the batch is decided, and some of its values are not in place yet; what a store says of its part: "
+            "the batch is decided, but some of its values are not in place yet; a store reported: "
                 + error.message,
-            hint: "it is completed when a program opens these stores, or with the next batch; see: ld-host doctor")
+            hint: "the next program that opens these stores, or the next batch, completes it; see: ld-host doctor")
     }
 }

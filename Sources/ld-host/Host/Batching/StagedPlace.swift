@@ -38,7 +38,7 @@ struct StagedPlace {
         // In each round, others have changed one more of the values, which is then left as it is.
         for _ in 0...addresses.count where try publishAsOne(addresses) { return }
         throw StorageError(
-            .busy, "the values that a batch changes in store '\(open.name)' were changed again and again",
+            .busy, "the values that a batch changes in store '\(open.name)' were changed repeatedly",
             hint: "try again")
     }
 

@@ -25,8 +25,8 @@ struct StagedRecord: Equatable {
         let header = Array(bytes.prefix(Self.headerSize))
         guard header.count == Self.headerSize, header[0] == Self.form, header[1] <= 1, header[2] <= 1 else {
             throw StorageError(
-                .corrupt, "what a batch has put at '\(address)' is damaged, or of a later version",
-                hint: "remove it, if what the batch was to change is as it should be")
+                .corrupt, "the staged value of a batch at '\(address)' is damaged, or of a later version",
+                hint: "remove it if the value that the batch was to change is right")
         }
         value = header[1] == 1 ? Data(bytes.dropFirst(Self.headerSize)) : nil
         let hash = header[3...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -181,7 +181,7 @@ extension CallSlot {
         let number = UInt(bitPattern: context)
         let index = Int(number & (1 << slotBits - 1))
         guard index < CallTable.made.load(ordering: .acquiring), let slot = CallTable.slot(index) else {
-            noteMisuse(number, "used a sink with a context that it was not given")
+            noteMisuse(number, "used a sink with an invalid context")
             return nil
         }
         guard slot.pointee.context.load(ordering: .relaxed) == number else {
@@ -189,7 +189,7 @@ extension CallSlot {
             return nil
         }
         guard slot.pointee.thread.load(ordering: .relaxed) == UInt(pthread_self()) else {
-            noteMisuse(number, "used a sink on another thread than that of its call")
+            noteMisuse(number, "used a sink on a thread other than its call's")
             return nil
         }
         guard let kind, slot.pointee.kind != kind else { return slot }

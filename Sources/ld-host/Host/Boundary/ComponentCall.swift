@@ -97,8 +97,8 @@ extension CallSite {
 
     private func mismatch(_ status: Int32) -> StorageError {
         status == LD_OK
-            ? violation("it reported a value and did not write it", code: .unknown)
-            : violation("it wrote a value and answered with the status \(status), that there is none")
+            ? violation("it reported a value but did not write it", code: .unknown)
+            : violation("it wrote a value but returned status \(status), that there is none")
     }
 }
 
@@ -124,11 +124,11 @@ extension CallSite {
         switch status {
         case _ where status == LD_OK || (status == LD_ABSENT && answers == .found):
             guard let report = reports.first else { return status }
-            throw violation("it reported a failure (\(report)) and answered with the status \(status)", code: .unknown)
+            throw violation("it reported a failure (\(report)) but returned status \(status)", code: .unknown)
         case LD_STOPPED:
             guard !wasStopped else { return status }
             throw violation(
-                "it stopped (status \(status)) though nobody asked it to",
+                "it stopped (status \(status)) without being asked to",
                 code: answers == .computed ? .unknown : .cancelled)
         case ..<LD_OK:
             guard let report = reports.first else {
@@ -139,7 +139,7 @@ extension CallSite {
                 report.code, violation("it reported more than one failure; the first: \(report.message)").message,
                 hint: report.hint)
         default:
-            throw violation("it answered with the status \(status), which has no meaning there", code: .unknown)
+            throw violation("it returned the invalid status \(status)", code: .unknown)
         }
     }
 }
@@ -166,7 +166,7 @@ private func takeValue(
         return 1
     }
     guard !value.pointee.isThere else {
-        slot.pointee.break_("it wrote two values to the sink of one")
+        slot.pointee.break_("it wrote two values to a sink for one")
         return 1
     }
     value.pointee.isThere = true

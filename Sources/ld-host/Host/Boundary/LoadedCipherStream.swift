@@ -52,7 +52,7 @@ package final class LoadedCipherStream {
     }
 
     private func running() throws(StorageError) -> UnsafeMutableRawPointer {
-        guard let stream else { throw StorageError(.unsupported, "the stream of a cipher has ended already") }
+        guard let stream else { throw StorageError(.unsupported, "the cipher stream has already ended") }
         return stream
     }
 }
@@ -71,7 +71,7 @@ extension LoadedCrypto {
         nonce: UnsafeRawBufferPointer, authenticating data: UnsafeRawBufferPointer
     ) throws(StorageError) -> LoadedCipherStream {
         guard let incremental, offersInPieces(cipher) else {
-            throw StorageError(.unsupported, "the crypto provider '\(component)' does not take \(cipher) in pieces")
+            throw StorageError(.unsupported, "the crypto provider '\(component)' does not offer \(cipher) in pieces")
         }
         var stream: UnsafeMutableRawPointer?
         try call("stream begin") {

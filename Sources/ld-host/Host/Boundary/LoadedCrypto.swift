@@ -48,7 +48,7 @@ package final class LoadedCrypto: Sendable {
                 throw refused("whose algorithm \(index + 1) has a struct of another size")
             }
             guard algorithms.updateValue(algorithm, forKey: algorithm.id) == nil else {
-                throw refused("that lists the algorithm of number \(algorithm.id) twice")
+                throw refused("that lists algorithm number \(algorithm.id) twice")
             }
             // A provider with other sizes for a known algorithm would produce values that no other provider can open.
             if let cipher = AuthenticatedCipher(id: algorithm.id) {
@@ -60,7 +60,7 @@ package final class LoadedCrypto: Sendable {
             }
             if KeyAgreement(rawValue: algorithm.id) != nil {
                 guard table.public_key != nil, table.agree != nil else {
-                    throw refused("that lists a key agreement and lacks its functions")
+                    throw refused("that lists a key agreement but lacks its functions")
                 }
             }
         }

@@ -35,7 +35,7 @@ package final class LoadedPack: Sendable {
         }
         guard let migrations = table.migrations.checked else {
             throw refused(
-                "without its list of migrations: it gave \(table.migrations.flaw())", "set 'migrations' of its table")
+                "without its list of migrations: it passed \(table.migrations.flaw())", "set 'migrations' of its table")
         }
         do throws(StorageError) {
             list = try MigrationDescription.list(Data(migrations))
@@ -57,7 +57,7 @@ package final class LoadedPack: Sendable {
         self.source = source
         lane = CallLane(
             width: Self.width, timeout: timeout, threads: .own,
-            advice: "see what the pack waits for, or raise migrations.packs.\(identity.name).timeout")
+            advice: "check what the pack is waiting for, or raise migrations.packs.\(identity.name).timeout")
     }
 
     /// The most concurrent migrations of a pack; others wait.

@@ -21,7 +21,7 @@ extension LoadedStore {
             if let flaw = order.take(bytes) { return .broken(flaw) }
             count += 1
             guard limit.map({ $0 == 0 || count <= $0 }) ?? true else {
-                return .broken("it listed more names in '\(place)' than the \(limit ?? 0) that it was asked for")
+                return .broken("it listed more names in '\(place)' than the requested \(limit ?? 0)")
             }
             return body(String(decoding: bytes, as: UTF8.self)) ? .more : .enough
         } _: { sink, error in
@@ -45,12 +45,12 @@ extension LoadedStore {
             let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             guard let domain = String(validating: parts[0], as: UTF8.self),
                 let scope = parts.count > 1 ? String(validating: parts[1], as: UTF8.self) : ""
-            else { return .broken("it listed a place that is not UTF-8") }
+            else { return .broken("it listed a namespace that is not UTF-8") }
             let place = StorageNamespace(domain: domain, scope: scope)
             do throws(StorageError) { try place.validate() } catch {
-                return .broken("it listed a place that is not usable: \(error.message)")
+                return .broken("it listed an invalid namespace: \(error.message)")
             }
-            guard known.insert(place).inserted else { return .broken("it listed the place '\(place)' twice") }
+            guard known.insert(place).inserted else { return .broken("it listed the namespace '\(place)' twice") }
             return body(place) ? .more : .enough
         } _: { sink, error in
             enumeration.places(table.`self`, sink, error)
@@ -68,7 +68,7 @@ extension LoadedStore {
         }
         guard (status == LD_OK) == (result != nil) else {
             throw call.violation(
-                "it answered with the status \(status) and gave \(result == nil ? "no " : "")attributes")
+                "it returned status \(status) and passed \(result == nil ? "no " : "")attributes")
         }
         return result
     }
@@ -93,7 +93,7 @@ extension LoadedStore {
             streaming.read(table.`self`, handle.pointer, sink, error)
         }
         guard status != LD_ABSENT || isEmpty else {
-            throw call.violation("it wrote a value and answered with the status \(status), that there is none")
+            throw call.violation("it wrote a value but returned status \(status), that there is none")
         }
         return status != LD_ABSENT
     }
@@ -138,7 +138,7 @@ private func fill(
 ) throws -> Int {
     let count = try fill(buffer)
     guard (0...buffer.count).contains(count) else {
-        throw StorageError(.unknown, "the source of a value gave \(count) bytes; expected 0 to \(buffer.count)")
+        throw StorageError(.unknown, "the source of a value returned \(count) bytes; expected 0 to \(buffer.count)")
     }
     return count
 }
@@ -159,7 +159,7 @@ func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointe
     else { return -1 }
     guard let buffer, capacity > 0 else {
         slot.pointee.break_(
-            "it asked for \(UInt(bitPattern: capacity)) bytes \(buffer == nil ? "at the address NULL" : "of a value")")
+            "it requested \(UInt(bitPattern: capacity)) bytes \(buffer == nil ? "at the address NULL" : "of a value")")
         return -1
     }
     guard !source.pointee.isAtEnd else { return 0 }
@@ -178,8 +178,8 @@ func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointe
 private func takeAttributes(context: UnsafeMutableRawPointer?, attributes: UnsafePointer<ld_attributes>?) {
     guard let slot = CallSlot.running(context, .attributes), let receiver = slot.pointee.receiver else { return }
     let result = receiver.assumingMemoryBound(to: ValueAttributes?.self)
-    guard let attributes else { return slot.pointee.break_("it gave attributes at the address NULL") }
-    guard result.pointee == nil else { return slot.pointee.break_("it gave attributes twice") }
+    guard let attributes else { return slot.pointee.break_("it passed attributes at the address NULL") }
+    guard result.pointee == nil else { return slot.pointee.break_("it passed attributes twice") }
     do throws(StorageError) { result.pointee = try ValueAttributes(attributes) } catch {
         slot.pointee.break_(error.message)
     }

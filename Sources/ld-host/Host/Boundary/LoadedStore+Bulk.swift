@@ -53,7 +53,7 @@ extension LoadedStore {
         in place: StorageNamespace, prefix: String = "", after: String? = nil, largest: Int = .max,
         _ body: (LentValue) -> Bool
     ) throws(StorageError) {
-        guard let bulk = abilities.bulk else { throw lacks("reading many values at once") }
+        guard let bulk = abilities.bulk else { throw lacks("bulk reads") }
         let outcome: Result<Int32, StorageError> = withoutActuallyEscaping(body) { body in
             var taker = ValueTaker(
                 order: NameOrder(in: place, prefix: prefix, after: after), largest: largest, body: body)
@@ -79,7 +79,7 @@ extension LoadedStore {
     /// - Returns: The indices of the changes whose expectation failed; if there are any, nothing has changed.
     /// - Throws: As ``apply(_:)``; `corrupt` for an invalid index.
     package func apply(_ changes: BulkChangeList) throws(StorageError) -> [Int] {
-        guard let bulk = abilities.bulk else { throw lacks("changing many values at once") }
+        guard let bulk = abilities.bulk else { throw lacks("bulk changes") }
         try checkSize(changes.largestValue)
         var conflicts = ReceivedConflicts(limit: changes.count)
         do throws(StorageError) {
@@ -94,7 +94,7 @@ extension LoadedStore {
             }
             guard conflicts.indices.isEmpty else {
                 throw site("bulk apply").violation(
-                    "it says that \(conflicts.indices.count) changes expect what is not so, and that all were made",
+                    "it reported \(conflicts.indices.count) failed expectations, and that all changes were made",
                     code: .unknown)
             }
             return []
@@ -112,14 +112,14 @@ private struct ValueTaker {
     let body: (LoadedStore.LentValue) -> Bool
 
     mutating func take(_ value: ld_bulk_value) throws(StorageError) -> PieceVerdict {
-        guard let name = value.name.checked else { return .broken("it gave a name of \(value.name.flaw())") }
+        guard let name = value.name.checked else { return .broken("it passed a name of \(value.name.flaw())") }
         if let flaw = order.take(name) { return .broken(flaw) }
-        guard value.mark != 0 else { return .broken("it gave a value with the mark 0") }
+        guard value.mark != 0 else { return .broken("it passed a value with the mark 0") }
         var bytes: UnsafeRawBufferPointer?
         if value.omitted == 0 {
-            guard let given = value.value.checked else { return .broken("it gave a value of \(value.value.flaw())") }
+            guard let given = value.value.checked else { return .broken("it passed a value of \(value.value.flaw())") }
             guard given.count <= largest else {
-                return .broken("it gave a value of \(given.count) bytes; it was asked for those of at most \(largest)")
+                return .broken("it passed a value of \(given.count) bytes; the limit was \(largest)")
             }
             bytes = given
         }
@@ -134,7 +134,7 @@ private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePoint
     guard let slot = CallSlot.running(context, .values), let taker = slot.pointee.receiver, !slot.pointee.wasStopped
     else { return 1 }
     guard let value, value.pointee.size >= MemoryLayout<ld_bulk_value>.size else {
-        slot.pointee.break_("it gave a value whose struct is missing or too small")
+        slot.pointee.break_("it passed a value whose struct is missing or too small")
         return 1
     }
     do throws(StorageError) {
@@ -160,7 +160,7 @@ private func takeConflict(context: UnsafeMutableRawPointer?, index: Int) {
     let conflicts = receiver.assumingMemoryBound(to: ReceivedConflicts.self)
     let limit = conflicts.pointee.limit
     guard (0..<limit).contains(index), conflicts.pointee.indices.count < limit else {
-        return slot.pointee.break_("it says that change \(UInt(bitPattern: index)) of \(limit) expects what is not so")
+        return slot.pointee.break_("it reported a failed expectation for change \(UInt(bitPattern: index)) of \(limit)")
     }
     conflicts.pointee.indices.append(index)
 }

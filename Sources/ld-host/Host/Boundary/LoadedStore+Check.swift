@@ -39,7 +39,7 @@ extension LoadedStore {
         let status = try site.call(.found) { verification.verify(table.`self`, handle.pointer, &state, $0) }
         guard status == LD_OK else { return nil }
         guard let known = ValueState(rawValue: state) else {
-            throw site.violation("it gave the unknown state \(state) of a value", code: .unknown)
+            throw site.violation("it returned the unknown state \(state) for a value", code: .unknown)
         }
         return known
     }

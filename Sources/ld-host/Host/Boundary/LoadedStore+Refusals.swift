@@ -8,7 +8,7 @@ extension LoadedStore {
     func checkSize(_ count: Int) throws(StorageError) {
         guard let largest = properties.largestValue, count > largest else { return }
         throw StorageError(
-            .valueTooLarge, "the value has \(count) bytes; the store takes at most \(largest)",
+            .valueTooLarge, "the value has \(count) bytes; the store accepts at most \(largest)",
             hint: "map the domain to a store for large values")
     }
 }

@@ -22,7 +22,7 @@ final class PackCall: Sendable {
             func data(_ bytes: ld_bytes) throws(StorageError) -> Data {
                 guard bytes.count <= Self.longest, let bytes = bytes.checked else {
                     throw StorageError(
-                        .corrupt, "a migration named a key that is not usable: \(bytes.flaw(atMost: Self.longest))")
+                        .corrupt, "a migration named an invalid key: \(bytes.flaw(atMost: Self.longest))")
                 }
                 return Data(bytes)
             }
@@ -85,7 +85,7 @@ final class PackCall: Sendable {
         guard let call = find(context) else {
             throw StorageError(
                 .unsupported, "a transaction was used after its migration had ended",
-                hint: "use it until the call that got it returns")
+                hint: "use it only until its call returns")
         }
         guard let key, key.pointee.size >= UInt32(MemoryLayout<ld_migration_key>.size) else {
             throw StorageError(.unsupported, "a transaction was called without a key")
@@ -98,11 +98,12 @@ final class PackCall: Sendable {
             guard let thread = state.thread, pthread_equal(thread, pthread_self()) != 0 else {
                 throw StorageError(
                     .unsupported,
-                    "a transaction was used on another thread than the one that its migration was called on",
-                    hint: "use it on that thread alone")
+                    "a transaction was used on a thread other than its migration's",
+                    hint: "use it only on that thread")
             }
             guard !state.isCancelled else {
-                throw StorageError(.cancelled, "the migration was cancelled: it took too long, or nobody waits for it")
+                throw StorageError(
+                    .cancelled, "the migration was cancelled: it took too long, or its caller stopped waiting")
             }
             let bytes = try KeyBytes(key)
             if let key = state.keys[bytes] { return key }

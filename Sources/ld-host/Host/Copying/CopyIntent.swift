@@ -37,7 +37,7 @@ enum CopyIntent {
         for pending in try journal.pending(kind: kind) where pending.payload == payload {
             guard pending.state == .interrupted else {
                 throw StorageError(
-                    .busy, "process \(pending.owner) is at it: \(pending.subject)", hint: "wait until it is done")
+                    .busy, "process \(pending.owner) is running: \(pending.subject)", hint: "wait until it is done")
             }
             return try journal.adopt(pending.id)
         }

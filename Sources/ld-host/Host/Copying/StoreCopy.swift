@@ -146,7 +146,8 @@ struct StoreCopy: Sendable {
                 () throws(StorageError) in
                 guard case .nothing = expected, try target.store.exists(target.handle) else { return }
                 isOvertaken = true
-                throw StorageError(.busy, "a value came to '\(address)' while another was copied there")
+                throw StorageError(
+                    .busy, "another process stored a value at '\(address)' while one was being copied there")
             }
         } catch {
             if error.code == .notFound { return .gone }
@@ -160,9 +161,9 @@ struct StoreCopy: Sendable {
     func unequal(_ address: StorageAddress) -> StorageError {
         StorageError(
             .corrupt,
-            "'\(address)' reads back from store '\(destination.name)' as something else than was copied: another process "
-                + "changed it there meanwhile, or the store does not keep such values",
-            hint: "the source is as it was; run it again")
+            "'\(address)' reads back from store '\(destination.name)' as a different value: another process "
+                + "changed it meanwhile, or the store cannot keep such values",
+            hint: "the source is unchanged; run it again")
     }
 
     /// Removes a value from the source if the destination has the same one; atomic if the store has transactions.

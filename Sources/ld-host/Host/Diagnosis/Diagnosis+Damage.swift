@@ -46,6 +46,6 @@ extension Diagnosis {
         } catch {
             findings.append(Finding("store '\(open.name)' cannot be checked", error))
         }
-        return findings.isEmpty ? [Finding("store '\(open.name)' was checked, and nothing in it is damaged")] : findings
+        return findings.isEmpty ? [Finding("store '\(open.name)' was checked; no damage was found")] : findings
     }
 }

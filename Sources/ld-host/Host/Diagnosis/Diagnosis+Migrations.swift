@@ -24,19 +24,20 @@ extension Diagnosis {
                 case .published:
                     findings.append(
                         Finding(
-                            "the migration '\(row.id)' has brought its data to '\(place.address)', and what it removes is "
+                            "the migration '\(row.id)' has brought its data to '\(place.address)', and the sources are "
                                 + "still there",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .copying:
                     findings.append(
                         Finding(
-                            "the migration '\(row.id)' was interrupted while it copied a large value to '\(place.address)'",
+                            "the migration '\(row.id)' was interrupted while it copied a large value to "
+                                + "'\(place.address)'",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .unverified:
                     findings.append(
                         Finding(
-                            "what the migration '\(row.id)' wrote to '\(place.address)' did not read back; the sources are "
-                                + "as they were",
+                            "the values that the migration '\(row.id)' wrote to '\(place.address)' did not read "
+                                + "back; the sources are unchanged",
                             hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
                     )
                 case .clean, .rolledBack, .superseded: break
@@ -58,7 +59,8 @@ extension Diagnosis {
             else { continue }
             findings.append(
                 Finding(
-                    "'\(key.domain)/\(key.name)' has no value; it is where it was before the key's place was changed: "
+                    "'\(key.domain)/\(key.name)' has no value; it is still where it was before the key's location "
+                        + "changed: "
                         + migration.id.dropFirst(FormerPlaceMigration.prefix.count),
                     hint: "run: ld-host migrate run", isProblem: true))
         }

@@ -42,7 +42,7 @@ extension Diagnosis {
                             hint: "restore the key file from a backup", isProblem: true)
                     ]
                 }
-                return [Finding("\(what); the key file '\(path)' will be made with the first value")]
+                return [Finding("\(what); the key file '\(path)' will be created with the first value")]
             }
             return [Finding("\(what); \(sealing.source.protection)")]
         } catch {
@@ -55,7 +55,7 @@ extension Diagnosis {
             let survey = try IntentJournal(folder: snapshot.settings.folders.journal).survey()
             return survey.pending.map { intent in
                 intent.state == .inProgress
-                    ? Finding("process \(intent.owner) is at it: \(intent.subject)")
+                    ? Finding("process \(intent.owner) is running: \(intent.subject)")
                     : Finding(
                         "interrupted: \(intent.subject)",
                         hint: hint(for: intent),
@@ -75,7 +75,7 @@ extension Diagnosis {
                 guard error.code != .componentNotFound else { return [] }
                 return [
                     Finding(
-                        "store '\(name)' has served here before, and what is left in it cannot be told: \(error.message)",
+                        "store '\(name)' served here before, and its remaining values are unknown: \(error.message)",
                         hint:
                             "\(error.hint.isEmpty ? "" : error.hint + "; ")if nothing is: ld-host store forget \(name)")
                 ]
@@ -90,7 +90,7 @@ extension Diagnosis {
             let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
             let text = "store '\(left.store)' still holds values of \(places), where '\(left.serving)' serves now"
             return left.isAcknowledged
-                ? Finding("\(text); they stay there, as was said")
+                ? Finding("\(text); they stay there, as confirmed")
                 : Finding(text, hint: left.choice, isProblem: true)
         }
     }
@@ -99,8 +99,8 @@ extension Diagnosis {
         switch intent.kind {
         case ResealIntent.kind: "run: ld-host reseal"
         case CopyIntent.kind:
-            "go on with it: \(CopyIntent.command(intent)); or leave it as it is: \(CopyIntent.command(intent, givingUp: true))"
-        case BatchIntent.kind: "it is completed with the first use of its stores; if not, see what keeps them"
+            "resume it: \(CopyIntent.command(intent)); or give it up: \(CopyIntent.command(intent, givingUp: true))"
+        case BatchIntent.kind: "the first use of its stores completes it; if not, see why they cannot be used"
         default: "use a later version of LocalData"
         }
     }
@@ -114,7 +114,7 @@ extension Diagnosis {
         return [
             Finding(
                 "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
-                hint: "re-encrypt it under the keys of now: ld-host reseal")
+                hint: "re-encrypt it under the current keys: ld-host reseal")
         ]
     }
 
@@ -123,14 +123,14 @@ extension Diagnosis {
             "master keys: '\(snapshot.settings.encryption.account)' of the keychain service "
             + "'\(snapshot.settings.encryption.service)'"
         if let source = snapshot.settings.routes["keychain"]?.store.sealing?.source, source.asksForIt {
-            return Finding("\(name); not looked at, which takes \(source)")
+            return Finding("\(name); not examined, since that takes \(source)")
         }
         if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) {
-            return Finding("\(name); not looked at, as store '\(store)' does not answer")
+            return Finding("\(name); not examined, since store '\(store)' does not answer")
         }
         do throws(StorageError) {
             guard let state = try snapshot.rings.ring(named: snapshot.rings.current).state() else {
-                return Finding("\(name); the first will be made with the first value that is sealed")
+                return Finding("\(name); the first will be created with the first sealed value")
             }
             guard let active = state.active else {
                 return Finding("\(name); none is active", hint: "run: ld-host keys rotate", isProblem: true)
@@ -149,18 +149,19 @@ extension HostSettings.Sealing.Source {
     var protection: String {
         switch self {
         case .keyFile(let path):
-            "the key file '\(path)' protects against whoever gets the values without it, such as another user or who finds "
-                + "a copy of the data alone; not against programs of this user, root, or who gets both"
+            "the key file '\(path)' protects against anyone who gets the values without it, such as another user or "
+                + "the finder of a copy of only the data; not against programs of this user, root, or anyone who "
+                + "gets both"
         case .terminal, .descriptor:
-            "the passphrase protects against whoever gets the disk or a copy and cannot guess it; not against programs of "
-                + "this user or root while it is in use"
+            "the passphrase protects against anyone who gets the disk or a copy but cannot guess it; not against "
+                + "programs of this user or root while it is in use"
         case .credential:
-            "the credential protects against whoever gets the values without what systemd keeps; not against this service "
-                + "or root"
-        case .keychain: "its key protects as far as the store of the keychain domain does"
+            "the credential protects against anyone who gets the values without systemd's copy of it; not against "
+                + "this service or root"
+        case .keychain: "its key is as safe as the store of the keychain domain"
         case .provider(let id):
-            "the provider '\(id)' protects as far as it keeps its key; not against programs of this user or root while it "
-                + "is in use"
+            "the provider '\(id)' protects as well as it keeps its key; not against programs of this user or root "
+                + "while it is in use"
         }
     }
 }

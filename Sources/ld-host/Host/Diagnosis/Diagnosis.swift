@@ -51,7 +51,7 @@ package enum Diagnosis {
         }
         let findings = (problems ?? []).map { Finding($0) }
         return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
-            + [Finding("stores and keys are looked at once the configuration is valid", isProblem: true)]
+            + [Finding("stores and keys are examined once the configuration is valid", isProblem: true)]
     }
 
     private static func plugins(_ records: [PluginRecord]) -> [Finding] {
@@ -68,7 +68,7 @@ package enum Diagnosis {
                     ? Finding("component '\(id)' is offered by \(paths[0])")
                     : Finding(
                         "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
-                        hint: "take all but one of them off the search path", isProblem: true))
+                        hint: "remove all but one of them from the search path", isProblem: true))
         }
         return findings
     }
@@ -135,8 +135,8 @@ package enum Diagnosis {
             )
         case "encryptedFileSystem": ("every value is sealed with the master keys", "")
         case _ where open.sealing != nil: ("the store seals every value", "")
-        case _ where open.isKeychain: ("the store is a keychain by itself", "")
-        default: ("keys with an encryption policy are sealed with the master keys, the others kept in plain", "")
+        case _ where open.isKeychain: ("the store is itself a keychain", "")
+        default: ("keys with an encryption policy are sealed with the master keys, the others kept plain", "")
         }
     }
 }

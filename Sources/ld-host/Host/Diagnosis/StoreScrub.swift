@@ -34,7 +34,7 @@ private struct StoreScrub {
         // Other findings report a store that cannot be opened.
         guard let open = try? slot.openIfNeeded() else { return [] }
         guard open.store.abilities.enumeration != nil else {
-            return [Finding("store '\(open.name)' cannot list what it holds, and was not read")]
+            return [Finding("store '\(open.name)' cannot list its values, and was not read")]
         }
         do throws(StorageError) {
             for place in try places(of: open) {

@@ -58,11 +58,11 @@ struct DerivationLimit: Hashable, Sendable {
         }
         throw StorageError(
             .cannotOpen,
-            "'\(address)' cannot be opened: its header asks for \(asked), and at most \(most) are computed here; it stays "
-                + "as it is",
+            "'\(address)' cannot be opened: its header asks for \(asked), but this host computes at most \(most); it "
+                + "stays as it is",
             hint: self == .fastOnly
                 ? "restore it from a backup, or remove it"
-                : "only if you have sealed it so: set encryption.iterations, or iterations and memory of the store's "
+                : "only if you sealed it yourself: set encryption.iterations, or iterations and memory of the store's "
                     + "sealing, to a quarter of that or more")
     }
 }

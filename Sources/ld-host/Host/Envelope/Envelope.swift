@@ -131,7 +131,7 @@ package struct Envelope: Sendable {
         guard recordKey.id == header.keyID else {
             throw StorageError(
                 .cannotOpen,
-                "'\(context.address)' cannot be opened: the key or passphrase that was given is not the one that sealed "
+                "'\(context.address)' cannot be opened: the given key or passphrase is not the one that sealed "
                     + "it; it stays as it is",
                 hint: "give the right one")
         }

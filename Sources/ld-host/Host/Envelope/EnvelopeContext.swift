@@ -31,7 +31,8 @@ package struct EnvelopeContext: Sendable {
     var cannotOpen: StorageError {
         StorageError(
             .cannotOpen,
-            "'\(address)' cannot be opened: what is stored was changed, moved or never sealed; it stays as it is",
+            "'\(address)' cannot be opened: the stored bytes were changed, moved or never sealed; they stay as they "
+                + "are",
             hint: "restore it from a backup, or remove it; see: ld-host envelope inspect")
     }
 

@@ -11,10 +11,10 @@ extension EnvelopeHeader {
         var reader = EnvelopeReader(UnsafeRawBufferPointer(rebasing: bytes[5..<size]))
         let (cipher, function) = (try reader.byte(), try reader.byte())
         guard let known = AuthenticatedCipher(id: Int32(cipher)) else {
-            throw .malformed("the cipher \(cipher), which there is not")
+            throw .malformed("the unknown cipher \(cipher)")
         }
         guard let function = KeyDerivationFunction(rawValue: Int32(function)) else {
-            throw .malformed("the derivation \(function), which there is not")
+            throw .malformed("the unknown derivation \(function)")
         }
         self.cipher = known
         chunkExponent = try reader.byte()
@@ -30,9 +30,9 @@ extension EnvelopeHeader {
         while !reader.isAtEnd {
             let type = try reader.byte()
             guard let known = EnvelopeField(rawValue: type) else {
-                throw .malformed("the field \(type), which there is not")
+                throw .malformed("the unknown field \(type)")
             }
-            guard type > last else { throw .malformed("the field \(type) behind the field \(last)") }
+            guard type > last else { throw .malformed("the field \(type) after the field \(last)") }
             last = type
             let count = try reader.number(UInt16.self)
             try fields.take(known, reader.take(Int(count)))
@@ -91,7 +91,7 @@ private struct EnvelopeFields {
         _ function: KeyDerivationFunction, _ iterations: UInt32
     ) throws(EnvelopeFault) -> EnvelopeDerivation {
         let derivation: EnvelopeDerivation
-        var contradiction: EnvelopeFault { .malformed("parameters of another derivation than \(function)") }
+        var contradiction: EnvelopeFault { .malformed("parameters of a derivation other than \(function)") }
         switch function {
         case .hkdfSHA256:
             guard iterations == 0, memory == nil else { throw contradiction }
@@ -121,7 +121,7 @@ private struct EnvelopeReader {
 
     @inline(__always)
     mutating func take(_ count: Int) throws(EnvelopeFault) -> UnsafeRawBufferPointer {
-        guard bytes.count - position >= count else { throw .malformed("a field that ends behind it") }
+        guard bytes.count - position >= count else { throw .malformed("a field that ends after the header") }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
     }

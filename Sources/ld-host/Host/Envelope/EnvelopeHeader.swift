@@ -90,7 +90,8 @@ package struct EnvelopeHeader: Equatable, Sendable {
         guard writer.bytes.count <= Self.largestSize else {
             throw StorageError(
                 .valueTooLarge,
-                "the header of a sealed value would have \(writer.bytes.count) bytes; at most \(Self.largestSize)",
+                "the header of a sealed value would have \(writer.bytes.count) bytes; expected at most "
+                    + "\(Self.largestSize)",
                 hint: "shorten the key's owner, version tag, salt or info")
         }
         writer.set(UInt32(writer.bytes.count), at: 8)

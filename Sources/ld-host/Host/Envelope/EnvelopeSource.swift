@@ -60,7 +60,8 @@ package final class EnvelopeSource {
             let space = UnsafeMutableRawBufferPointer(rebasing: plaintext[filled...])
             let count = try fill(space)
             guard (0...space.count).contains(count) else {
-                throw StorageError(.unknown, "the source of a value gave \(count) bytes; expected 0 to \(space.count)")
+                throw StorageError(
+                    .unknown, "the source of a value returned \(count) bytes; expected 0 to \(space.count)")
             }
             if count == 0 { break }
             filled += count

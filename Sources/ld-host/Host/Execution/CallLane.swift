@@ -29,7 +29,7 @@ final class CallLane: Sendable {
     ///   - advice: What to do when a call did not end in time.
     init(
         width: Int, timeout: Duration?, threads: Threads = .pool,
-        advice: String = "see whether the store answers at all, or raise stores.<name>.timeout"
+        advice: String = "check whether the store answers at all, or raise stores.<name>.timeout"
     ) {
         self.width = max(1, width)
         self.timeout = timeout

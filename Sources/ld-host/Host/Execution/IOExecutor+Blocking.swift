@@ -20,7 +20,7 @@ extension IOExecutor {
     ) throws -> Value {
         guard !isCurrent else {
             throw StorageError(
-                .unsupported, "a task of IOExecutor is not to block one of its threads", hint: "await the call there")
+                .unsupported, "a task of IOExecutor must not block one of its threads", hint: "await the call there")
         }
         let end = Mutex<Result<Value, any Error>>(.failure(StorageError.cancelled))
         let isDone = IdleSemaphore()

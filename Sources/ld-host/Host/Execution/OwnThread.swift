@@ -16,7 +16,7 @@ func onOwnThread(_ body: @escaping @Sendable () -> Void) throws(StorageError) {
     guard code == 0 else {
         context.release()
         throw StorageError(
-            .busy, "the system gives no thread: \(String(cString: strerror(code)))", hint: "try again later")
+            .busy, "the system provides no thread: \(String(cString: strerror(code)))", hint: "try again later")
     }
 }
 

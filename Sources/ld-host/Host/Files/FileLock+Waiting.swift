@@ -52,7 +52,7 @@ extension FileLock {
         StorageError(
             .busy, "\(Self.text(holder))\(isStopped ? ", which is stopped," : "") holds the lock '\(path)'",
             hint: isStopped
-                ? "let it go on or end it: kill -CONT \(holder?.process ?? 0)"
+                ? "let it continue or end it: kill -CONT \(holder?.process ?? 0)"
                 : "try again when it has ended; end it if it is stuck")
     }
 

@@ -33,7 +33,7 @@ package struct LockedFile: ~Copyable {
             case 1...:
                 throw StorageError(
                     .corrupt, "'\(path)' does not hold a number, expected at most \(size) bytes",
-                    hint: "remove it; it is made again")
+                    hint: "remove it; it is recreated")
             default:
                 let code = errno
                 if code != EINTR { throw StorageError(file: SystemCallError(code, "read", path: path)) }

@@ -39,13 +39,13 @@ extension StorageError {
         switch error.code {
         case ENOSPC, EDQUOT: "free some space on that disk"
         case EPERM where error.detail != nil, ELOOP where error.detail != nil:
-            "find out which user has put it there, and remove it"
+            "find out which user put it there, and remove it"
         case ETIMEDOUT: "try again, or end the process that holds the lock"
         case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
-        case EROFS: "move it to a disk that can be written"
+        case EROFS: "move it to a writable disk"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
-        case ENOTDIR: "something that is not a folder stands in the way; move it"
-        case ELOOP: "put a regular file where the symbolic link is"
+        case ENOTDIR: "something that is not a folder is in the way; move it"
+        case ELOOP: "replace the symbolic link with a regular file"
         case ENOLCK, ENOSYS, EOPNOTSUPP: "move it to a file system that has locks"
         default: ""
         }

@@ -41,7 +41,7 @@ extension IntentJournal {
     private func pendingIntent(_ name: String) throws(StorageError) -> PendingIntent? {
         guard let id = IntentID(String(name.dropLast(Self.suffix.count))) else {
             throw StorageError(
-                .corrupt, "'\(folder)/\(PathText.shown(name))' has the name of no intent",
+                .corrupt, "'\(folder)/\(PathText.shown(name))' is not named like an intent",
                 hint: "move it away; it is not the journal's")
         }
         do {

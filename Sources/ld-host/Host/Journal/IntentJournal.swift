@@ -50,7 +50,7 @@ package struct IntentJournal: Sendable {
             return Intent(adopting: record, held: held, in: directory)
         case .elsewhere:
             throw StorageError(
-                .busy, "the intent \(id) in '\(folder)' is being worked on by another process",
+                .busy, "the intent \(id) in '\(folder)' is in use by another process",
                 hint: "wait until that is done")
         case .missing:
             throw StorageError(.notFound, "there is no intent \(id) in '\(folder)'; its work is done")
@@ -72,7 +72,7 @@ package struct IntentJournal: Sendable {
             guard size <= IntentRecord.largestSize else {
                 throw StorageError(
                     .corrupt, "the intent in '\(path)' is damaged: it has \(size) bytes",
-                    hint: "make sure that nothing is half done there, then remove the file")
+                    hint: "make sure that no work is half done, then remove the file")
             }
             try file.read { span in bytes = span.withUnsafeBytes { Data($0) } }
         } catch {

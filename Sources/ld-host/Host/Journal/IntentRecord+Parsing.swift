@@ -13,7 +13,7 @@ extension IntentRecord {
         func damaged(_ finding: String) -> StorageError {
             StorageError(
                 .corrupt, "the intent in '\(path)' is damaged: \(finding)",
-                hint: "make sure that nothing is half done there, then remove the file")
+                hint: "make sure that no work is half done, then remove the file")
         }
         func require(_ isFulfilled: Bool, _ finding: String) throws(StorageError) {
             guard isFulfilled else { throw damaged(finding) }
@@ -21,8 +21,8 @@ extension IntentRecord {
         try require(bytes.starts(with: Self.magic) && bytes.count > 4, "it does not begin as an intent")
         guard bytes[4] == Self.version else {
             throw StorageError(
-                .unsupported, "the intent in '\(path)' has version \(bytes[4]), expected \(Self.version)",
-                hint: "use a newer program; it knows what to do with it")
+                .unsupported, "the intent in '\(path)' has version \(bytes[4]); expected \(Self.version)",
+                hint: "use a newer program")
         }
         try require(bytes.count >= Self.headSize + Self.sumSize, "it has only \(bytes.count) bytes")
         let kindEnd = Self.headSize + Int(bytes[5])
@@ -33,7 +33,7 @@ extension IntentRecord {
             "it has \(bytes.count) bytes, expected \(payloadEnd + Self.sumSize)")
         try require(
             Self.number(bytes, at: payloadEnd, as: UInt64.self) == Self.sum(bytes[..<payloadEnd]),
-            "its content does not match its sum")
+            "its content does not match its checksum")
         id = IntentID(
             created: Int64(bitPattern: Self.number(bytes, at: 16, as: UInt64.self)),
             random: Self.number(bytes, at: 24, as: UInt64.self))

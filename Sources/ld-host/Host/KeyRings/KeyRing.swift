@@ -163,7 +163,7 @@ package final class KeyRing: Sendable {
     func add(to state: inout KeyRingState) throws(StorageError) -> KeyID {
         guard state.entries.count < KeyRingState.mostKeys else {
             throw StorageError(
-                .unsupported, "\(name) has \(state.entries.count) keys, the most that one may have",
+                .unsupported, "\(name) has \(state.entries.count) keys, the maximum",
                 hint: "run: ld-host reseal, then: ld-host keys retire ID")
         }
         let id = try SecretBytes(count: KeyID.size) { (bytes) throws(StorageError) in try crypto.random(into: bytes) }
@@ -215,7 +215,7 @@ extension KeyRing {
     private var vanished: StorageError {
         StorageError(
             .securityApplicationFailed,
-            "\(name) is missing, and there was one; no other is made, since that would open nothing of what is sealed",
+            "\(name) is missing although it existed; no new one is created, since it could not open the sealed values",
             hint: "restore it from a backup; if all that it sealed was removed on purpose, remove '\(lock.path)' too")
     }
 }

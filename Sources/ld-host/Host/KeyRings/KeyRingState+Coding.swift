@@ -16,7 +16,7 @@ extension KeyRingState {
         guard entries.count <= Self.mostKeys, places.allSatisfy({ $0.1.allSatisfy { $0.utf8.count <= UInt16.max } })
         else {
             throw StorageError(
-                .valueTooLarge, "a key ring has more than \(Self.mostKeys) keys, or the path of a place is too long",
+                .valueTooLarge, "a key ring has more than \(Self.mostKeys) keys, or the path of a location is too long",
                 hint: "see: ld-host keys list")
         }
         let keysSize = entries.reduce(8) { $0 + Self.entrySize + $1.material.count }
@@ -54,7 +54,8 @@ extension KeyRingState {
     /// - Throws: `corrupt`; `unsupported` if a later version wrote it.
     init(decoding bytes: UnsafeRawBufferPointer, of name: String) throws(StorageError) {
         let damaged = StorageError(
-            .corrupt, "\(name) is damaged; what it seals cannot be opened", hint: "restore the ring from a backup")
+            .corrupt, "\(name) is damaged; the values that it seals cannot be opened",
+            hint: "restore the ring from a backup")
         var rest = bytes[...]
         func take(_ count: Int) throws(StorageError) -> UnsafeRawBufferPointer {
             guard rest.count >= count else { throw damaged }

@@ -19,7 +19,7 @@ package final class SecretBytes: @unchecked Sendable {
         let size = max(1, (count + page - 1) / page) * page
         guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             start != MAP_FAILED
-        else { throw StorageError(.noSpace, "there is no memory for a key") }
+        else { throw StorageError(.noSpace, "not enough memory for a key") }
         // Limits or an old system may refuse both; the secret is then as safe as other memory.
         mlock(start, size)
         madvise(start, size, MADV_DONTDUMP)

@@ -22,12 +22,12 @@ extension ELFImage {
             .sorted()
         guard let newest = majors.last else {
             throw StorageError.refusing(
-                path, "is a shared library but no LocalData plugin: it does not export \(expected)",
+                path, "is a shared library but not a LocalData plugin: it does not export \(expected)",
                 hint: "remove it from the plugin folder, or export \(expected) from it")
         }
         let spoken = majors.map(String.init).joined(separator: " and ")
         throw StorageError.refusing(
-            path, "speaks plugin ABI \(spoken), expected ABI \(major), which is what this host speaks",
+            path, "speaks plugin ABI \(spoken), expected ABI \(major), the one that this host speaks",
             hint: newest > major
                 ? "update the host, or install the plugin's build for ABI \(major)"
                 : "install a build of the plugin for ABI \(major)")

@@ -17,7 +17,7 @@ extension FileTrust {
         if trust.real != "/" { try passed.check(trust.real, by: trust) }
         let status = try trust.status(trust.real)
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw trust.refusal("is no folder", hint: "take it out of the run path")
+            throw trust.refusal("is not a folder", hint: "remove it from the run path")
         }
         try trust.judge(trust.real, status)
     }

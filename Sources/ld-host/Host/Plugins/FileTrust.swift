@@ -81,7 +81,7 @@ package struct FileTrust: Sendable {
     func judge(_ path: String, _ status: stat) throws {
         let isFile = path == real
         guard isFile || status.st_mode & S_IFMT == S_IFDIR else {
-            throw refusal("was moved meanwhile: \(PathText.shown(path)) is no folder any more", hint: "try again")
+            throw refusal("was moved meanwhile: \(PathText.shown(path)) is no longer a folder", hint: "try again")
         }
         let subject = isFile ? "" : "is below the folder \(PathText.shown(path)), which "
         let quoted = PathText.shellQuoted(path)

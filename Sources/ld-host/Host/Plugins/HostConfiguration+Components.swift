@@ -122,7 +122,7 @@ private struct ComponentCheck {
         return [
             ConfigurationProblem(
                 path: path, origin: origin,
-                message: (names.isEmpty ? "" : "no store is named so, and ")
+                message: (names.isEmpty ? "" : "no store has this name, and ")
                     + "no plugin offers the \(kind) component '\(id)'",
                 hint: near.map { "did you mean \($0)" } ?? refusal ?? list)
         ]

@@ -80,18 +80,18 @@ struct OptionResolver {
         switch (option.type, value) {
         case (.string, .string(let text)):
             if let allowed = option.allowed, !allowed.contains(text) {
-                throw problem(option, "is '\(text)'; possible are \(allowed.joined(separator: ", "))")
+                throw problem(option, "is '\(text)'; expected one of \(allowed.joined(separator: ", "))")
             }
             return value
         case (.path, .string(let text)):
             let path = try expand(text, option)
             guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-                throw problem(option, "is '\(path)', which is no absolute path")
+                throw problem(option, "is '\(path)', which is not an absolute path")
             }
             return .string(path)
         case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.list, .list): return value
         case (.number, .integer(let number)): return .number(Double(number))
-        default: throw problem(option, "is of the wrong kind; expected \(option.type.rawValue)")
+        default: throw problem(option, "is of the wrong type; expected \(option.type.rawValue)")
         }
     }
 
@@ -103,7 +103,7 @@ struct OptionResolver {
             let placeholder = "${\(name)}"
             if text.hasPrefix(placeholder) { return folder + text.dropFirst(placeholder.count) }
         }
-        throw problem(option, "is '\(text)'; known are ${data}, ${cache}, ${state} and ${config}")
+        throw problem(option, "is '\(text)'; expected ${data}, ${cache}, ${state} and ${config}")
     }
 
     private func problem(_ option: ComponentOption, _ what: String) -> StorageError {

@@ -37,7 +37,7 @@ final class PackSlot: Sendable {
                     error.code,
                     "the migration pack '\(settings.name)' (\(settings.origin)) cannot be used: \(error.message)",
                     hint: error.hint.isEmpty
-                        ? "mend it, or take it out with: ld-host config unset migrations.packs.\(settings.name)"
+                        ? "fix it, or remove it with: ld-host config unset migrations.packs.\(settings.name)"
                         : error.hint)
             }
         }

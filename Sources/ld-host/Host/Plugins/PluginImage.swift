@@ -36,7 +36,7 @@ package final class PluginImage: Sendable {
                 guard known.identity == file.identity else {
                     throw StorageError(
                         .pluginRefused, "plugin '\(file.path)' was replaced after this process had loaded it",
-                        hint: "restart the process, or give the new version a path of its own")
+                        hint: "restart the process, or install the new version under another path")
                 }
                 return known.image
             }

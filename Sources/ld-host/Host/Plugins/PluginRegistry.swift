@@ -101,7 +101,7 @@ package final class PluginRegistry: Sendable {
         guard paths.count <= 1 else {
             throw StorageError(
                 .componentAmbiguous, "component '\(id)' is offered by \(list(paths))",
-                hint: "take all but one of them off the search path")
+                hint: "remove all but one of them from the search path")
         }
         if let image = inProgram.first { return image }
         guard let file = offering.first?.location else { throw notFound(id, kind, among: records) }
@@ -118,7 +118,7 @@ package final class PluginRegistry: Sendable {
         let known = components(kind, among: records)
         let refusals = records.refusals
         var message = "no plugin offers the \(kind) component '\(id)'"
-        message += known.isEmpty ? "; no \(kind) component is there at all" : "; there are \(list(known))"
+        message += known.isEmpty ? "; there are no \(kind) components" : "; there are \(list(known))"
         if !refusals.isEmpty { message += "; refused: \(refusals.map(\.message).joined(separator: "; "))" }
         let near = EditDistance.nearest(to: id, in: known, within: 2)
         // Fixing a refused plugin may be all that is needed.
@@ -127,7 +127,7 @@ package final class PluginRegistry: Sendable {
         return StorageError(
             .componentNotFound, message,
             hint: near.map { "did you mean '\($0)'?" }
-                ?? "\(mending)plugins are looked for in \(places.isEmpty ? "no place" : list(places)); add one with "
+                ?? "\(mending)the search path is \(places.isEmpty ? "empty" : list(places)); add one with "
                 + "LOCALDATA_PLUGIN_PATH or plugins.path")
     }
 

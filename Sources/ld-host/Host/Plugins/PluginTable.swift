@@ -15,7 +15,7 @@ struct PluginTable: Sendable {
         func refused(_ what: String, _ hint: String = rebuild) -> StorageError {
             StorageError(.pluginRefused, "plugin '\(file)': \(what)", hint: hint)
         }
-        guard let pointer else { throw refused("its entry returned no descriptor") }
+        guard let pointer else { throw refused("its entry function returned no descriptor") }
         var plugin = ld_plugin()
         guard copyTable(pointer, into: &plugin, required: MemoryLayout<ld_plugin>.size) else {
             let size = pointer.loadUnaligned(as: UInt32.self)
@@ -52,11 +52,11 @@ struct PluginTable: Sendable {
             }
             guard let id = component.id.text(atMost: 64), Self.isUsable(id) else {
                 throw refused(
-                    "component \(index + 1) has an id that is not usable",
+                    "component \(index + 1) has an invalid id",
                     "an id has 1 to 64 lower case letters, digits, '-' and '.'")
             }
             guard !descriptions.contains(where: { $0.id == id }) else {
-                throw refused("it offers component '\(id)' twice", "give each component an id of its own")
+                throw refused("it offers component '\(id)' twice", "give each component its own id")
             }
             guard component.open != nil else { throw refused("component '\(id)' has no function 'open'") }
             guard let summary = component.summary.text(atMost: 4096),

@@ -58,7 +58,7 @@ extension ChildProcess {
             guard reaped == pid || duration != nil else {
                 throw child.failure(
                     "ended, but its exit status is lost", ECHILD,
-                    hint: "do not ignore SIGCHLD, and do not wait for children that you did not start")
+                    hint: "do not ignore SIGCHLD, and wait only for children that you started")
             }
             return Completion(
                 outcome: duration.map { .timedOut(after: $0) } ?? Self.outcome(status), output: output.kept,

@@ -17,7 +17,7 @@ enum ResealIntent {
         for pending in try journal.pending(kind: kind) where pending.payload == payload(of: scan) {
             guard pending.state == .interrupted else {
                 throw StorageError(
-                    .busy, "process \(pending.owner) is at it: \(pending.subject)", hint: "wait until it is done")
+                    .busy, "process \(pending.owner) is running: \(pending.subject)", hint: "wait until it is done")
             }
             return try journal.adopt(pending.id)
         }

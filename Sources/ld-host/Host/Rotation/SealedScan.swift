@@ -130,10 +130,10 @@ struct SealedScan: Sendable {
             guard let open = store(of: place, among: stores) else {
                 throw StorageError(
                     .invalidConfiguration,
-                    "\(ring.name) has sealed values in '\(namespace)' of the store '\(place.store)', which is no longer "
-                        + "configured as it was",
+                    "\(ring.name) has sealed values in '\(namespace)' of the store '\(place.store)', which is no "
+                        + "longer configured as before",
                     hint:
-                        "configure it again, under any name, so that what is in it can be looked at; if it was moved or "
+                        "configure it again, under any name, so that it can be searched; if it was moved or "
                         + "is gone, run: ld-host keys forget \(place.store)")
             }
             found[SealedPlace(store: "", identity: open.identity, namespace: namespace)] = (open, namespace)

@@ -42,16 +42,16 @@ extension StorageRouter {
                 try intent?.finish()
                 throw StorageError(
                     .busy,
-                    "store '\(to)' has other values than '\(from)' at \(run.report.conflicts.count) addresses, e.g. "
-                        + "'\(run.report.conflicts[0])'; nothing was copied",
+                    "store '\(to)' and '\(from)' have different values at \(run.report.conflicts.count) addresses, "
+                        + "e.g. '\(run.report.conflicts[0])'; nothing was copied",
                     hint: "see them with --plan; --overwrite replaces them")
             }
             if !planOnly, let key = try run.differentKey() {
                 try intent?.finish()
                 throw StorageError(
                     .busy,
-                    "store '\(to)' has other keys than '\(from)' at '\(key)', which are never overwritten: what they "
-                        + "seal would be lost; nothing was copied",
+                    "store '\(to)' and '\(from)' have different keys at '\(key)', which are never overwritten: what "
+                        + "they seal would be lost; nothing was copied",
                     hint: "copy in the other direction, or values one by one: get and set")
             }
             guard !planOnly else {
@@ -94,19 +94,19 @@ extension StorageRouter {
         guard !copy.source.keepsSameValues(as: copy.destination) else {
             throw StorageError(
                 .invalidConfiguration,
-                "'\(from)' and '\(to)' keep their values in the same place, by two paths; nothing was copied",
+                "'\(from)' and '\(to)' keep their values in the same location, by two paths; nothing was copied",
                 hint: "name two different stores")
         }
         for open in [copy.source, copy.destination] where open.store.abilities.enumeration == nil {
             throw StorageError(
-                .unsupported, "store '\(open.name)' cannot list what it holds",
+                .unsupported, "store '\(open.name)' cannot list its values",
                 hint: "copy value by value: get and set")
         }
         guard !copy.source.isKeychain || copy.destination.isKeychain else {
             throw StorageError(
                 .securityApplicationFailed,
-                "store '\(to)' would keep in plain what '\(from)' seals; nothing was copied",
-                hint: "give it a sealing: ld-host config set stores.NAME.sealing keyFile")
+                "store '\(to)' would keep values plain that '\(from)' seals; nothing was copied",
+                hint: "seal it: ld-host config set stores.NAME.sealing keyFile")
         }
         return copy
     }

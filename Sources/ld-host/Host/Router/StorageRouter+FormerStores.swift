@@ -35,7 +35,7 @@ extension RouterSnapshot {
             throw StorageError(
                 .invalidAddress, "no store is mapped to the domain '\(domain)'",
                 hint: near.map { "did you mean '\($0)'?" }
-                    ?? "known are \(settings.routes.keys.sorted().joined(separator: ", "))")
+                    ?? "expected one of \(settings.routes.keys.sorted().joined(separator: ", "))")
         }
     }
 }

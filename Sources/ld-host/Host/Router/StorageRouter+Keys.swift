@@ -48,7 +48,7 @@ extension StorageRouter {
                     let entry = try Self.key(id, in: state, scan.ring)
                     guard entry.use != .disabled else {
                         throw StorageError(
-                            .busy, "the key \(entry.id) is disabled, and does not seal",
+                            .busy, "the key \(entry.id) is disabled, so it cannot seal",
                             hint: "run first: ld-host keys enable \(entry.id)")
                     }
                     chosen = entry.id
@@ -95,7 +95,7 @@ extension StorageRouter {
                 var (count, example) = (0, "")
                 let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
                     throw StorageError(
-                        .busy, "whether the key \(entry.id) seals '\(address)' cannot be told: \(error.message)",
+                        .busy, "whether the key \(entry.id) seals '\(address)' is unknown: \(error.message)",
                         hint: error.hint)
                 }
                 try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
@@ -106,7 +106,8 @@ extension StorageRouter {
                 guard count == 0 else {
                     throw StorageError(
                         .busy,
-                        "the key \(entry.id) still seals \(count == 1 ? "a value" : "\(count) values"), e.g. '\(example)'",
+                        "the key \(entry.id) still seals \(count == 1 ? "a value" : "\(count) values"), e.g. "
+                            + "'\(example)'",
                         hint: "run: ld-host reseal")
                 }
                 state.entries.removeAll { $0.id == entry.id }
@@ -157,7 +158,7 @@ extension StorageRouter {
         let entry = try key(id, in: state, ring)
         guard entry.use != .active else {
             throw StorageError(
-                .busy, "the key \(entry.id) is the one that seals", hint: "run first: ld-host keys rotate")
+                .busy, "the key \(entry.id) is the active one", hint: "run first: ld-host keys rotate")
         }
         return entry
     }

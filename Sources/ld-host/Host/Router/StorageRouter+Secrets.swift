@@ -21,8 +21,8 @@ extension StorageRouter {
         guard !isTooLarge.load(ordering: .relaxed) else {
             throw StorageError(
                 .valueTooLarge,
-                "'\(key.descriptor.domain)/\(key.descriptor.name)' has more than \(limit) bytes, which is the most that "
-                    + "is read here",
+                "'\(key.descriptor.domain)/\(key.descriptor.name)' has more than \(limit) bytes, the most that "
+                    + "can be read here",
                 hint: "read it in pieces: ld-host get")
         }
         return found ? buffer : nil

@@ -22,7 +22,7 @@ struct CatalogIndex: Sendable {
             throw StorageError(
                 .missingDescription,
                 "catalog '\(catalog.name)' has keys without a description: \(list(undescribed.map(\.name)))",
-                hint: "say for each what it is; audits show it")
+                hint: "describe each of them; audits show it")
         }
         var unplaced = unplaced
         var duplicates: [String] = []
@@ -38,7 +38,7 @@ struct CatalogIndex: Sendable {
         guard duplicates.isEmpty else {
             throw StorageError(
                 .duplicateRegisteredKeys, "catalog '\(catalog.name)' registers again: \(list(duplicates))",
-                hint: "register each key in one catalog, once")
+                hint: "register each key only once, in one catalog")
         }
         for address in added.keys where owners[address] == nil { owners[address] = catalog.name }
         entries = added

@@ -7,8 +7,8 @@ extension CatalogManifest {
     init(file path: String) throws(StorageError) {
         guard let data = HostFile.contents(of: path, ownedByUser: false, limit: 16 << 20) else {
             throw StorageError(
-                .invalidConfiguration, "the catalog '\(path)' cannot be read, or is no regular file",
-                hint: "correct 'catalogs' in the configuration, or have the app write the manifest anew")
+                .invalidConfiguration, "the catalog '\(path)' cannot be read, or is not a regular file",
+                hint: "correct 'catalogs' in the configuration, or let the app write the manifest again")
         }
         try self.init(json: data, source: path)
     }

@@ -22,7 +22,7 @@ extension HostSettings {
         case .keychain(let service):
             guard let service = service ?? keychainService, !service.isEmpty else {
                 throw StorageError(
-                    .keychainError, "the keychain key names no service and there is no default one",
+                    .keychainError, "the keychain key has no service, and there is no default",
                     hint: "name the service, as in keychain:SERVICE/NAME, or set keychain.service in the configuration")
             }
             place = StorageNamespace(domain: domain.name, scope: service)
@@ -101,7 +101,7 @@ extension HostSettings {
     private func group(_ identifier: String?) throws(StorageError) -> String {
         guard let identifier = identifier ?? appGroup else {
             throw StorageError(
-                .invalidAppGroupIdentifier, "the key names no app group and there is no default one",
+                .invalidAppGroupIdentifier, "the key has no app group, and there is no default",
                 hint: "name the group in the key, or set appGroups.default in the configuration")
         }
         let usable = identifier.utf8.allSatisfy {
@@ -114,7 +114,7 @@ extension HostSettings {
         }
         guard usable, (1...200).contains(identifier.utf8.count), !identifier.hasPrefix(".") else {
             throw StorageError(
-                .invalidAppGroupIdentifier, "'\(identifier)' is no app group identifier",
+                .invalidAppGroupIdentifier, "'\(identifier)' is not an app group identifier",
                 hint: "use 1 to 200 letters, digits, '.', '-' and '_', not starting with '.'")
         }
         return identifier

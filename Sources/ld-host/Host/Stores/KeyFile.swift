@@ -21,12 +21,13 @@ struct KeyFile: Sendable {
             if errno == ENOENT { return nil }
             throw StorageError(
                 .permissionDenied, "the key file '\(path)' cannot be opened: \(String(cString: strerror(errno)))",
-                hint: "make it readable for you alone")
+                hint: "make it readable only for you")
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageError(.corrupt, "the key file '\(path)' is no regular file", hint: "restore it from a backup")
+            throw StorageError(
+                .corrupt, "the key file '\(path)' is not a regular file", hint: "restore it from a backup")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
             throw StorageError(
@@ -52,7 +53,7 @@ struct KeyFile: Sendable {
             }
         }
         guard filled == key.count else {
-            throw StorageError(.fileError, "the key file '\(path)' cannot be read whole", hint: "try again")
+            throw StorageError(.fileError, "the key file '\(path)' cannot be read completely", hint: "try again")
         }
         return key
     }

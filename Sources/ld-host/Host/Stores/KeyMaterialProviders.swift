@@ -29,24 +29,24 @@ final class KeyMaterialProviders: Sendable {
         guard let provider = providers.withLock({ $0[source] }) else {
             throw StorageError(
                 .securityApplicationFailed,
-                "no provider of key material is registered for the source '\(source.id)', which '\(name)' needs",
+                "no provider is registered for the key material source '\(source.id)', which '\(name)' needs",
                 hint: "call registerKeyMaterialProvider(_:for:) before the first use")
         }
         var material: Data
         do { material = try await provider.keyMaterial(for: name) } catch is CancellationError {
             throw StorageError(
-                .cancelled, "asking the provider of key material '\(source.id)' for '\(name)' was cancelled")
+                .cancelled, "the call of the key material provider '\(source.id)' for '\(name)' was cancelled")
         } catch {
             throw StorageError(
                 .securityApplicationFailed,
-                "the provider of key material '\(source.id)' failed for '\(name)': \(error)",
+                "the key material provider '\(source.id)' failed for '\(name)': \(error)",
                 hint: "nothing was read or written; try again when it is available")
         }
         defer { material.resetBytes(in: 0..<material.count) }
         guard material.count >= Self.smallest else {
             throw StorageError(
                 .securityApplicationFailed,
-                "the provider of key material '\(source.id)' gave \(material.count) bytes for '\(name)'; expected at "
+                "the key material provider '\(source.id)' supplied \(material.count) bytes for '\(name)'; expected at "
                     + "least \(Self.smallest)",
                 hint: "supply a whole key")
         }
@@ -66,8 +66,8 @@ final class KeyMaterialProviders: Sendable {
         guard let result = answer.wait(seconds: 60) else {
             task.cancel()
             throw StorageError(
-                .timedOut, "the provider of key material '\(source.id)' did not answer within 60 s",
-                hint: "see whether what it asks is reachable")
+                .timedOut, "the key material provider '\(source.id)' did not answer within 60 s",
+                hint: "check whether it can reach its source")
         }
         return try result.get()
     }
@@ -107,8 +107,9 @@ final class KeyMaterialProviders: Sendable {
         }
         guard filled <= largest else {
             throw StorageError(
-                .valueTooLarge, "descriptor \(descriptor) gives more than \(largest) bytes, which is no passphrase",
-                hint: "give the passphrase alone")
+                .valueTooLarge,
+                "descriptor \(descriptor) supplies more than \(largest) bytes, so it is not a passphrase",
+                hint: "supply only the passphrase")
         }
         return try buffer.prefix(filled)
     }

@@ -48,12 +48,12 @@ struct KeySource: Sendable {
             }
         case .terminal:
             let key = try typed("new passphrase of store '\(store)': ")
-            let again = try typed("the same again: ")
+            let again = try typed("repeat it: ")
             let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
             guard isSame else {
                 throw StorageError(
                     .securityApplicationFailed,
-                    "the passphrase of store '\(store)' was not typed alike twice; nothing was written",
+                    "the passphrase of store '\(store)' was typed differently the second time; nothing was written",
                     hint: "try again")
             }
             return key
@@ -103,7 +103,7 @@ struct KeySource: Sendable {
         guard let secret = try Terminal.line(prompt: prompt, isHidden: true) else {
             throw StorageError(
                 .securityApplicationFailed,
-                "store '\(store)' is sealed by a passphrase, and there is no terminal to ask for it at",
+                "store '\(store)' is sealed by a passphrase, and there is no terminal to prompt for it",
                 hint: "run it in a terminal, or set stores.\(store).sealing.from to fd:N")
         }
         return try passphrase(secret)
@@ -114,7 +114,7 @@ struct KeySource: Sendable {
         let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
         guard end > 0 else {
             throw StorageError(
-                .securityApplicationFailed, "store '\(store)' is sealed by \(source), and that is empty",
+                .securityApplicationFailed, "store '\(store)' is sealed by \(source), which is empty",
                 hint: "give a passphrase")
         }
         return try secret.prefix(end)

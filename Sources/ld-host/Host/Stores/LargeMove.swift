@@ -29,7 +29,8 @@ struct LargeMove: Sendable {
             ifHolds: { () throws(StorageError) in
                 guard isKept, try destination.store.exists(destination.handle) else { return }
                 throw StorageError(
-                    .busy, "a value came to the destination while another was copied there", hint: "try again")
+                    .busy, "another process stored a value at the destination while one was being copied there",
+                    hint: "try again")
             })
     }
 

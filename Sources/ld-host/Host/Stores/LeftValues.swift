@@ -55,9 +55,9 @@ package struct LeftValues: Sendable {
             return
                 "they are found when '\(store)' serves the domain again: ld-host config set domains.\(domain) \(store)"
         }
-        let copy = "bring them along: ld-host store copy \(store) \(serving) --domain \(domain)"
+        let copy = "copy them: ld-host store copy \(store) \(serving) --domain \(domain)"
         return isShared
-            ? "\(copy); not with --move, which takes those of other programs away from them too"
+            ? "\(copy); not with --move, which also removes other programs' values"
             : "\(copy) --move"
     }
 
@@ -137,7 +137,7 @@ extension StoreAccess {
     ) async throws(StorageError) -> [LeftValues] {
         var found: [LeftValues] = []
         for open in try await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) }) {
-            let left = try? await open.wait("looking for what is left in store '\(open.name)'") {
+            let left = try? await open.wait("searching store '\(open.name)'") {
                 () throws(StorageError) in try look(open)
             }
             found += left ?? []

@@ -38,7 +38,7 @@ final class MasterRings: Sendable {
         if kind != nil, name != current, try keychain.list.kind(of: service, account) != .ring {
             throw StorageError(
                 .cannotOpen,
-                "the key ring '\(service)/\(account)' is not on this keychain's list of rings, and opens nothing",
+                "the key ring '\(service)/\(account)' is not on this keychain's list of rings, so it opens nothing",
                 // The names are the header's, which an attacker may choose as shell commands.
                 hint: "only if you once set encryption.service and encryption.account to these names: "
                     + "ld-host keys adopt SERVICE/ACCOUNT")

@@ -22,7 +22,7 @@ extension RouterSnapshot {
         do throws(StorageError) {
             if !settings.sealsMemory, open.isGoneWithProcess {
                 try refusePlain(security, at: address)
-                return Protection(outcome: .layers(own), advisory: "values are in this process's memory alone")
+                return Protection(outcome: .layers(own), advisory: "values are only in this process's memory")
             }
             let advisory = try self.advisory(security, at: address, in: open)
             guard let policy = encryption(for: security, in: address.place.domain) else {
@@ -55,9 +55,9 @@ extension RouterSnapshot {
         let properties = open.store.properties
         guard domain == "keychain" ? open.isKeychain : domain == "encryptedFileSystem" else {
             throw refusal(
-                security, address, "no store here does that",
+                security, address, "no store here can do that",
                 domain == "keychain"
-                    ? "give the store a sealing, e.g. ld-host config set stores.NAME.sealing keyFile, or map the domain "
+                    ? "seal the store, e.g.  ld-host config set stores.NAME.sealing keyFile, or map the domain "
                         + "to another store"
                     : "give the key the domain keychain or encryptedFileSystem, or the policy encrypted")
         }
@@ -65,18 +65,18 @@ extension RouterSnapshot {
         if let control, !properties.enforcedAccessControls.contains(control) {
             guard settings.isAccessControlAdvisory else {
                 throw refusal(
-                    security, address, "no store here can ask for '\(control.rawValue)'",
-                    "leave the access control out, or accept that it is not enforced: "
+                    security, address, "no store here can enforce '\(control.rawValue)'",
+                    "remove the access control, or accept that it is not enforced: "
                         + "ld-host config set keychain.accessControl advisory")
             }
-            advisory.append("'\(control.rawValue)' is not asked for")
+            advisory.append("'\(control.rawValue)' is not enforced")
         }
         // A keychain that is sometimes locked protects values for `always` no less.
         let enforced = properties.enforcedAccessibilities.union([.always, .alwaysThisDeviceOnly])
         if !enforced.contains(accessibility) {
             guard settings.isAccessibilityAdvisory else {
                 throw refusal(
-                    security, address, "no store here can tell whether the device is unlocked",
+                    security, address, "no store here knows whether the device is unlocked",
                     "use the accessibility 'always', or accept that it is not enforced: "
                         + "ld-host config set keychain.accessibility advisory")
             }
@@ -125,7 +125,7 @@ extension RouterSnapshot {
             guard let count = UInt32(exactly: count), (1...EnvelopeDerivation.mostIterations).contains(count) else {
                 throw StorageError(
                     .securityApplicationFailed,
-                    "\(count) PBKDF2 iterations are asked for; expected 1 to \(EnvelopeDerivation.mostIterations)",
+                    "\(count) PBKDF2 iterations are configured; expected 1 to \(EnvelopeDerivation.mostIterations)",
                     hint: "600,000 is a good number")
             }
             return .pbkdf2(iterations: count, salt: salt)
@@ -138,7 +138,7 @@ extension RouterSnapshot {
         let verb = if case .keychain = security { "protected by" } else { "" }
         return StorageError(
             .securityApplicationFailed,
-            "'\(address)' is to be \(verb.isEmpty ? "" : verb + " ")\(security), and that cannot be done: \(why); "
+            "'\(address)' is to be \(verb.isEmpty ? "" : verb + " ")\(security), but cannot be: \(why); "
                 + "nothing was read or written",
             hint: hint)
     }

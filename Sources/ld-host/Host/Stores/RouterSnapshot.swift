@@ -47,7 +47,7 @@ final class RouterSnapshot: Sendable {
         guard let route = settings.routes[domain], let slot = slots[route.store.name] else {
             let known = settings.routes.keys.sorted().joined(separator: ", ")
             throw StorageError(
-                .invalidConfiguration, "no store is mapped to the domain '\(domain)'; mapped are \(known)",
+                .invalidConfiguration, "no store is mapped to the domain '\(domain)'; expected one of \(known)",
                 hint: "check the spelling, or run: ld-host config set domains.\(domain) COMPONENT")
         }
         return slot

@@ -35,7 +35,7 @@ extension SealedValue {
                     pass(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     // Before the end is written: a partial value must not replace the target.
                     guard count > 0 || copied == size ?? copied else {
-                        throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value were read again")
+                        throw StorageError(.corrupt, "only \(copied) of \(size ?? 0) bytes of a value could be read")
                     }
                     if count == 0 { try check() }
                     return count

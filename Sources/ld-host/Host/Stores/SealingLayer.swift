@@ -35,7 +35,7 @@ final class SealingLayer: Sendable {
                 .key(for: header.keyID, opening: envelope.context.address)
         case .supplied(let key): key
         case .external(let source, _, _):
-            throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+            throw StorageError(.securityApplicationFailed, "the key material of '\(source.id)' is missing")
         }
     }
 
@@ -70,7 +70,7 @@ extension Collection<SealingLayer> {
             }
         case .supplied(let key): return try dropFirst().whileSealing(in: place, keys + [key], body)
         case .external(let source, _, _):
-            throw StorageError(.securityApplicationFailed, "no key material of '\(source.id)' was asked for")
+            throw StorageError(.securityApplicationFailed, "the key material of '\(source.id)' is missing")
         }
     }
 

@@ -71,8 +71,8 @@ extension StoreAccess {
         let open = try await openStore(for: name)
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
-                .unsupported, "store '\(open.name)', which serves '\(name)', cannot list what it holds",
-                hint: "values can be read whose names are known: get")
+                .unsupported, "store '\(open.name)', which serves '\(name)', cannot list its values",
+                hint: "values with known names can be read: get")
         }
         return try await places(of: name).values.sorted { $0.description < $1.description }
     }

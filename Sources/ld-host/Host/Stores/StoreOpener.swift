@@ -41,8 +41,8 @@ struct StoreOpener: Sendable {
         if case .keychain = sealing.source, keychain == nil {
             throw StorageError(
                 .invalidConfiguration,
-                "it is to be sealed with a key from the keychain, which it serves itself: the key would lie in what it "
-                    + "locks",
+                "it cannot be sealed with a key from the keychain, because it serves the keychain itself: the key "
+                    + "would be in what it locks",
                 hint: "choose another sealing.source, or let another store serve the keychain")
         }
         let source = KeySource(
@@ -71,8 +71,8 @@ struct StoreOpener: Sendable {
             guard open.isKeychain else {
                 throw StorageError(
                     .securityApplicationFailed,
-                    "the store '\(open.name)' of the domain 'keychain' keeps plain values; no key is kept there",
-                    hint: "give it a sealing, or map the domain to another store: "
+                    "the store '\(open.name)' of the domain 'keychain' keeps plain values, so it cannot hold keys",
+                    hint: "seal it, or map the domain to another store: "
                         + "ld-host config set domains.keychain sealed-files")
             }
             let place = StorageNamespace(domain: "keychain", scope: service)

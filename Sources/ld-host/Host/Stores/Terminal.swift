@@ -50,7 +50,7 @@ package enum Terminal {
                     throw nothingTyped
                 }
                 guard count < line.count else {
-                    throw StorageError(.valueTooLarge, "what was typed is longer than \(longest) bytes")
+                    throw StorageError(.valueTooLarge, "the input is longer than \(longest) bytes")
                 }
                 line[count] = byte
                 count += 1

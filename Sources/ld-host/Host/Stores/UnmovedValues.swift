@@ -40,8 +40,8 @@ struct UnmovedValues: Sendable {
     private static let name = "encryptedFileSystem"
 
     var text: String {
-        "\(count) encrypted value\(count == 1 ? "" : "s") of '\(domain)' stand\(count == 1 ? "s" : "") in the folder "
-            + "itself, as earlier versions kept them; each is moved to the folder '\(Self.name)' there when it is next used"
+        "\(count) encrypted value\(count == 1 ? "" : "s") of '\(domain)' \(count == 1 ? "is" : "are") in the folder "
+            + "itself, as in earlier versions; each moves to the folder '\(Self.name)' there at its next use"
     }
 
     /// The command that moves them all.

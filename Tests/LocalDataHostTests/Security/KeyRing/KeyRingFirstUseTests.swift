@@ -128,7 +128,8 @@ import Testing
             { _ = try await router.rotateKeys() },
         ] as [@Sendable () async throws -> Void] {
             let error = try await StorageError.of(call)
-            #expect(error.code == .securityApplicationFailed && error.message.contains("is missing, and there was one"))
+            #expect(
+                error.code == .securityApplicationFailed && error.message.contains("is missing although it existed"))
             #expect(error.message.hasPrefix("the key ring 'LocalData/master'") && error.hint.contains("backup"))
         }
         let unreadable = try await StorageError.of { try await router.get(key) }

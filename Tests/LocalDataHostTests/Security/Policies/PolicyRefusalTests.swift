@@ -33,7 +33,7 @@ import Testing
         defer { home.remove() }
         try await expectRefused(
             textKey("token", domain, security: .keychain(accessibility: .always)), try home.router(),
-            "keychain (always)", "no store here does that", "encryptedFileSystem")
+            "keychain (always)", "no store here can do that", "encryptedFileSystem")
     }
 
     @Test("the keychain keeps no plain values, whichever way they are to get there")

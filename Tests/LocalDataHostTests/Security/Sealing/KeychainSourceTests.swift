@@ -63,7 +63,7 @@ import Testing
         ] as [@Sendable () async throws -> Void] {
             let error = try await StorageError.of(call)
             #expect([.invalidConfiguration, .securityApplicationFailed].contains(error.code))
-            #expect(error.message.contains("the key would lie in what it locks"), "\(error)")
+            #expect(error.message.contains("the key would be in what it locks"), "\(error)")
         }
         #expect(home.files("data").isEmpty)
     }

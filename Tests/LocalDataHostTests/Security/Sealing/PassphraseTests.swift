@@ -78,7 +78,7 @@ import Testing
         try await withRouter(home, Data(given.utf8)) { router in
             for _ in 0..<2 {
                 let error = try await StorageError.of { try await router.set("x", for: key) }
-                #expect(error.code == .securityApplicationFailed && error.message.contains("that is empty"))
+                #expect(error.code == .securityApplicationFailed && error.message.contains("which is empty"))
                 #expect(error.message.contains("'vault'"))
             }
         }

@@ -40,7 +40,7 @@ import Testing
         let router = try await router(home, TestMaterial(byte: 1, count: count))
         let error = try await StorageError.of { try await router.set("x", for: key) }
         #expect(error.code == .securityApplicationFailed)
-        #expect(error.message.contains("'hsm' gave \(count) bytes for 'vault'") && error.message.contains("16"))
+        #expect(error.message.contains("'hsm' supplied \(count) bytes for 'vault'") && error.message.contains("16"))
         #expect(home.files("data").isEmpty)
     }
 
