@@ -21,7 +21,7 @@ struct PluginsNewTests {
     }
 
     @Test(
-        "refuses a name that is no upper camel case, or taken, and writes nothing",
+        "refuses a name that is not upper camel case, or taken, and writes nothing",
         arguments: [
             ("my-store", "upper camel case", "plugins new MyStore"), ("myStore", "upper camel case", "MyStore"),
             ("", "upper camel case", "MyStore"), ("9Lives", "upper camel case", "MyStore"),

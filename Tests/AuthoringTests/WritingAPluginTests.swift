@@ -31,7 +31,7 @@ struct WritingAPluginTests {
         try session.run(in: workspace, places: ["{home}": workspace.home, "{here}": workspace.path])
     }
 
-    @Test("has no sample that is not, word for word, in what is compiled: the new packages and the store made of one")
+    @Test("shows only samples that stand word for word in compiled code: the new packages and a store made from one")
     func samplesAreCompiled() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "an encrypted value that stands in the folder itself, as it did before, is found and moved; nothing replaces it",
+        "an encrypted value in the folder itself, as before, is found and moved; nothing replaces it",
         arguments: ["get", "set", "ls", "plain set", "plain get", "rm"])
     func formerLayout(_ first: String) throws {
         let address = "encryptedFileSystem:\(scope)/profile"
@@ -76,7 +76,7 @@ import Testing
         #expect(try home.run("get", "encryptedFileSystem:\(scope)/text").status == 1)
     }
 
-    @Test("values that stand in the folder itself are reported by doctor and by a plan, which move none")
+    @Test("values in the folder itself are reported by doctor and by a plan, which move none")
     func reported() throws {
         let files = FileManager.default
         for name in ["profile", "other"] {

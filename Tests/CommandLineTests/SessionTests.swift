@@ -10,7 +10,7 @@ struct SessionTests {
         return names.filter { $0.hasSuffix(".txt") }.sorted()
     }()
 
-    @Test("every session goes as it is written", arguments: sessions)
+    @Test("every session runs as written", arguments: sessions)
     func session(_ name: String) throws {
         try play(String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8), name)
     }

@@ -86,7 +86,7 @@ struct FaultTests {
         #expect(try await router.get(Self.key()) == "7")
     }
 
-    @Test("a failing store fails as often as it was told, and only the calls that it was told")
+    @Test("a failing store fails as often as requested, and only the requested calls")
     func failingStoreEnds() async throws {
         let store = FailingStore(InMemoryStore())
         let router = try await StorageRouter.serving(store)
@@ -96,7 +96,7 @@ struct FaultTests {
         #expect(try await router.get(Self.key()) == "light")
     }
 
-    @Test("a failing store counts a reading of many values as one of a value, and many changes as one")
+    @Test("a failing store counts a bulk read and a bulk change as one call each")
     func failingMany() throws {
         let failing = FailingStore(InMemoryStore())
         let table = Plugin.export(
@@ -146,7 +146,7 @@ struct FaultTests {
         #expect(try await router.data(for: key) == Data("abcdefgh".utf8))
     }
 
-    @Test("a delaying store holds a call for at least the delay, and only the calls that it was told")
+    @Test("a delaying store delays calls for at least the given time, and only the requested calls")
     func delayingStore() async throws {
         let store = DelayingStore(InMemoryStore(), by: .milliseconds(30), calls: [.set], declaring: .network)
         #expect(store.properties.latency == .network)

@@ -34,7 +34,7 @@ struct PluginsTestTests {
         #expect(failed.map(\.id) == [broken.check], "\(failed)")
     }
 
-    @Test("takes a crash for the result of the check under way, and goes on with the next")
+    @Test("reports a crash as the result of the running check, and continues with the next")
     func crashIsAResult() throws {
         let results = try results(
             "CRASHES", "--only", "value.empty", "--only", "remove.absent", "--only", "set.replaces")
@@ -44,7 +44,7 @@ struct PluginsTestTests {
         #expect(results.allSatisfy { $0.reason?.contains("crashed the process with signal 6 (SIGABRT)") ?? false })
     }
 
-    @Test("takes a hang for the result of the check under way, and skips what there is no time for")
+    @Test("reports a hang as the result of the running check, and skips the rest")
     func hangIsAResult() throws {
         let results = try results("HANGS", "--timeout", "2", "--only", "remove.absent", "--only", "boundary.reports")
         #expect(results.map(\.outcome) == [.failed, .skipped])

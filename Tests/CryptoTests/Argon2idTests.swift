@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "parameters that libsodium does not take are refused, with what it takes",
+        "parameters that libsodium does not accept are refused, with those that it does",
         arguments: [
             (16, 0, 8192, 1, 32, "at least one iteration"), (16, 1 << 32, 8192, 1, 32, "takes 1 to 4294967295 passes"),
             (16, 1, 8191, 1, 32, "takes 8192 to"), (16, 1, 8193, 1, 32, "a multiple of 1024; found 8193"),

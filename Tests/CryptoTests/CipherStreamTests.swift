@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "pieces of any size come to what one call makes, both ways", arguments: BuiltProvider.allCases,
+        "pieces of any size give the result of one call, in both directions", arguments: BuiltProvider.allCases,
         [[1], [16], [64], [63, 1, 65], [0, 7, 128, 1000], [4096, 1], [65_536]])
     func pieces(_ provider: BuiltProvider, _ sizes: [Int]) throws {
         let crypto = try provider.open()

@@ -8,7 +8,7 @@ import Testing
             .run(deadline: .seconds(120))
     }
 
-    @Test("neither keys and what is made of them nor plaintext are found afterwards", arguments: BuiltProvider.allCases)
+    @Test("no keys, derived keys or plaintext are left in memory", arguments: BuiltProvider.allCases)
     func residue(_ provider: BuiltProvider) throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let headers = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")

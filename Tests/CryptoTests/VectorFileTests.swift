@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "a file of another form is refused, with its name and what is wrong",
+        "a file in another format is refused, with its name and what is wrong",
         arguments: [
             ("", "is empty"), (" \n", "is empty"), ("5", "is not a JSON object"), ("[]", "is not a JSON object"),
             ("{", "is not valid JSON"), ("{}", "lacks 'algorithm'"),
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "bytes that are no hexadecimal digits and numbers that are none are refused when they are needed",
+        "malformed hexadecimal digits and numbers are refused when they are needed",
         arguments: [
             ("\"ikm\": \"0g\"", "'ikm' as a string; expected pairs of hexadecimal digits"),
             ("\"ikm\": \"0\"", "'ikm' as a string; expected pairs of hexadecimal digits"),
@@ -111,7 +111,7 @@ import Testing
         #expect(report.skips.map(\.count) == [3])
     }
 
-    @Test("a vector that is of other sizes than its group is run, and has to be refused")
+    @Test("a vector whose sizes differ from its group's is run, and must be refused")
     func otherSizes() throws {
         let vector = """
             {"tcId": 9, "comment": "short", "result": "invalid", "key": "00", "iv": "00", "aad": "", "msg": "",

@@ -1,7 +1,7 @@
 import DurableFiles
 import Testing
 
-@Suite("Batches that expect files to be as they were") struct BatchExpectationTests {
+@Suite("Batches that expect unchanged files") struct BatchExpectationTests {
     private let fixture: BatchFixture
 
     init() throws {
@@ -16,7 +16,7 @@ import Testing
         return try FileExpectation(path, in: fixture.inside, file)
     }
 
-    @Test("a batch is applied if every file is as it was seen, and not if one of them was changed", arguments: [1, 2])
+    @Test("a batch is applied if every file is unchanged, and not if one has changed", arguments: [1, 2])
     func expectations(_ count: Int) throws {
         let changes = ["first", "third"].prefix(count).map { fixture.change($0, "new") }
         let meddlings: [(String, String?)?] = [
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("a change that a batch was put in place over is made again; one that came after the batch is not")
+    @Test("a change that a batch has overwritten is made again; one that came after the batch is not")
     func overtaken() throws {
         let path = RelativePath("first")
         let others = try BatchFolder(root: fixture.root)
@@ -72,7 +72,7 @@ import Testing
         #expect(try fixture.batches.remove(path, in: fixture.inside) && !fixture.inside.exists(path))
     }
 
-    @Test("sets of single files beside batches that replace what they saw: every set comes before one, or after it")
+    @Test("sets of single files beside batches: every set takes effect before a batch, or after it")
     func crowd() async throws {
         let rounds = 150
         let root = fixture.root

@@ -63,7 +63,7 @@ struct BatchRecoveryTests {
         #expect(try fixture.inside.text("second") == "new")
     }
 
-    @Test("passes over a place that is gone, and follows a root that was moved")
+    @Test("skips a missing location, and follows a root that was moved")
     func moved() throws {
         #expect(try fixture.interrupt() != nil)
         #expect(rmdir(obstacle) == 0)

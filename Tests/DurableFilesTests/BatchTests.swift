@@ -13,7 +13,7 @@ struct BatchTests {
     init() throws { fixture = try BatchFixture() }
 
     /// Few are synchronized one by one, many with their file system.
-    @Test("sets and removes files in all places, and leaves nothing else", arguments: [3, 100])
+    @Test("sets and removes files in all locations, and leaves nothing else", arguments: [3, 100])
     func applies(count: Int) throws {
         try fixture.inside.replace("replaced", "old")
         try fixture.inside.replace("removed", "old")
@@ -90,7 +90,7 @@ struct BatchTests {
         #expect(try fixture.debris(beside: []) == [])
     }
 
-    @Test("changes nothing if there is no room for what is staged, and says so")
+    @Test("changes nothing if there is no room for the staged files, and says so")
     func noRoom() throws {
         try fixture.inside.make()
         #expect(mkfifo(fixture.inside.path + "/.tmp", 0o600) == 0)

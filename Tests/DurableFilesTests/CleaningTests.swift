@@ -51,7 +51,7 @@ struct CleaningTests {
         #expect(try folder.entries("other") == ["file"])
     }
 
-    @Test("a large batch leaves no large folder behind, and who has it open writes on")
+    @Test("a large batch leaves no large folder behind, and a writer that has it open continues")
     func largeBatch() throws {
         let fixture = try BatchFixture(folder)
         let other = try DurableDirectory(root: fixture.inside.path)
@@ -67,7 +67,7 @@ struct CleaningTests {
         #expect(try fixture.inside.text("n1499") == "value")
     }
 
-    @Test("the first read of a process removes a large empty folder, and not one that somebody uses")
+    @Test("the first read of a process removes a large empty folder, but not one in use")
     func largeFolder() throws {
         let names = (0..<1500).map { temporary + "/\($0)" + String(repeating: "x", count: 200) }
         func fill() throws {

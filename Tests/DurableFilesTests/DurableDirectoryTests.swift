@@ -14,7 +14,7 @@ struct DurableDirectoryTests {
         directory = try DurableDirectory(root: folder.path + "/top", folders: ["place"])
     }
 
-    @Test("gives back what was written, and leaves no temporary file")
+    @Test("returns what was written, and leaves no temporary file")
     func roundTrip() throws {
         #expect(try directory.text("a") == nil)
         try directory.replace("a", "one")
@@ -52,7 +52,7 @@ struct DurableDirectoryTests {
         #expect(throws: SystemCallError(EINVAL, "open", path: "a/b")) { try DurableDirectory(root: "a/b") }
     }
 
-    @Test("names the file that stands where a folder should be", arguments: ["top", "top/place"])
+    @Test("names the file that is where a folder should be", arguments: ["top", "top/place"])
     func fileInTheWay(path: String) throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/top", withIntermediateDirectories: true)
         if path == "top" { #expect(rmdir(folder.path + "/top") == 0) }
@@ -64,7 +64,7 @@ struct DurableDirectoryTests {
         #expect(throws: SystemCallError.self) { try directory.text("a") }
     }
 
-    @Test("makes folders and files for the owner alone, and keeps the modes of folders that exist")
+    @Test("creates folders and files for the owner only, and keeps the modes of existing folders")
     func privateModes() throws {
         #expect(chmod(folder.path, 0o755) == 0)
         try directory.replace("a", "one")
@@ -127,7 +127,7 @@ struct DurableDirectoryTests {
         #expect(try folder.entries("top/place") == [".tmp"])
     }
 
-    @Test("finds a folder again that was deleted or renamed and made anew", arguments: [true, false])
+    @Test("finds a folder that was deleted or renamed and then recreated", arguments: [true, false])
     func replacedFolder(isRenamed: Bool) throws {
         try directory.replace("a", "old")
         let place = folder.path + "/top/place"

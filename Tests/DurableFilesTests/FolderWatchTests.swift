@@ -113,7 +113,7 @@ struct FolderWatchTests {
         #expect(listeners.allSatisfy { $0.told == [] })
     }
 
-    @Test("never tells after the end, whatever goes on meanwhile")
+    @Test("never reports after the end, whatever happens meanwhile")
     func race() throws {
         try directory.make()
         let directory = directory

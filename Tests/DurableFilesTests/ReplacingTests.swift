@@ -100,7 +100,7 @@ struct ReplacingTests {
     }
 
     @Test(
-        "refuses what is not a regular file, and leaves it as it is",
+        "refuses an irregular file, and leaves it as it is",
         arguments: [FileKind.directory, .symbolicLink, .pipe, .socket])
     func otherKinds(kind: FileKind) throws {
         try Data("target".utf8).write(to: URL(filePath: folder.path + "/target"))

@@ -25,7 +25,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "what is written is read",
+        "a written header can be read",
         arguments: [
             EnvelopeDerivation.hkdf(), .hkdf(salt: Data()), .hkdf(info: Data()),
             .hkdf(salt: Data([1]), info: Data([2])),
@@ -44,7 +44,7 @@ struct HeaderTests {
         }
     }
 
-    @Test("a header is known to be too short as long as it is, and how much is needed is said")
+    @Test("a header that is too short is refused with the number of bytes that it needs")
     func incomplete() throws {
         let header = try Self.header(attributes: ValueAttributes(owner: "owner")).encoded
         for count in 0..<header.count {
@@ -52,7 +52,7 @@ struct HeaderTests {
         }
     }
 
-    @Test("bytes that are no envelope are told from the first byte that differs")
+    @Test("bytes that are not an envelope are recognized at the first differing byte")
     func magic() throws {
         for (count, bytes) in [(1, [0x88]), (2, [0x89, 0x4D]), (4, [0x89, 0x4C, 0x44, 0x44])] as [(Int, [UInt8])] {
             #expect(try Self.fault(Data(bytes)) == .notAnEnvelope, "\(count) bytes")

@@ -29,7 +29,7 @@ struct OpenerTests {
         }
     }
 
-    @Test("a chunk is handed out as soon as it is known not to be the last")
+    @Test("a chunk is passed on as soon as another one follows")
     func progress() throws {
         let (envelope, key, sealed) = try Self.sealed(3000)
         let opener = EnvelopeOpener(envelope) { _ in key }
@@ -51,7 +51,7 @@ struct OpenerTests {
         #expect(opened == 3000)
     }
 
-    @Test("what has failed stays failed: no later chunk opens in the place of a wrong one")
+    @Test("a failure is final: no later chunk opens in place of a wrong one")
     func failedOnes() throws {
         let (envelope, key, sealed) = try Self.sealed(3000)
         let chunks = [sealed[64..<1104], sealed[1104..<2144], sealed[2144...]]
@@ -70,7 +70,7 @@ struct OpenerTests {
         #expect(throws: envelope.context.cannotOpen) { try opener.finish { _ in true } }
     }
 
-    @Test("what was stopped or has ended takes nothing more")
+    @Test("a stopped or ended opener accepts nothing more")
     func endedOnes() throws {
         let (envelope, key, sealed) = try Self.sealed(3000)
         let stopped = EnvelopeOpener(envelope) { _ in key }
@@ -85,7 +85,7 @@ struct OpenerTests {
         #expect(throws: envelope.context.cannotOpen) { try sealed.withUnsafeBytes { try ended.take($0) { _ in true } } }
     }
 
-    @Test("an error of the one who finds keys comes through as it is")
+    @Test("an error of the key finder passes through")
     func keyFinders() throws {
         let (envelope, _, sealed) = try Self.sealed(10)
         let missing = StorageError(.keychainError, "there is no such key")
@@ -120,7 +120,7 @@ struct OpenerTests {
         return try source.read(into: buffer)
     }
 
-    @Test("a source that fails goes on failing, so that its beginning is not taken for the whole")
+    @Test("a source that has failed fails for good, so that its beginning does not pass for the whole")
     func failedSources() throws {
         let (envelope, key) = (Envelope(.token, crypto: try Provider.openssl.crypto), try EnvelopeKey.ofRing())
         let style = EnvelopeStyle(.chaCha20Poly1305, chunkExponent: 10)

@@ -88,7 +88,7 @@ struct VectorTests {
                 == "\(document.vectors.count) to open, \(document.refused.count) to refuse, 0 not so\n")
     }
 
-    @Test("the second implementation says so of what is not as it should be")
+    @Test("the second implementation reports what is wrong")
     func notSo() throws {
         var document = try #require(Vectors.all)
         document.vectors = [try #require(document.vectors.first { $0.value == "00" })]

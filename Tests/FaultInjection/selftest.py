@@ -248,7 +248,7 @@ class FaultShim(unittest.TestCase):
         self.drive("family", count=None)
         self.assertEqual([entry[0] for entry in self.logged()], [1] * 5)
         _, lines = self.drive("family", count=None, at=1, mode="eio")
-        # The last child is the driver anew, which prints the error instead of failing.
+        # The last child is the driver again, which prints the error instead of failing.
         failed = [f"child {i} failed" for i in range(4)] + ["write -EIO", "child 4 ok"]
         self.assertEqual(lines, failed)
 

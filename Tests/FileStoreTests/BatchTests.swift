@@ -15,7 +15,7 @@ struct BatchTests {
         StorageChange(key: try fixture.key(name, in: place), value: value.map { Data($0) }, attributes: attributes)
     }
 
-    @Test("keep values with their attributes, in places with and without a folder of their own")
+    @Test("keep values with their attributes, in namespaces with and without their own folder")
     func places() throws {
         let own = StorageNamespace(domain: "own", directory: fixture.folder.path + "-own")
         defer { try? FileManager.default.removeItem(atPath: fixture.folder.path + "-own") }
@@ -48,7 +48,7 @@ struct BatchTests {
         #expect(try fixture.get("c") == nil)
     }
 
-    @Test("that a crash has interrupted are whole once the store is opened anew")
+    @Test("that a crash has interrupted are whole once the store is opened again")
     func interrupted() throws {
         let place = fixture.folder.path + "/fileSystem@documents"
         let journal = fixture.folder.path + "/.batch/journal"

@@ -51,7 +51,7 @@ struct EnumerationTests {
         #expect(page == (10..<60).map { Array("n10000\($0)".utf8) })
     }
 
-    @Test("stops when it is told to")
+    @Test("stops when asked to")
     func stops() throws {
         var count = 0
         try fixture.store.forEachName(in: fixture.place, prefix: "", after: nil, limit: nil) { _ in
@@ -69,7 +69,7 @@ struct EnumerationTests {
         #expect(try fixture.names().isEmpty)
     }
 
-    @Test("leaves out what is not a regular file")
+    @Test("leaves out irregular files")
     func otherKinds() throws {
         let place = fixture.folder.path + "/fileSystem@documents/"
         #expect(mkdir(place + "folder", 0o700) == 0)
@@ -78,13 +78,13 @@ struct EnumerationTests {
         #expect(try fixture.names() == expected { _ in true })
     }
 
-    @Test("of an unknown place has no names")
+    @Test("of an unknown namespace has no names")
     func unknownPlace() throws {
         #expect(try fixture.names(in: StorageNamespace(domain: "none")) == [])
     }
 
     @Test(
-        "of places knows every place that holds a value",
+        "of namespaces includes each one that holds a value",
         arguments: [
             StorageNamespace(domain: "userDefaults"), StorageNamespace(domain: ".."), StorageNamespace(domain: "."),
             StorageNamespace(domain: ".x."), StorageNamespace(domain: "d", scope: "/home/someone/\u{e9}"),
@@ -106,7 +106,7 @@ struct EnumerationTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).count == 2)
     }
 
-    @Test("of places leaves out foreign folders and files, and places with a folder of their own")
+    @Test("of namespaces leaves out foreign folders and files, and namespaces with their own folders")
     func foreignPlaces() throws {
         for name in ["@scope", "d@", "d@A", "d@%61", "a b", ".hidden", "x~"] {
             let path = "\(fixture.folder.path)/\(name)"

@@ -12,7 +12,7 @@ struct FileStoreTests {
     init() throws { fixture = try StoreFixture() }
 
     @Test(
-        "gives back values of all sizes exactly",
+        "returns values of all sizes exactly",
         arguments: [0, 1, 1023, 4096, 16_383, 16_384, 16_385, 1 << 20, 16 << 20])
     func sizes(size: Int) throws {
         let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
@@ -56,7 +56,7 @@ struct FileStoreTests {
         #expect(fixture.folder.exists("later") == false)
     }
 
-    @Test("refuses a root that is no absolute path", arguments: ["", "files", "./files", "~/files"])
+    @Test("refuses a root that is not an absolute path", arguments: ["", "files", "./files", "~/files"])
     func relativeRoot(root: String) {
         #expect(throws: StorageError.invalidOptions) { try StoreFixture.store(root: root) }
     }
@@ -79,7 +79,7 @@ struct FileStoreTests {
         #expect(names == true, "\(String(describing: error))")
     }
 
-    @Test("refuses an empty name, and a folder that is no absolute path")
+    @Test("refuses an empty name, and a folder that is not an absolute path")
     func badAddresses() {
         #expect(throws: StorageError.invalidAddress) { try fixture.key("") }
         for directory in ["", "relative", "/a\0b"] {
@@ -88,7 +88,7 @@ struct FileStoreTests {
         }
     }
 
-    @Test("puts a place with a folder of its own exactly there")
+    @Test("puts a namespace with its own folder exactly there")
     func ownFolder() throws {
         let path = fixture.folder.path + "/own é/sub"
         let place = StorageNamespace(domain: "fileSystem", scope: path, directory: path + "/")
@@ -119,7 +119,7 @@ struct FileStoreTests {
         #expect(try fixture.get("a") == nil)
     }
 
-    @Test("closes the folders of places that nobody uses any more")
+    @Test("closes the folders of namespaces that nobody uses any more")
     func closesFolders() throws {
         func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         let before = try open()

@@ -46,7 +46,7 @@ struct PageTests {
         #expect(try page(after: 48) == names(49))
     }
 
-    @Test("a folder that another has taken the place of is listed again")
+    @Test("a folder that was replaced by another is listed again")
     func replaced() throws {
         #expect(try page(after: 10) == names(11, 12, 13))
         try FileManager.default.moveItem(atPath: folder, toPath: folder + "-old")

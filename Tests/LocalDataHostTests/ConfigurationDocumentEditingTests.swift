@@ -80,7 +80,7 @@ struct ConfigurationDocumentEditingTests {
         #expect(try edited.setting(.null, at: ["a", "2", "b"]).text == "{ a: [1, /* two */ 2, { b: null }] }")
     }
 
-    @Test("a path through something that is no object is refused with its place")
+    @Test("a path through something other than an object is refused with its position")
     func refusedPaths() throws {
         let document = try document("{\n  a: 'x', b: [1],\n}")
         for (path, expected) in [

@@ -124,7 +124,7 @@ struct ConfigurationDocumentTests {
     }
 
     @Test(
-        "bytes that are no UTF-8 are refused with the line of the first of them",
+        "bytes that are not UTF-8 are refused with the line of the first of them",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0x80]])
     func invalidUTF8(bad: [UInt8]) {
         let error = #expect(throws: StorageError.self) {

@@ -76,7 +76,7 @@ struct ConfigurationLayeringTests {
         #expect(throws: StorageError.invalidConfiguration) { try before.setting(.null, at: []) }
     }
 
-    @Test("typed access returns nil for what is missing and names the origin of what is of another kind")
+    @Test("typed access returns nil for a missing value and names the origin of one of another type")
     func access() throws {
         let configuration = try layered()
         #expect(try configuration.double(at: ["plugins", "timeout"]) == 5)

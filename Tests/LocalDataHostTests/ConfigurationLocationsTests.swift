@@ -129,7 +129,7 @@ struct ConfigurationLocationsTests {
         }
     }
 
-    @Test("what is no regular file is refused at once", arguments: ["a directory", "a FIFO", "a device"])
+    @Test("an irregular file is refused at once", arguments: ["a directory", "a FIFO", "a device"])
     func notRegular(kind: String) throws {
         try withDirectory { directory in
             let path = kind == "a device" ? "/dev/zero" : directory + "/odd"
@@ -143,7 +143,7 @@ struct ConfigurationLocationsTests {
         }
     }
 
-    @Test("a file in place of a directory above it means there is no configuration")
+    @Test("a file where a folder should be means that there is no configuration")
     func notADirectory() throws {
         try withDirectory { directory in
             let configuration = try locations(directory, ["HOME": "/dev/null"]).load()

@@ -41,7 +41,7 @@ struct ConfigurationSchemaTests {
         #expect(try problems("") == [])
     }
 
-    @Test("every leaf of the shape is refused with a value of a wrong kind, at the place of the value")
+    @Test("every setting with a value of the wrong type is refused at the value's position")
     func wrongKinds() throws {
         let document = try ConfigurationDocument(text: Self.whole, source: "c.json")
         let configuration = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])

@@ -61,7 +61,7 @@ struct ConfigurationJSONValueTests {
 @Suite("ConfigurationPath")
 struct ConfigurationPathTests {
     @Test(
-        "a path prints as it parses",
+        "a parsed path prints as it was written",
         arguments: [
             ("a", ["a"]), ("a.b.0", ["a", "b", "0"]), (#"domains."x.custom""#, ["domains", "x.custom"]),
             (#""".a"#, ["", "a"]), (#"a."b=c""#, ["a", "b=c"]), (#"a."q\"\\""#, ["a", "q\"\\"]),

@@ -14,7 +14,7 @@ import Testing
         return try store.store.verify(handle)
     }
 
-    @Test("a database of an earlier version is read as it is, and gets them with what is stored from then on")
+    @Test("a database of an earlier version is read as it is, and gets them with its next values")
     func earlierDatabase() throws {
         let large = Data(seed: 1, count: 300_000)
         try store.set("small", Data("old".utf8))

@@ -122,7 +122,7 @@ struct ContentTests {
         for limit in [1, 511, 512, 513, 1024, 1025] { #expect(try store.names(limit: limit).count == limit) }
     }
 
-    @Test("a listing keeps nobody from writing, and the log from growing, while its caller is at work")
+    @Test("a listing neither blocks writers nor makes the log grow while its caller works")
     func slowListing() throws {
         let store = try BuiltStore(["synchronous": .string("normal")])
         for index in 0..<600 { try store.set("name \(index)", Data([1])) }
@@ -143,7 +143,7 @@ struct ContentTests {
         #expect(try #require(size as? Int) < 16 << 20)
     }
 
-    @Test("a check tells of what is wrong, with the name and without the value")
+    @Test("a check reports damage with the name and without the value")
     func damage() throws {
         let store = try BuiltStore()
         try store.set("short", Data("a secret value".utf8))

@@ -66,7 +66,7 @@ struct DatabaseFileTests {
         #expect(try store.get("name") == Data("after".utf8))
     }
 
-    @Test("a place that names a folder has a database of its own there")
+    @Test("a namespace with a folder has its own database there")
     func folders() throws {
         let store = try BuiltStore()
         let own = StorageNamespace(domain: "fileSystem", scope: "own", directory: "\(store.folder.path)/own")
@@ -93,7 +93,7 @@ struct DatabaseFileTests {
         #expect(try store.get("name") == Data("here".utf8))
     }
 
-    @Test("a path with what a URI or SQL would take for something else is a path")
+    @Test("a path with characters that a URI or SQL would interpret is a path")
     func strangePaths() throws {
         for name in [
             "a b", "100%", "%41", "what?immutable=0", "a#b", "quote'\"", "e\u{301}", "semi;colon", "new\nline",

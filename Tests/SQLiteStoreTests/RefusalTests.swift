@@ -53,7 +53,7 @@ struct RefusalTests {
         try expectRefusal(folder, .storeUnavailable, "belongs to another application (id 7)")
     }
 
-    @Test("what is no database")
+    @Test("files that are not databases")
     func noDatabase() throws {
         let folder = try TemporaryFolder()
         for content in [Data("not a database, but a text of some length\n".utf8), Data(seed: 1, count: 100_000)] {

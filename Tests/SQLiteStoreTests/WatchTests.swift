@@ -26,7 +26,7 @@ struct WatchTests {
         }
     }
 
-    @Test("this process's changes are told by name, and not once more as somebody's")
+    @Test("this process's changes are reported by name, and not again as another process's")
     func own() throws {
         let store = try BuiltStore()
         let told = Told()

@@ -15,7 +15,7 @@ struct DiagnosisTests {
         return String(decoding: end.output, as: UTF8.self)
     }
 
-    @Test("is named by doctor as long as it holds values, with a way that leaves other programs theirs")
+    @Test("is named by doctor as long as it holds values, with advice that keeps other programs' values")
     func namesWhatIsLeft() throws {
         let prepared = try shell(
             """

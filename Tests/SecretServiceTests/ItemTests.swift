@@ -67,7 +67,7 @@ struct ItemTests {
         #expect(try !store.remove(.secret("service", "user")))
     }
 
-    @Test("of other domains are nobody's logins, and of places of their own")
+    @Test("of other domains are not logins, and belong to their own namespaces")
     func domains() throws {
         let place = StorageNamespace(domain: "userDefaults", scope: "service")
         try store.set(StorageAddress(place, name: "user"), to: Data("preference".utf8))

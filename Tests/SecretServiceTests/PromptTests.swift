@@ -55,7 +55,7 @@ struct PromptTests {
         #expect(try store.get(Self.address) == Data("value".utf8))
     }
 
-    @Test("are an error of their own where there is no screen to ask on")
+    @Test("are a distinct error where there is no screen for the prompt")
     func noScreen() throws {
         let session = try lockedSession()
         let end = try session.store("get", "keychain", "service", "user")
@@ -91,7 +91,7 @@ struct PromptTests {
         #expect(SuspendingClock.now - start < .seconds(15))
     }
 
-    @Test("have their question taken back when the person's time is over")
+    @Test("are dismissed when the person's time is up")
     func takenBack() throws {
         let session = try Session(.fault("waiting"))
         let store = try session.open(SecretOptions(promptTimeout: 0.3))
@@ -103,7 +103,7 @@ struct PromptTests {
         #expect(asked.filter { $0.hasSuffix(prompt) } == ["Prompt \(prompt)", "Dismiss \(prompt)"], "\(asked)")
     }
 
-    @Test("are not asked about if the options give the person no time")
+    @Test("are not shown if the options give the person no time")
     func unasked() throws {
         let session = try Session(.fault("dismissing"))
         let store = try session.open(SecretOptions(promptTimeout: 0))

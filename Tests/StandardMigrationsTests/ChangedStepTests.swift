@@ -75,7 +75,7 @@ import Testing
         #expect(try await router.text(at: "rows/b") == "2")
     }
 
-    @Test("a manifest may come to a file, and go back to the configuration")
+    @Test("a manifest may move to a file, and back to the configuration")
     func moved() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -95,7 +95,7 @@ import Testing
         + #""map":{"from":"rows/a","to":"rows/b","fields":[{"drop":"/x"},{"set":"/y","value":{"b":1,"a":"1"}}]}}"#
 
     @Test(
-        "what a step is called, when it is run, and how it is written is not what it does",
+        "a step's id, order and notation do not belong to its fingerprint",
         arguments: [
             (#""first""#, #""another""#), (#""revision":2,"#, ""), (#""after":["second"],"#, ""),
             (#"{"b":1,"a":"1"}"#, "{ \"a\" : \"1\",\n \"b\" : 1 }"),

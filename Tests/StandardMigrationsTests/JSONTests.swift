@@ -9,7 +9,7 @@ import Testing
     private func written(_ text: String) throws -> String { String(decoding: try parse(text).text, as: UTF8.self) }
 
     @Test(
-        "what is read and written again is the same text",
+        "a text that is read and written again is the same",
         arguments: [
             #"{"z":1.10,"a":123456789012345678901234567890,"n":-0.0,"e":1E+400,"s":"ä\"\\\n\u0001/"}"#, "[]", "{}",
             "null",
@@ -68,7 +68,7 @@ import Testing
         #expect(pointer.tokens == tokens && pointer.description == text)
     }
 
-    @Test("what is no pointer is none", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
+    @Test("a malformed pointer is refused", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
     func noPointers(_ text: String) { #expect(JSONPointer(text) == nil) }
 
     @Test(

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("what is not JSON is refused by line and column, and so is what is no manifest, with the step")
+    @Test("malformed JSON is refused with line and column, and an invalid manifest with the step")
     func damaged() throws {
         let home = try ManifestHome()
         defer { home.remove() }

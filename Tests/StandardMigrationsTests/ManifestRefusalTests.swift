@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("what is no list, too long, or has an id twice is refused; an empty list is fine")
+    @Test("anything but a list, a long one, or one with a repeated id is refused; an empty list is fine")
     func lists() throws {
         #expect(try Manifest(text: "[]").steps.isEmpty)
         #expect(throws: StorageError.invalidOptions) { try Manifest(text: #"{"steps":[]}"#) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("steps of a manifest on real stores", .timeLimit(.minutes(3))) struct StepTests {
     @Test(
-        "a value comes to another key byte for byte, between any two stores, once",
+        "a value moves to another key byte for byte, between any two stores, once",
         arguments: ["rows", "userDefaults:suite"], ["rows", "fileSystem", "keychain:tests", "encryptedFileSystem"])
     func moves(_ source: String, _ destination: String) async throws {
         let home = try ManifestHome()
@@ -192,7 +192,7 @@ import Testing
         #expect(try await home.router(version: "2.0.0").run(manifest)["x"]?.outcome == .nothingToDo)
     }
 
-    @Test("what an app of today writes first is not taken for old data, and unknown versions are an error that says so")
+    @Test("a value that the current app writes first does not count as old, and an unknown version is an error")
     func versions() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -282,7 +282,7 @@ import Testing
         #expect(try await router.text(at: "rows/b") == "[1]")
     }
 
-    @Test("all keys of a prefix come to another place, and into the other format, and are put back by a rollback")
+    @Test("all keys of a prefix move to another namespace and format, and a rollback restores them")
     func prefixes() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

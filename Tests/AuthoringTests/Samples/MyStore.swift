@@ -3,7 +3,7 @@ import Glibc
 import LocalDataAPI
 import Synchronization
 
-/// Keeps values in memory, and all of them in one file, which is written anew at each change.
+/// Keeps values in memory, and all of them in one file, which is rewritten at each change.
 final class MyStore: EnumerableBackend, BatchBackend {
     static let component = ComponentInfo(
         id: "my-store", summary: "keeps values in one file",

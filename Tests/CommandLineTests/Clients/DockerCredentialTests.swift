@@ -73,7 +73,7 @@ struct DockerCredentialTests {
         }
     }
 
-    @Test("one entry that is not Docker's does not keep the others from being listed")
+    @Test("an entry that is not Docker's does not block the list of the others")
     func foreignEntry() throws {
         #expect(try store("a.example", "ann", "1").status == 0)
         try home.done("set", "keychain:docker/b.example", "--stdin", input: Array("hunter2".utf8))
@@ -118,7 +118,7 @@ struct DockerCredentialTests {
     }
 
     @Test(
-        "refuses what is no such JSON, stores nothing, and shows none of it",
+        "refuses other JSON, stores nothing, and shows none of it",
         arguments: [
             "", "hunter2", "\"hunter2\"", "[]", "{", #"{"ServerURL":"hunter2"#, #"{"ServerURL":"hunter2}"#,
             #"{"ServerURL":"s","Username":"u","Secret":"hunter2"} x"#, #"{"ServerURL":"s","Username":1}"#,
@@ -135,7 +135,7 @@ struct DockerCredentialTests {
         #expect(try docker("list").text == "{}\n")
     }
 
-    @Test("refuses bytes that are no text, and more than 1 MiB")
+    @Test("refuses bytes that are not text, and more than 1 MiB")
     func bytes() throws {
         let invalid = Array(#"{"ServerURL":"s","Username":"u","Secret":""#.utf8) + [0xFF] + Array("\"}".utf8)
         let ending = try home.run("credential", "docker", "store", input: invalid)

@@ -42,7 +42,7 @@ struct GitCredentialTests {
         #expect(try git("get", Self.place) == "")
     }
 
-    @Test("keeps bytes that are no text")
+    @Test("keeps bytes that are not text")
     func anyBytes() throws {
         let lines = Array("username=".utf8) + [0xFF, 0x25, 0xC3, 0x0A] + Array("password=".utf8) + [0x80, 0xFE, 0x0A]
         let request = Array(Self.place.utf8) + lines
@@ -57,7 +57,7 @@ struct GitCredentialTests {
         #expect(try git(operation, "no request\0") == "")
     }
 
-    @Test("gives the user who is asked for, and else the one stored last")
+    @Test("returns the requested user, or else the one stored last")
     func users() throws {
         for (user, password) in [("zoe", "z"), ("ann", "a"), ("bob", "b"), ("", "nobody")] {
             try git("store", Self.place + "username=\(user)\npassword=\(password)\n")
@@ -86,7 +86,7 @@ struct GitCredentialTests {
         #expect(try git("get", Self.place) == "")
     }
 
-    @Test("what was stored with a path is for that path, and for requests without one, as with git's own helpers")
+    @Test("a credential with a path serves that path and requests without one, as with git's own helpers")
     func paths() throws {
         try git("store", Self.place + "path=a/b.git\nusername=ann\npassword=path\n")
         #expect(try git("get", Self.place) == "username=ann\npassword=path\n")
@@ -137,7 +137,7 @@ struct GitCredentialTests {
         #expect(try home.run("exists", address).status == 0)
     }
 
-    @Test("a credential of another kind is kept, and given to who understands it")
+    @Test("a credential of another kind is kept, and returned to clients that understand it")
     func authType() throws {
         let capability = "capability[]=authtype\ncapability[]=state\n"
         let token = "authtype=Bearer\ncredential=dG9rZW4=\n"
@@ -194,7 +194,7 @@ struct GitCredentialTests {
         #expect(try home.run("ls").text == "")
     }
 
-    @Test("gives nothing that others made of more than one line")
+    @Test("returns no value of more than one line")
     func foreign() throws {
         for (name, value) in [("a%0Apassword=evil", "p"), ("b", "p\0q")] {
             try home.done("set", "keychain:git:https:%2F%2Fexample.com/\(name)", "--stdin", input: Array(value.utf8))

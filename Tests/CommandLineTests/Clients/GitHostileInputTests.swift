@@ -5,7 +5,7 @@ struct GitHostileInputTests {
     private static let place = "protocol=https\nhost=example.com\n"
 
     @Test(
-        "refuses what is no request, and shows none of it",
+        "refuses input that is not a request, and shows none of it",
         arguments: [
             (place + "hunter2\n", "line 3 of the request has no '='"),
             (place + "password=hunter2\0\n", "line 3 of the request has a NUL byte"),

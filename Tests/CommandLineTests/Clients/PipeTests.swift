@@ -108,7 +108,7 @@ struct PipeTests {
         #expect(try ask(#"{"id":1,"op":"list","domain":"keychain","scope":"other"}"#).header.names == [])
     }
 
-    @Test("any scope and name is one of its own", arguments: ["a/b", "a:b", "%2F", "50%", "é", "e\u{301}", "\n"])
+    @Test("every scope and name is distinct", arguments: ["a/b", "a:b", "%2F", "50%", "é", "e\u{301}", "\n"])
     func addresses(_ text: String) throws {
         let escaped = text.replacing("\n", with: "\\n")
         _ = try ask(Self.request(1, "set", escaped, scope: escaped), Array(text.utf8))
@@ -119,7 +119,7 @@ struct PipeTests {
     }
 
     @Test(
-        "a request that fails is told which and why, and the next is served",
+        "a failed request is answered with its id and the cause, and the next is served",
         arguments: [
             (request(1, "set", ""), "invalidAddress"), (request(1, "set", "a\\u0000"), "invalidAddress"),
             (request(1, "set", String(repeating: "x", count: 1025)), "invalidAddress"),
@@ -146,7 +146,7 @@ struct PipeTests {
     }
 
     @Test(
-        "an input that is no frames ends with an error, after what stood before it was answered",
+        "input that is not a frame ends with an error, after the requests before it were answered",
         arguments: [
             ([0], "ends in the middle of a frame"), ([0, 0, 0, 20], "ends in the middle of a frame"),
             ([0, 0, 0, 20, 0, 0, 0, 8, 1], "ends in the middle of a frame"),

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "a copy of a store, and a migration, bring what is right and leave what is corrupt", arguments: [true, false])
+        "a copy of a store, and a migration, bring sound values and leave corrupt ones", arguments: [true, false])
     func copied(_ fromFiles: Bool) throws {
         let home = try Home()
         let (from, to) = fromFiles ? ("file", "sqlite") : ("sqlite", "file")

@@ -48,7 +48,7 @@ import Testing
             "\(ending.text)\(ending.errors)")
     }
 
-    @Test("a database on a medium that can only be read is read, and a change says why it cannot be made")
+    @Test("a database on a read-only medium can be read, and a change says why it fails")
     func readOnly() throws {
         let home = try Home()
         let ending = try Self.run(

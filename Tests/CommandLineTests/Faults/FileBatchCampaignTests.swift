@@ -73,7 +73,7 @@ struct FileBatchCampaignTests {
     }
 
     /// What no kill can show; see ``CallOrderTests``.
-    @Test("what is staged is synced before the batch is committed, and its folders before it is over")
+    @Test("staged files are synced before the batch is committed, and their folders before it ends")
     func order() throws {
         for operation in FileBatchOperation.all {
             let bench = try FileBatchBench(operation)

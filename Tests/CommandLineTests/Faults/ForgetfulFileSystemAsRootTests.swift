@@ -8,7 +8,7 @@ import Testing
     "A file system that drops what was not synchronized",
     .enabled(if: Users.areAvailable && access("/dev/fuse", R_OK) == 0))
 struct ForgetfulFileSystemAsRootTests {
-    @Test("loses nothing of a batch that was acknowledged, and keeps nothing of it that is staged", arguments: [2, 40])
+    @Test("loses nothing of an acknowledged batch, and keeps none of its staged files", arguments: [2, 40])
     func batch(count: Int) throws {
         let home = try Home()
         try home.keepUserDefaultsInFiles()

@@ -27,7 +27,7 @@ struct JournalSteps {
             adding: variables.merging([variable: home.path]) { $1 })
     }
 
-    @Test("are written down one by one, and what fails leaves what was before", .enabled(if: home != nil))
+    @Test("are written one by one, and a failure leaves the old state", .enabled(if: home != nil))
     func steps() throws {
         let journal = try Self.journal(of: try #require(Self.home))
         let begun: Intent

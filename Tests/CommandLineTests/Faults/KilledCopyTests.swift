@@ -13,7 +13,7 @@ struct KilledCopyTests {
     }
 
     @Test(
-        "no value is lost or another one, and the next run completes the copy",
+        "no value is lost or changed, and the next run completes the copy",
         arguments: [("sealed-files", "secret-service"), ("secret-service", "sealed-files")])
     func campaign(from source: String, to destination: String) throws {
         let counted = try play(source, destination, "wc -c < $HOME/count")

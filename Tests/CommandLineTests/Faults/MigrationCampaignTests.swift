@@ -13,7 +13,7 @@ struct MigrationCampaignTests {
     private static let sample = 6
 
     @Test(
-        "a fault at any call loses nothing, and whoever comes next ends as one that was not disturbed",
+        "a fault at any call loses nothing, and the next run ends like an undisturbed one",
         arguments: MigrationCase.chosen)
     func campaign(_ description: MigrationCase) throws {
         let bench = try MigrationBench(description)

@@ -41,7 +41,7 @@ struct MigrationRaceTests {
         print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(SeededGenerator.seed)")
     }
 
-    @Test("one that waits for another that is killed goes on with what is left", arguments: ExerciseKind.allCases)
+    @Test("a run that waits for another that is killed resumes the rest", arguments: ExerciseKind.allCases)
     func killed(_ kind: ExerciseKind) throws {
         var generator = SeededGenerator(state: SeededGenerator.seed &+ 1)
         let cases = MigrationCase.all.filter { $0.kind == kind }.shuffled(using: &generator)

@@ -11,7 +11,7 @@ struct VolatileMigrationCampaignTests {
     /// A number of points of one case that take about 0.4 s.
     private static let sample = 4
 
-    @Test("an error at any call loses nothing, and the next run completes what it kept", arguments: cases)
+    @Test("an error at any call loses nothing, and the next run completes the migration", arguments: cases)
     func campaign(_ description: MigrationCase) throws {
         let bench = try MigrationBench(description)
         let calls = try bench.calls(of: "whole")

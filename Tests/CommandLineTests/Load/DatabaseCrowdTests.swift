@@ -92,7 +92,7 @@ struct DatabaseCrowdTests {
         }
     }
 
-    @Test("doctor tells of a damaged database, and of one that is none")
+    @Test("doctor reports a damaged database, and a file that is not one")
     func damaged() throws {
         let home = try home()
         for name in 1...20 { try home.done("set", "userDefaults/name\(name)", "value \(name)") }

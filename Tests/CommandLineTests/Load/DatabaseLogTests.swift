@@ -55,7 +55,7 @@ struct DatabaseLogTests {
         #expect(try Self.logSize(home) < Self.most)
     }
 
-    @Test("a log that killed processes have left is cut by the next one that writes, though that is killed, too")
+    @Test("a log that killed processes have left is truncated by the next writer, even if that is killed, too")
     func killed() throws {
         let home = try Home()
         let frames = PipeExchange.frame(
@@ -83,7 +83,7 @@ struct DatabaseLogTests {
         #expect(try home.run("get", "userDefaults:s/n").output.count >= 2000)
     }
 
-    @Test("one that reads all the while keeps the log from being cut, and no call from being made")
+    @Test("a permanent reader blocks the log's truncation, but no calls")
     func reader() throws {
         let home = try Home()
         let ending = try home.shell(

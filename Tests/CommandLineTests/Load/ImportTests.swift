@@ -20,7 +20,7 @@ struct ImportTests {
         try home.done("ls", "userDefaults").text.split(separator: "\n").count
     }
 
-    @Test("one that is interrupted says how many values are stored, and the same again completes it")
+    @Test("an interrupted import says how many values are stored, and a repetition completes it")
     func interrupted() throws {
         let (home, file) = try home()
         // The last in the document's order.
@@ -42,7 +42,7 @@ struct ImportTests {
     }
 
     @Test(
-        "what is wrong at the end of the document keeps the first value from being stored",
+        "a mistake at the end of the document keeps the first value from being stored",
         arguments: [
             #""k1": 1}"#, #""x": 1e400}"#, #""x": {"$base64": "*"}}"#, #""x": 1"#, #""x": 1}}"#, #""x": 1,}"#,
             #""": 1}"#,
@@ -77,7 +77,7 @@ struct ImportTests {
                 """)
     }
 
-    @Test("what is stored is what was checked: a document that is changed meanwhile is refused")
+    @Test("only checked values are stored: a document that changes meanwhile is refused")
     func changed() throws {
         let (home, file) = try home()
         let library = try PreloadedLibrary.build("changing", prefix: "changing", in: "CommandLineTests/Programs")

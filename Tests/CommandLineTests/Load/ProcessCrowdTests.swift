@@ -79,7 +79,7 @@ struct ProcessCrowdTests {
         #expect(try files(home).count == 1)
     }
 
-    @Test("writers that are killed at any time: what was acknowledged is there, the rest is whole or absent")
+    @Test("writers that are killed at any time: acknowledged values are there, others are whole or absent")
     func killedWriters() throws {
         let home = try Home()
         try home.keepUserDefaultsInFiles()

@@ -18,7 +18,7 @@ struct RingLockTests {
             })
     }
 
-    @Test("processes that write all the time keep no key that is retired, and keep out nobody who rotates and reseals")
+    @Test("processes that write all the time use no retired key, and never starve a rotation or a reseal")
     func writers() throws {
         let home = try Home()
         for name in ["a", "b"] { try frames(name).write(to: URL(filePath: "\(home.path)/frames.\(name)")) }
@@ -50,7 +50,7 @@ struct RingLockTests {
         #expect(ending.text == "1\n\(Self.requests)\n\(Self.requests)\n")
     }
 
-    @Test("a process that waits for a stopped one names it and gives up, and the stopped one ends its work later")
+    @Test("a process that waits for a stopped one names it and gives up; the stopped one finishes later")
     func stopped() throws {
         let home = try Home()
         let starting = try home.shell(

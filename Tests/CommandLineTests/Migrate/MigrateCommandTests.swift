@@ -91,7 +91,7 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "get brings older data; without the pack nobody is told that there is none", arguments: ["get", "get --json"])
+        "get brings older data; without the pack it never reports that there is none", arguments: ["get", "get --json"])
     func lazily(_ command: String) throws {
         let home = try home(
             """
@@ -164,7 +164,7 @@ struct MigrateCommandTests {
         #expect(pending > 5, "of \(calls.count) calls")
     }
 
-    @Test("a pack that is missing is refused by name, and its rows are told of")
+    @Test("a missing pack is refused by name, and its rows are reported")
     func missingPack() throws {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")

@@ -11,7 +11,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "nothing of a value and of any key, after set from a pipe and a file, and get to a pipe and a file",
+        "no part of a value or key, after set from a pipe and a file, and get to a pipe and a file",
         arguments: values)
     func value(_ address: String, _ size: Int) throws {
         let home = try Home()
@@ -28,7 +28,7 @@ struct MemoryTests {
         ] { try succeeds(MemoryScan(home, for: secrets), line) }
     }
 
-    @Test("nothing of values and keys after a rotation and a reseal")
+    @Test("no part of values or keys after a rotation and a reseal")
     func reseal() throws {
         let home = try Home()
         try making(
@@ -48,7 +48,7 @@ struct MemoryTests {
         try succeeds(MemoryScan(home, for: secrets), "$SCAN ld-host reseal --store sealed-files")
     }
 
-    @Test("nothing of a value that a store gets whole, sealed")
+    @Test("no part of a value that a store gets whole, sealed")
     func wholeValues() throws {
         let home = try Home()
         try making("head -c 300007 /dev/urandom > value && head -c 32 /dev/urandom > key && chmod 600 key", in: home)
@@ -62,7 +62,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "nothing of a large value that went through the pipe, both ways",
+        "no part of a large value that went through the pipe, both ways",
         arguments: ["keychain", "encryptedFileSystem"])
     func pipe(_ domain: String) throws {
         let home = try Home()
@@ -88,7 +88,7 @@ struct MemoryTests {
             """)
     }
 
-    @Test("nothing of a passphrase from a descriptor, right or wrong, nor of the value")
+    @Test("no part of a passphrase from a descriptor, right or wrong, nor of the value")
     func passphrase() throws {
         let home = try Home()
         try making(
@@ -106,7 +106,7 @@ struct MemoryTests {
         #expect(try scan.findings().isEmpty)
     }
 
-    @Test("nothing of a value and a passphrase that are typed at the terminal")
+    @Test("no part of a value or a passphrase that is typed at the terminal")
     func terminal() throws {
         let home = try Home()
         try making("for i in value pass; do head -c 24 /dev/urandom | base64 -w 0 > $i; done", in: home)

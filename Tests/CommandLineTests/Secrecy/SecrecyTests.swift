@@ -77,7 +77,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("names are told")
+    @Test("names are reported")
     func names() throws {
         let ending = try Home().run("--verbose", "set", "userDefaults/k", Self.value)
         #expect(ending.status == 0)

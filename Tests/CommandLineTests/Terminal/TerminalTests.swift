@@ -16,7 +16,7 @@ struct TerminalTests {
         return terminal
     }
 
-    @Test("a value is asked for, and what is typed is not shown if it is a secret", arguments: addresses)
+    @Test("prompts for a value, and hides the input if it is a secret", arguments: addresses)
     func prompt(_ address: String) throws {
         let home = try Home()
         let terminal = try asking(home, for: address)
@@ -40,7 +40,7 @@ struct TerminalTests {
         #expect(try home.done("get", address).text == "old")
     }
 
-    @Test("Ctrl-D at the prompt is no value", arguments: addresses)
+    @Test("Ctrl-D at the prompt stores no value", arguments: addresses)
     func endOfInput(_ address: String) throws {
         let home = try Home()
         let terminal = try asking(home, for: address)

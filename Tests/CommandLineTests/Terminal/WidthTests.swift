@@ -39,7 +39,7 @@ struct WidthTests {
     }
 
     @Test(
-        "on a terminal an audit is wrapped between words; elsewhere it is as it is made", arguments: [[], ["--keys"]])
+        "on a terminal an audit is wrapped between words; elsewhere it is not wrapped", arguments: [[], ["--keys"]])
     func audit(_ options: [String]) throws {
         try home.done("set", "userDefaults/theme", "dark")
         let terminal = try PseudoTerminal(home, ["audit"] + options)
@@ -56,7 +56,7 @@ struct WidthTests {
         #expect(words(terminal.text).starts(with: words(whole)))
     }
 
-    @Test("on a terminal a plan begins with what is to be done, in columns; elsewhere it is as it was")
+    @Test("on a terminal a plan begins with its actions in columns; elsewhere it does not")
     func plan() throws {
         let steps = """
             [{"id":"a","rename":{"from":"userDefaults/a","to":"userDefaults/b"}},

@@ -68,7 +68,7 @@ struct SharedFoldersAsRootTests {
         #expect(try users.run(victim, "get", "userDefaults/own").text.contains("precious"))
     }
 
-    @Test("a folder for temporary files that somebody else has made is used by no one")
+    @Test("nobody uses a folder for temporary files that someone else has created")
     func temporaryFiles() throws {
         let sticky = "\(users.folder)/sticky"
         try users.makeFolder(sticky, 0o1777, users.stranger)

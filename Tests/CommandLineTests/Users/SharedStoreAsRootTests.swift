@@ -47,7 +47,7 @@ struct SharedStoreAsRootTests {
         #expect(users.text("\(precious)/keep") == "precious", sourceLocation: location)
     }
 
-    @Test("a journal that leads through a link reaches nothing of another member's")
+    @Test("a journal cannot change another member's files through a link")
     func links() throws {
         try users.makeLink("\(root)/s", to: precious, attacker)
         try commit(ForgedJournal(places: [(true, "s")], changes: [(0, false, "keep")]))
@@ -76,7 +76,7 @@ struct SharedStoreAsRootTests {
     }
 
     @Test(
-        "a journal names nothing that no value has for a path", arguments: ["../second/private/keep", ".tmp/x", "a/b"])
+        "a journal cannot name paths other than values'", arguments: ["../second/private/keep", ".tmp/x", "a/b"])
     func strangeNames(path: String) throws {
         try commit(ForgedJournal(places: [(true, "userDefaults")], changes: [(0, false, path)]))
         try expectRefusal("it changes '\(path)', which is not the path of a value")

@@ -64,7 +64,7 @@ struct ReadableValuesTests {
                 "not a String in text: they are not UTF-8; they are recorded as 'application/octet-stream'"))
     }
 
-    @Test("a secret in a sealed store is read so too, and so is one that another program gives the pipe")
+    @Test("so is a secret in a sealed store, and one that another program sends through the pipe")
     func secret() async throws {
         try home.done("set", "keychain:app/token", "--stdin", "--text", input: Array("s3cret".utf8))
         #expect(try await home.app().get(AppKeys.token) == "s3cret")
@@ -105,7 +105,7 @@ struct ReadableValuesTests {
     }
 
     @Test(
-        "with a catalog what the key does not keep is refused with its type and what it takes, and not repeated",
+        "with a catalog, an unsuitable value is refused with the key's type and what it accepts, and is not shown",
         arguments: [
             ("size", "--text", "s3cret", "'Int'", "give a whole number"),
             ("small", "--text", "128", "'Int8'", "give a whole number"),

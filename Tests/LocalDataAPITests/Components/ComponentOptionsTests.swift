@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "what is no JSON object of plain values is refused",
+        "anything but a flat JSON object is refused",
         arguments: ["", "[]", "null", "3", "{", #"{"a":{}}"#, #"{"a":[1}"#])
     func damaged(_ text: String) {
         #expect(throws: StorageError.invalidOptions) { try ComponentOptions(json: Data(text.utf8)) }

@@ -33,7 +33,7 @@ import Testing
     static let scopes = ["", "plain", "/", "%", "//", "%2F", "%25", "/a/b%c", "a:b", "é/ü", "%/%/", ":"]
 
     @Test(
-        "what is printed is taken apart to the same address", arguments: scopes,
+        "a printed address is parsed to the same address", arguments: scopes,
         ["n", "/", "a/b", "%2F", ":", "é", "e\u{301}"])
     func roundTrip(_ scope: String, _ name: String) throws {
         let address = StorageAddress(StorageNamespace(domain: "own", scope: scope), name: name)

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a folder that is no folder is refused",
+        "an invalid folder is refused",
         arguments: ["fileSystem:relative", "encryptedFileSystem:x", "appGroupFileSystem:g:x"])
     func refuses(_ text: String) throws {
         let parts = try StorageAddress.parts(of: text)

@@ -33,7 +33,7 @@ import Testing
         #expect(throws: StorageError.unsupported) { try untyped(.custom).anyValue(from: bytes) }
     }
 
-    @Test("another type is refused with the key's name, and no value is told")
+    @Test("another type is refused with the key's name, without the value")
     func otherType() throws {
         let data = try Serializer<String>.json.encode("hunter2")
         for read in [
@@ -58,7 +58,7 @@ import Testing
         #expect(try AnyStorageKey.key(reversed).anyValue(from: Data("cba".utf8)) == "abc")
     }
 
-    @Test("seed defect 14: keys that name each other as sources are no endless chain")
+    @Test("seed defect 14: keys that name each other as sources do not recurse endlessly")
     func mutual() throws {
         #expect(AnyStorageKey.key(Mutual.first).migration?.sources.first?.descriptor.name == "second")
         #expect(

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 18: keys that do not fit are told by name")
+    @Test("seed defect 18: incompatible keys are reported by name")
     func compatibility() throws {
         let source = key("old", String.self)
         try MigrationUtils.validateCompatibility(from: .from(source), to: .from(key("new", String.self)))
@@ -50,7 +50,7 @@ import Testing
         #expect(error?.code == .validationFailed)
     }
 
-    @Test("seed defect 13: a fallback for another key is refused, and so is what is no version")
+    @Test("seed defect 13: a fallback for another key is refused, and so is a malformed version")
     func fallback() {
         let fallback = AnyStorageMigration(
             SimpleLegacyMigration(
@@ -89,7 +89,7 @@ import Testing
         #expect(found == ["MigrationUtils"])
     }
 
-    @Test("seed defect 17: this is Linux, and the role is as it is given")
+    @Test("seed defect 17: this is Linux, and the role is the given one")
     func device() throws {
         #expect(DeviceInfo.current.platform == .linux && DeviceInfo(role: .watch).role == .watch)
         let release = try String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 12: what is left out is 0, and build metadata does not count")
+    @Test("seed defect 12: a missing number is 0, and build metadata does not count")
     func equality() {
         #expect(SemanticVersion("2.0") == SemanticVersion("2.0.0"))
         #expect(SemanticVersion("2") == SemanticVersion("2.0.0+build.7"))
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "seed defect 12: what is no version is none",
+        "seed defect 12: a malformed version is refused",
         arguments: [
             "", "Unknown", " 1.0", "1.0 ", "1..0", ".1", "1.", "1.0.0.0", "01.0", "1.-1", "+1", "1.0-", "1.0-a..b",
             "1.0-01", "1.0+", "1.0+a..b", "1.0-ü", "１.0", "v1.0", "1.0\n", "1.0-a+b+c",

@@ -120,7 +120,7 @@ import Testing
         for count in (form == "XML" ? 0 : 7)..<end { _ = try refusal(data.prefix(count)) }
     }
 
-    @Test("a list in which one byte is another one is an error or another value", arguments: ["binary", "XML"])
+    @Test("a list with one changed byte is an error or a different value", arguments: ["binary", "XML"])
     func damaged(_ form: String) throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = form == "XML" ? .xml : .binary
@@ -170,7 +170,7 @@ import Testing
         #expect(try refusal(binary([short] + chain(513).dropFirst())).contains(tooDeep))
     }
 
-    @Test("a binary list that is inside of itself is refused")
+    @Test("a binary list that contains itself is refused")
     func circular() throws {
         let itself = "has a list or dictionary that contains itself"
         #expect(try refusal(binary([[0xA1] + number(0, 4)])).contains(itself))
@@ -180,7 +180,7 @@ import Testing
         #expect(try refusal(binary([[0xC1] + number(0, 4)])).contains(itself))
     }
 
-    @Test("a small binary list that would be a large value is refused, and one that names a text often is not")
+    @Test("a small binary list that expands to a large value is refused, but not one that repeats a text")
     func repeated() throws {
         for width in [2, 14] {
             #expect(
@@ -197,7 +197,7 @@ import Testing
         _ = try refusal(same)
     }
 
-    @Test("a binary list whose counts or places lead out of it is refused")
+    @Test("a binary list whose counts or offsets exceed it is refused")
     func outside() throws {
         let large: [UInt8] = [0x13, 0x80, 0, 0, 0, 0, 0, 0, 0]
         for mark: UInt8 in [0x4F, 0x5F, 0x6F, 0xAF, 0xCF, 0xDF] {

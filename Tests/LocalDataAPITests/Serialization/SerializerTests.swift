@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "text is its UTF-8, and bytes that are none are refused",
+        "text is its UTF-8, and other bytes are refused",
         arguments: ["", "dark", "\"quoted\"", "e\u{301} \u{0}"])
     func text(_ value: String) throws {
         let serializer = Serializer<String>.text
@@ -84,7 +84,7 @@ import Testing
         ("\"hunter2\"", "the top"),
     ]
 
-    @Test("bytes that are no such value are described by place and type, not shown", arguments: damaged)
+    @Test("bytes that do not decode are described by position and type, not shown", arguments: damaged)
     func decodingErrors(_ text: String, _ place: String) throws {
         let error = try #require(throws: StorageError.self) { try Serializer<Account>.json.decode(Data(text.utf8)) }
         #expect(error.code == .deserializationFailed)
@@ -94,7 +94,7 @@ import Testing
         #expect(!"\(error)".contains("hunter2"))
     }
 
-    @Test("a value without a form is described by place and type, not shown")
+    @Test("a value that does not encode is described by position and type, not shown")
     func encodingErrors() throws {
         var account = account
         account.limits = ["hunter2 is a key": .infinity]

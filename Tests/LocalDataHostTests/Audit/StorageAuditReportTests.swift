@@ -34,7 +34,7 @@ struct StorageAuditReportTests {
         #expect(addresses == ["userDefaults/a", "userDefaults/b"])
     }
 
-    @Test("tells of registered keys whether they are stored, and lists what is stored in no catalog")
+    @Test("reports which registered keys are stored, and lists stored values in no catalog")
     func registry() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -26,7 +26,7 @@ import Testing
         return values
     }
 
-    @Test("all changes take effect, the last one of a key wins, and what is known of a value is kept")
+    @Test("all changes take effect, the last one of a key wins, and attributes are kept")
     func effect() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("a decided batch is completed by whoever comes next, and leaves what others have changed since")
+    @Test("the next process completes a decided batch, and leaves what others have changed since")
     func completion() async throws {
         for isChanged in [false, true] {
             let home = try SealedHome()

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a report with a code of a later version and bytes that are no text arrives, made readable")
+    @Test("a report with a later version's code and bytes that are not text arrives readable")
     func unknownCode() throws {
         try withStore("FIXTURE_GET_ERROR=9999") { store, handle in
             let error = try #require(throws: StorageError.self) { try store.get(handle) }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("a status that means an absent value is no success of a write")
+    @Test("the status for an absent value is not a success of a write")
     func absentWrite() throws {
         try withStore("FIXTURE_STATUS=1") { (store, handle) throws in
             #expect(throws: StorageError.self) { try store.set(handle, to: Data([1]), attributes: nil) }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a listed name that is no UTF-8 is damage, not a name")
+    @Test("a listed name that is not UTF-8 is damage, not a name")
     func badNames() throws {
         try withStore("FIXTURE_BAD_NAMES") { store, _ in
             var names: [String] = []

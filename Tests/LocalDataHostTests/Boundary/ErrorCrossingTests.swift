@@ -87,7 +87,7 @@ import Testing
     private struct SourceBroke: Error {}
 
     @Test(
-        "an error of the host's own source comes back as itself, and the old value stands",
+        "an error of the host's own source passes through, and the old value stays",
         arguments: ["plain", "wraps"])
     func ownErrors(_ name: String) throws {
         let table = Plugin.export("Faulty", version: "1.0.0", .storage(FaultyStore.self))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "a source that claims an impossible number of bytes fails the write, and the old value stands",
+        "a source that claims an impossible number of bytes fails the write, and the old value stays",
         arguments: [-1, Int.max, 256 * 1024 + 1], ["faulty", "memory"])
     func lyingSource(_ count: Int, _ component: String) async throws {
         let router = try await router("userDefaults: \"\(component)\"")

@@ -56,7 +56,7 @@ extension FullStoreTests {
         return try store.apply(list)
     }
 
-    @Test("many changes arrive as they are, and many values with what is kept beside them")
+    @Test("bulk changes arrive unchanged, and bulk reads return the attributes")
     func bulk() throws {
         #expect(try read().values.isEmpty)
         #expect(
@@ -75,7 +75,7 @@ extension FullStoreTests {
         #expect(try read(upTo: 1).values == [b1])
     }
 
-    @Test("changes that expect what is not so are told by index, and nothing has changed")
+    @Test("changes whose expectation failed are reported by index, and nothing has changed")
     func bulkConflicts() throws {
         _ = try apply([Given(name: "a", text: "1"), Given(name: "b", text: "2")])
         let marks = try read().marks

@@ -117,7 +117,7 @@ import Testing
         #expect(other.isEmpty)
     }
 
-    @Test("places come back with domain and scope, and stop when their reader has enough")
+    @Test("namespaces come back with domain and scope, and stop when asked to")
     func places() throws {
         let places = [place, StorageNamespace(domain: "x"), StorageNamespace(domain: "x", scope: "y:z")]
         for place in places { try store.with("n", in: place) { try store.set($0, to: Data(), attributes: nil) } }
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test("a watch is told of what it asked for, and of nothing after its end")
+    @Test("a watch gets the requested reports, and none after its end")
     func watch() throws {
         let told = Told()
         let watch = try store.watch(place, prefix: "w") { told.add($0) }

@@ -4,7 +4,7 @@ import Testing
 @Suite("CredentialName")
 struct CredentialNameTests {
     @Test(
-        "writes text as it is, and escapes what is none",
+        "writes text unchanged, and escapes everything else",
         arguments: [
             ([], "%"), (Array("ann@example.com".utf8), "ann@example.com"), (Array("ü".utf8), "ü"),
             (Array("%".utf8), "%25"), (Array("a%41".utf8), "a%2541"), ([0], "%00"), ([0x0A, 0x7F], "%0A%7F"),
@@ -34,6 +34,6 @@ struct CredentialNameTests {
         #expect(names.count == 65_536)
     }
 
-    @Test("takes what others wrote as it stands", arguments: ["50%", "%zz", "%4", "%4g", "%e9", "100%off"])
+    @Test("reads other programs' text unchanged", arguments: ["50%", "%zz", "%4", "%4g", "%e9", "100%off"])
     func foreign(_ name: String) { #expect(CredentialName.decode(name) == Array(name.utf8)) }
 }

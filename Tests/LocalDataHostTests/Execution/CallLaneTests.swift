@@ -126,7 +126,7 @@ import Testing
         #expect(error.message.contains("abandoned") && error.hint.contains("timeout"))
     }
 
-    @Test("a caller that gives up is let go at once, and told so")
+    @Test("a caller that is cancelled returns at once, with that error")
     func cancellation() async throws {
         let router = try await sleepyRouter("milliseconds: 60000", "timeout: 90")
         try await router.set("x", for: textKey("k"))

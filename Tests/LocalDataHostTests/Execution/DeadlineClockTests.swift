@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite struct DeadlineClockTests {
-    @Test("deadlines pass in the order of their times, whichever was set first; one that was lifted does not")
+    @Test("deadlines pass in the order of their times, whichever was set first; a cancelled one does not")
     func order() async throws {
         let passed = Mutex<[Int]>([])
         let lifted = DeadlineClock.shared.set(.milliseconds(50)) { passed.withLock { $0.append(0) } }

@@ -54,7 +54,7 @@ import Testing
         #expect(threads.count <= IOExecutor.limit)
     }
 
-    @Test("a queue gives back what it took, in order, whatever the pattern", arguments: [1, 3, 100, 1000])
+    @Test("a queue returns its elements in order, whatever the pattern", arguments: [1, 3, 100, 1000])
     func queue(_ burst: Int) {
         var queue = WorkQueue<Int>()
         var (next, expected) = (0, 0)

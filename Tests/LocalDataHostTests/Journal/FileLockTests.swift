@@ -85,7 +85,7 @@ struct FileLockTests {
         #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 3)
     }
 
-    @Test("says of a file that holds something else that it is no number", arguments: [9, 100])
+    @Test("refuses a file that does not contain a number", arguments: [9, 100])
     func noNumber(size: Int) throws {
         try lock.exclusive { (_) throws(StorageError) in }
         try Data(repeating: 1, count: size).write(to: URL(filePath: lock.path))
@@ -185,7 +185,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("refuses what is no file, and names it")
+    @Test("refuses an irregular file, and names it")
     func noFile() throws {
         try Data().write(to: URL(filePath: "\(scratch.path)/file"))
         #expect(symlink("file", "\(scratch.path)/link") == 0)

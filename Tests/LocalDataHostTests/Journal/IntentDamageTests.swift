@@ -15,7 +15,7 @@ struct IntentDamageTests {
         journal = try scratch.journal()
     }
 
-    @Test("is reported beside what is whole, and stays as it is", arguments: [0, 4, 31, 40, 53])
+    @Test("is reported beside sound intents, and stays as it is", arguments: [0, 4, 31, 40, 53])
     func damaged(size: Int) throws {
         let id = try scratch.interrupted("copy", "damaged", Data([1, 2, 3]))
         let whole = try scratch.interrupted("copy", "whole")
@@ -31,7 +31,7 @@ struct IntentDamageTests {
         #expect(try scratch.bytes(of: id) == bytes)
     }
 
-    @Test("tells what a newer program wrote from what is damaged")
+    @Test("distinguishes a newer program's intents from damaged ones")
     func newer() throws {
         let id = try scratch.interrupted("copy")
         var bytes = try scratch.bytes(of: id)
@@ -54,7 +54,7 @@ struct IntentDamageTests {
         #expect(survey.unreadable.map(\.error.code) == [.corrupt])
     }
 
-    @Test("leaves alone what is not the journal's, and names what only looks like it")
+    @Test("ignores foreign files, and names those that only look like intents")
     func foreign() throws {
         try scratch.interrupted("copy")
         for name in ["README", "x.intent", ".intent", "0.INTENT"] { try scratch.write(Data([1]), to: name) }

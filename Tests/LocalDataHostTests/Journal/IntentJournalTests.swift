@@ -90,7 +90,7 @@ struct IntentJournalTests {
         }
     }
 
-    @Test("refuses to update what is finished, and finishes twice without harm")
+    @Test("refuses to update a finished intent, and finishes twice without harm")
     func finished() throws {
         let intent = try journal.begin(kind: "copy", subject: "s")
         try intent.finish()
@@ -99,7 +99,7 @@ struct IntentJournalTests {
         #expect(scratch.files() == [])
     }
 
-    @Test("refuses a payload that is too large; the old one stands")
+    @Test("refuses a payload that is too large; the old one stays")
     func tooLarge() throws {
         let intent = try journal.begin(kind: "copy", subject: "s", payload: Data([1]))
         let large = Data(count: IntentRecord.largestPayload + 1)

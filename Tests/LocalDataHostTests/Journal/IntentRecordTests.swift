@@ -8,13 +8,13 @@ import Testing
 struct IntentRecordTests {
     private let record = IntentRecord(
         id: IntentID(created: 0x0102_0304_0506_0708, random: 0x1112_1314_1516_1718), kind: "reseal",
-        subject: "seal the store 'kéys' anew", owner: 4711, payload: Data([0, 255, 10]))
+        subject: "seal the store 'kéys' once", owner: 4711, payload: Data([0, 255, 10]))
 
     private func read(_ bytes: Data) throws(StorageError) -> IntentRecord {
         try IntentRecord(bytes, expected: record.id, path: "/journal/x.intent")
     }
 
-    @Test("stands in the file byte by byte as its format says")
+    @Test("is encoded byte by byte as its format says")
     func format() throws {
         let bytes = try record.encoded()
         let head: [UInt8] = [
@@ -22,7 +22,7 @@ struct IntentRecordTests {
             1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
         ]
         #expect(Array(bytes.prefix(32)) == head)
-        let parts = Array("resealseal the store 'kéys' anew".utf8) + [0, 255, 10]
+        let parts = Array("resealseal the store 'kéys' once".utf8) + [0, 255, 10]
         #expect(Array(bytes.dropFirst(32).dropLast(8)) == parts)
         #expect(try read(bytes) == record)
         #expect(try read((Data([1, 2, 3]) + bytes).dropFirst(3)) == record, "a slice with indices of its own")
@@ -34,7 +34,7 @@ struct IntentRecordTests {
             as [(String, UInt64)])
     func sum(text: String, expected: UInt64) { #expect(IntentRecord.sum(Data(text.utf8)) == expected) }
 
-    @Test("is told as damaged when any part of it is missing or anything follows it")
+    @Test("is reported as damaged when any part of it is missing or anything follows it")
     func truncations() throws {
         let bytes = try record.encoded()
         for count in 0..<bytes.count {
@@ -43,7 +43,7 @@ struct IntentRecordTests {
         #expect(throws: StorageError.corrupt) { try read(bytes + [0]) }
     }
 
-    @Test("is told as damaged when any bit of it is changed, or as of another version")
+    @Test("is reported as damaged when any bit of it is changed, or as of another version")
     func flips() throws {
         let bytes = try record.encoded()
         for bit in 0..<bytes.count * 8 {
@@ -55,7 +55,7 @@ struct IntentRecordTests {
         }
     }
 
-    @Test("is told as damaged under the name of another intent")
+    @Test("is reported as damaged under the name of another intent")
     func otherName() throws {
         let bytes = try record.encoded()
         let error = try #require(throws: StorageError.self) {

@@ -24,7 +24,7 @@ struct JournalRecoveryTests {
         #expect(JournalScratch.mode(of: scratch.folder) == nil)
     }
 
-    @Test("goes on with interrupted work in the order of its making, and finishes it")
+    @Test("resumes interrupted work in the order of its creation, and finishes it")
     func order() throws {
         let ids = try (0..<5).map { try scratch.interrupted("copy", "\($0)", Data([UInt8($0)])) }
         let handled = Mutex<[Data]>([])
@@ -42,7 +42,7 @@ struct JournalRecoveryTests {
         #expect(try journal.recover(with: recovery).isEmpty)
     }
 
-    @Test("leaves what is on demand, unknown, in progress or damaged, and reports each")
+    @Test("leaves intents that are on demand, unknown, in progress or damaged, and reports each")
     func kinds() throws {
         let waiting = try scratch.interrupted("reseal")
         let unknown = try scratch.interrupted("of-a-newer-program")
@@ -60,7 +60,7 @@ struct JournalRecoveryTests {
         #expect(scratch.files() == [waiting, unknown, damaged, inProgress.id].map { "\($0).intent" })
     }
 
-    @Test("keeps the intent of a handler that fails, reports it, and goes on with the others")
+    @Test("keeps the intent of a handler that fails, reports it, and continues with the others")
     func failing() throws {
         let ids = try ["refused", "odd", "good"].map { try scratch.interrupted("copy", $0) }
         let recovery = JournalRecovery([

@@ -35,7 +35,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test("what is listed is what nm lists, for a large library of the system")
+    @Test("lists what nm lists, for a large library of the system")
     func agreesWithNm() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.shell("ls /usr/lib/*/libstdc++.so.6 | head -n 1").split(separator: "\n").first
@@ -54,7 +54,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test("a library without any exported symbol is read, and is no plugin")
+    @Test("a library without any exported symbol is read, and is not a plugin")
     func noSymbols() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.compile("static int a;", to: "empty.so", ["-shared", "-fPIC", "-nostdlib"])
@@ -86,7 +86,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test("a name that the end of the string table cuts off is no name", arguments: [0, 5, 18, 19, 20])
+    @Test("a name that the end of the string table cuts off does not count", arguments: [0, 5, 18, 19, 20])
     func cutName(length: Int) throws {
         try PluginScratch.with { scratch in
             var bytes = try PluginScratch.contents(scratch.compile(PluginScratch.source, to: "whole.so"))

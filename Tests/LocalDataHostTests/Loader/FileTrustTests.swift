@@ -117,7 +117,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("a sticky folder that others can write is fine above what is ours", arguments: [mode_t(0o1777), 0o1775])
+    @Test("a sticky folder that others can write to is fine above our own", arguments: [mode_t(0o1777), 0o1775])
     func stickyFolder(mode: mode_t) throws {
         try PluginScratch.with { scratch in
             let folder = try scratch.folder("shared")
@@ -187,7 +187,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("what is not there is refused with the reason")
+    @Test("a missing file is refused with the reason")
     func missing() throws {
         try PluginScratch.with { scratch in
             func message(_ path: String) throws -> String {
@@ -215,7 +215,7 @@ struct FileTrustTests {
         #expect(error.message.utf8.count < 600)
     }
 
-    @Test("a NUL byte does not make the check see another file than the one that is named")
+    @Test("a NUL byte does not make the check examine a file other than the named one")
     func nul() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.file("plugin.so")

@@ -12,7 +12,7 @@ import Testing
 
     private func contents(_ path: String) -> String? { try? String(contentsOf: URL(filePath: path), encoding: .utf8) }
 
-    @Test("what a constructor prints is no part of the report")
+    @Test("a constructor's output is not part of the report")
     func noise() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

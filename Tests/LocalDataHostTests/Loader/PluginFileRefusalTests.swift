@@ -49,7 +49,7 @@ import Testing
         _ = try PluginImage.load(path)
     }
 
-    @Test("what is no shared library is refused before it is opened as one")
+    @Test("anything but a shared library is refused before it is opened as one")
     func notALibrary() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -54,7 +54,7 @@ import Testing
         try expectGoodPluginWorks(fixture)
     }
 
-    @Test("a list of plugins goes on past those that crash and hang")
+    @Test("a list of plugins continues after those that crash and hang")
     func listGoesOn() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -68,7 +68,7 @@ import Testing
         #expect(output.contains("libAborts.so': it crashed the process") && output.contains("libHangs.so': loading it"))
     }
 
-    @Test("a good plugin is described as it describes itself")
+    @Test("a good plugin is listed with its own description")
     func describes() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

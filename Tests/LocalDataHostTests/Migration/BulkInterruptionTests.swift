@@ -100,7 +100,7 @@ import Testing
         #expect(count > 40, "stopped at \(count) changes")
     }
 
-    @Test("what does not read back as it was written removes nothing")
+    @Test("nothing is removed if a value does not read back as written")
     func unverified() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

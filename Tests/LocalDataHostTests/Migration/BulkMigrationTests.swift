@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "all values of a range come to another one, in every pair of stores, and can be put back",
+        "all values of a range move to another one, in every pair of stores, and can be rolled back",
         arguments: MigrationHome.domains, MigrationHome.domains)
     func pairs(_ from: StorageDomain, _ to: StorageDomain) async throws {
         let home = try MigrationHome()

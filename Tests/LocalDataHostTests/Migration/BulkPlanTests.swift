@@ -49,7 +49,7 @@ import Testing
         #expect(try await router.migrationPlan().entries.map(\.decision) == [.nothingToDo, .destinationKept])
     }
 
-    @Test("a range is undone by its id, and by who does not know it not at all")
+    @Test("a range is rolled back by its id, but only where the migration is known")
     func rollback() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

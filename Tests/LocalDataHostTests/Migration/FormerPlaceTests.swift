@@ -80,7 +80,7 @@ import Testing
         #expect(try await home.router().get(former) == "value")
     }
 
-    @Test("two places that have a key's value are in the plan as what it is, and keep nothing else from being moved")
+    @Test("a key with values in two locations is a conflict in the plan, and does not block other moves")
     func plannedConflict() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "a key that was set or removed at its new place does not get what was at the former one",
+        "a key that was set or removed at its new location does not get its old value",
         arguments: [true, false])
     func superseded(_ isCatalogued: Bool) async throws {
         for isSet in [true, false] {
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 21: a changed sub-directory, or a changed place of the master keys, loses nothing")
+    @Test("seed defect 21: a changed sub-directory, or a changed location of the master keys, loses nothing")
     func settings() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -164,12 +164,12 @@ import Testing
             await router.updateEncryptionConfiguration(
                 EncryptionConfiguration(masterKeyService: "other service", masterKeyAccount: "other account"))
             #expect(try await router.get(key) == "value", "\(domain)")
-            try await router.set("sealed anew", for: key)
-            #expect(try await router.get(key) == "sealed anew", "\(domain)")
+            try await router.set("re-encrypted", for: key)
+            #expect(try await router.get(key) == "re-encrypted", "\(domain)")
         }
     }
 
-    @Test("seed defect 21: what is in the way is said, and is never notFound")
+    @Test("seed defect 21: the obstacle is reported, and never as notFound")
     func obstacles() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -32,7 +32,7 @@ import Testing
         return names
     }
 
-    @Test("a damaged page is told of, stays until that is wanted, and then is kept aside", arguments: 0..<4)
+    @Test("a damaged page is reported, and is put aside only on request", arguments: 0..<4)
     func damaged(_ number: Int) async throws {
         let domain = MigrationHome.domains[number]
         let home = try MigrationHome()
@@ -85,7 +85,7 @@ import Testing
         #expect(MigrationPlanTests.everything(home) == before)
     }
 
-    @Test("a page whose key is disabled is not damaged, and stays; one that was changed is")
+    @Test("a page whose key is disabled is not damaged, and stays; a changed one is damaged")
     func sealed() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -109,7 +109,7 @@ import Testing
         #expect(try await home.router().checkLedgers().pages.map(\.state) == [.damaged])
     }
 
-    @Test("a sound page is compared with what is there")
+    @Test("a sound page is compared with the stored values")
     func compared() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

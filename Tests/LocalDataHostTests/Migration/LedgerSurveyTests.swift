@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("the state of each migration is told, of those that nobody knows too")
+    @Test("the status lists every migration, even unknown ones")
     func status() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -80,7 +80,7 @@ import Testing
         #expect(strange.map(\.needsAttention) == [true, false, true, true])
     }
 
-    @Test("a migration is undone or made final by its id, also by who does not know it")
+    @Test("a migration is rolled back or confirmed by its id, even where it is not registered")
     func byID() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -123,7 +123,7 @@ import Testing
         #expect(try await !router.exists(Self.new("2", .fileSystem())))
     }
 
-    @Test("what was interrupted is finished, also without the migration")
+    @Test("an interrupted migration is completed, even without its code")
     func resume() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations that go on with what others brought", .timeLimit(.minutes(3))) struct MigrationChainTests {
+@Suite("migrations that continue what others brought", .timeLimit(.minutes(3))) struct MigrationChainTests {
     private let old: StorageKey<String> = MigrationHome.key("old", .custom(name: "before"))
 
     private var between: StorageKey<String> {

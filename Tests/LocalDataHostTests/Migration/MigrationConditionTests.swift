@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 2: the condition that a migration declares is the one that is asked, with the context")
+    @Test("seed defect 2: the condition that a migration declares is evaluated, with the context")
     func condition() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

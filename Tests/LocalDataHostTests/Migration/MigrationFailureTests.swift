@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 14: what is written has to be read again by the destination, and an error is called what it is")
+    @Test("seed defect 14: the destination must be able to read what is written, and errors are precise")
     func unreadable() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 14: a migration that asks the router instead of its transaction is told so")
+    @Test("seed defect 14: a migration that uses the router instead of its transaction gets an error")
     func recursion() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -104,7 +104,7 @@ import Testing
         #expect(await MigrationError.of { try await router.get(key) }?.code == .migrationInProgress)
     }
 
-    @Test("seed defect 14: of two keys that name each other, the one that is asked for takes the other's value")
+    @Test("seed defect 14: of two keys that name each other, the requested one takes the other's value")
     func mutual() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 14: a migration reads what is stored, and starts no other one by that")
+    @Test("seed defect 14: a migration reads stored values, and starts no other migration")
     func reading() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -177,7 +177,7 @@ import Testing
         #expect(try await router.get(key) == "data")
     }
 
-    @Test("a damaged ledger, or one of a later program, is no fresh start")
+    @Test("a damaged ledger, or one of a later program, does not count as empty")
     func ledger() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -250,7 +250,7 @@ import Testing
         #expect(try await router.get(key) == "data")
     }
 
-    @Test("what changes while it is migrated is read anew")
+    @Test("a value that changes during its migration is read again")
     func disturbed() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -88,7 +88,7 @@ import Testing
         #expect(count > 20, "stopped at \(count) changes")
     }
 
-    @Test("seed defect 8: what does not read back as it was written removes nothing")
+    @Test("seed defect 8: nothing is removed if a value does not read back as written")
     func unverified() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -233,7 +233,7 @@ import Testing
         #expect(errors.contains { $0.description != $0.message })
     }
 
-    @Test("what an earlier run has left to be removed is planned, and not what was changed since")
+    @Test("the plan includes sources that an earlier run has left, unless they have changed since")
     func cleanup() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -267,7 +267,7 @@ import Testing
         #expect(try await !router.exists(Self.key("c")))
     }
 
-    @Test("a batch that was interrupted is told of and left; whoever uses the router then completes it")
+    @Test("an interrupted batch is reported and left; the next use of the router completes it")
     func interruptedBatch() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -40,7 +40,7 @@ import Testing
         #expect(try await router.get(key) == "secret old")
     }
 
-    @Test("what was changed since is not overwritten")
+    @Test("a value that has changed since is not overwritten")
     func changed() async throws {
         for changesSource in [false, true] {
             let home = try MigrationHome()
@@ -99,7 +99,7 @@ import Testing
         #expect(!isImageKept(home))
     }
 
-    @Test("what is kept is gone with the next run after its time")
+    @Test("kept values are removed by the next run after their time")
     func expired() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -141,7 +141,7 @@ import Testing
         try await router.retireKey(first, of: ring)
     }
 
-    @Test("what is kept outlives the key that it was sealed with")
+    @Test("kept values outlive the key that sealed them")
     func rotated() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -153,7 +153,7 @@ import Testing
         #expect(try await !other.exists(key))
     }
 
-    @Test("the ledger outlives the key that it was sealed with; a value that was sealed anew counts as changed")
+    @Test("the ledger outlives the key that sealed it; a re-encrypted value counts as changed")
     func resealed() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -167,7 +167,7 @@ import Testing
         #expect(!isImageKept(home))
     }
 
-    @Test("what is kept of a plain value is put back only as it was", arguments: [5, 2 << 20])
+    @Test("a kept plain value is restored only unchanged", arguments: [5, 2 << 20])
     func damaged(_ size: Int) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 5: a sweep tells what became of every key, in order, and goes on after a failure")
+    @Test("seed defect 5: a run reports the outcome of every key, in order, and continues after a failure")
     func sweep() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -110,7 +110,7 @@ import Testing
         #expect(rest.entries.map(\.outcome) == [.nothingToDo, .nothingToDo])
     }
 
-    @Test("the history of a context is that of all destinations, whoever migrated, also in the midst of a sweep")
+    @Test("a context's history covers all destinations and processes, even during a run")
     func wholeHistory() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -188,7 +188,7 @@ import Testing
         await #expect(throws: MigrationError.validationFailed) { try await router.registerMigration(elsewhere) }
     }
 
-    @Test("seed defect 16: the history is told to every process, key by key")
+    @Test("seed defect 16: every process can read the history, key by key")
     func history() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -150,7 +150,7 @@ import Testing
         #expect(try await router.names(in: before) == ["old.3"])
     }
 
-    @Test("what does not read back as it was written removes nothing")
+    @Test("nothing is removed if a value does not read back as written")
     func unverified() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("a few values come to a place that has many between them")
+    @Test("a few values move to a namespace with many values between them")
     func neighbours() async throws {
         try await database(3) { router, from, to in
             var batch = StorageBatch()

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "what is removed does not come back, however it is removed, and from wherever it would",
+        "a removed value does not come back, however it was removed and wherever older data is",
         arguments: MigrationHome.domains, Removal.allCases)
     func removed(_ domain: StorageDomain, _ removal: Removal) async throws {
         for named in [true, false] {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "a value that was set and then removed by who knows no migration leaves nothing behind",
+        "a value that was set and then removed without the migration leaves nothing behind",
         arguments: Setting.allCases)
     func set(_ setting: Setting) async throws {
         let home = try MigrationHome()
@@ -125,7 +125,7 @@ import Testing
         #expect(try await router.get(key) == "legacy")
     }
 
-    @Test("what was removed does not come back by a swap of the store either, of one key or of a range")
+    @Test("a removed value does not come back after a swap of the store either, of one key or of a range")
     func swapped() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

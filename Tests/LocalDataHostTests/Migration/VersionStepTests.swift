@@ -70,7 +70,7 @@ import Testing
         #expect(try await router.get(Self.key) == "data > 2.0 > 3.0")
     }
 
-    @Test("a step in place is taken once in a store that keeps no versions, too")
+    @Test("a step in place runs only once, even in a store that keeps no versions")
     func withoutAttributes() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -99,7 +99,7 @@ import Testing
             try await taken(from: "2.0.0-beta.3", under: "2.0.0", versions) == "data > 2.0.0-rc.1 > 2.0.0")
     }
 
-    @Test("an unknown version of the data, or a running one that is none, is an error that says how to set it")
+    @Test("an unknown version of the data, or a malformed running one, is an error that says how to set it")
     func unknown() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("a key that was in use before the catalog came is checked anew")
+    @Test("a key that was in use before the catalog was registered is checked again")
     func enforcedLater() async throws {
         defer { fixture.remove() }
         let key = textKey("free")

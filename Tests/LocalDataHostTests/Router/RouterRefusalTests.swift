@@ -92,7 +92,7 @@ import Testing
         try await router.remove(key)
     }
 
-    @Test("bytes that are no such value stay, and are not shown")
+    @Test("bytes that do not decode stay, and are not shown")
     func deserialization() async throws {
         defer { fixture.remove() }
         let router = try StorageRouter.inMemory(fixture)
@@ -118,7 +118,7 @@ import Testing
         #expect(try await router.get(key) == 1.5)
     }
 
-    @Test("a value larger than the store takes is refused, and the old one stands")
+    @Test("a value larger than the store accepts is refused, and the old one stays")
     func tooLarge() async throws {
         defer { fixture.remove() }
         _ = try await fixture.build("FIXTURE_LARGEST=10")

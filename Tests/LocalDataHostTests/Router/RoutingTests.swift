@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("which store a key comes to") struct RoutingTests {
+@Suite("which store serves a key") struct RoutingTests {
     let fixture: FixtureBuilder
 
     init() throws { fixture = try FixtureBuilder() }
@@ -26,7 +26,7 @@ import Testing
         #expect(try await router.explanation(of: "own").contains("libMemoryStore.so serves own"))
     }
 
-    @Test("a domain that is mapped to nothing is an error that lists what is mapped")
+    @Test("a domain without a store is an error that lists the domains with one")
     func unmapped() async throws {
         defer { fixture.remove() }
         let router = try StorageRouter.inMemory(fixture)
@@ -103,7 +103,7 @@ import Testing
         #expect(try await second.exists(key))
     }
 
-    @Test("a router that takes the place of one that is gone does not inherit what its keys had found")
+    @Test("a router at the address of a deallocated one does not inherit its keys' resolutions")
     func routersComeAndGo() async throws {
         defer { fixture.remove() }
         let key = textKey("k")

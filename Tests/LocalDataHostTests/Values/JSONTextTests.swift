@@ -16,7 +16,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "are no others, and nothing else",
+        "are exactly these, and nothing else",
         arguments: [
             "", "\"", "a", "1", "null", "[\"a\"]", "\"a", "a\"", "\"a\\n\"", "\"\\u0061\"", "\"a\"b\"", "\"\n\"",
             " \"a\"",

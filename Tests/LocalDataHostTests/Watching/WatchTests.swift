@@ -12,7 +12,7 @@ import Testing
         try home.router(domains: "own: \"\(store)\"")
     }
 
-    @Test("a key's values are told as they come and go, also those that others store", arguments: stores)
+    @Test("a key's values are reported as they change, even those that others store", arguments: stores)
     func values(_ store: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -33,7 +33,7 @@ import Testing
         #expect(try await !router.exists(key))
     }
 
-    @Test("sealed values are told open")
+    @Test("sealed values are reported opened")
     func sealed() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -44,7 +44,7 @@ import Testing
         #expect(try await iterator.next() == .some("secret"))
     }
 
-    @Test("names with a prefix are told, of values and not of the host's keys", arguments: stores)
+    @Test("names with a prefix are reported, of values but not of the host's keys", arguments: stores)
     func names(_ store: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -85,7 +85,7 @@ import Testing
         #expect(try await iterator.next() == .some(nil))
     }
 
-    @Test("a watch ends with its task, and the store goes on", arguments: stores)
+    @Test("a watch ends with its task, and the store stays usable", arguments: stores)
     func ends(_ store: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }

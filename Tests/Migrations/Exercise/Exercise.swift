@@ -62,7 +62,7 @@ package struct Exercise: Sendable {
         return report
     }
 
-    /// Goes on with what was interrupted, as one does who knows of nothing, and migrates once more.
+    /// Resumes the interrupted migration, as a process without its history does, and migrates again.
     ///
     /// - Parameter asksFirst: Whether the value is asked for before anything is looked at.
     package func resume(asksFirst: Bool) async throws -> ExerciseReport {

@@ -12,7 +12,7 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case appVersion = "app-version"
     /// A migration by hand writes and removes several values in both places.
     case handWritten = "hand-written"
-    /// A migration depends on another, and goes on with what that one brought.
+    /// A migration depends on another, and continues what that one brought.
     case chained
     /// One value is removed, and another keeps a part of it.
     case removing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A session bus of its own in $HOME, and on it what the arguments say. Prints "ready" when all of it is; ends, with all of
-# it, when its standard input ends.
+# Starts a session bus in $HOME, and on it the given services. Prints "ready" when all of them run; ends, with all of
+# them, when its standard input ends.
 #
 #   session.sh bus                     nothing but the bus
 #   session.sh keyring PASSWORD [WORD...]

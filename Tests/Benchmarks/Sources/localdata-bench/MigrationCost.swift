@@ -81,7 +81,7 @@ struct MigrationCost {
     private func sweeps() async throws {
         let path = "\(setting.tools)/grdb"
         for (what, grace) in [("", nil), (", grace 0", 0)] as [(String, Int?)] {
-            // Of a database that is made anew for each round, as the baseline's is.
+            // Of a database that is recreated for each round, as the baseline's is.
             func fresh(_ round: Int) throws -> StorageRouter {
                 try router("sweeps-\(grace.map { "\($0)-" } ?? "")\(round)", grace: grace)
             }

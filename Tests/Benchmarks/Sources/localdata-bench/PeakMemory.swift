@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The most memory that this process has had at once, as the system counts it (`VmHWM` of proc(5)).
 enum PeakMemory {
-    /// Begins to count anew, from what there is now.
+    /// Restarts counting at the current value.
     static func begin() -> Int {
         if let file = fopen("/proc/self/clear_refs", "we") {
             fputs("5", file)

@@ -250,7 +250,7 @@ import Testing
         ).run(deadline: .seconds(60))
     }
 
-    @Test("a plugin that ends the process in a call does not pass for one that gave an empty value")
+    @Test("a plugin that ends the process in a call does not pass for one that returned an empty value")
     func exits() throws {
         let ended = try run("read=exit", "get", "userDefaults/name")
         #expect(ended.outcome == .exited(code: 2) && ended.output.isEmpty)

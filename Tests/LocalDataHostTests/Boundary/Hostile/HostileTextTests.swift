@@ -60,7 +60,7 @@ import Testing
         #expect(try Array(JSONDecoder().decode([String: AnyCodable].self, from: Data(exported)).keys) == [name])
     }
 
-    @Test("a path of the configuration that is no path is shown as it was written")
+    @Test("an invalid path in the configuration is shown as written")
     func configurationPath() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

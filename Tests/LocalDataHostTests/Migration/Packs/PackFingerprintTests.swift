@@ -11,7 +11,7 @@ import Testing
             description: "a key for tests")
     }
 
-    /// A home whose pack is built anew for every run.
+    /// A home whose pack is rebuilt for every run.
     private struct Builds {
         let home: SealedHome
 
@@ -117,7 +117,9 @@ import Testing
         #expect(try MigrationDescription.list(untold).map(\.fingerprint) == [nil])
     }
 
-    @Test("one that is empty, long or on two lines is refused by its migration", arguments: ["", "a\\nb", "\\u0000"])
+    @Test(
+        "an empty or long fingerprint, or one of two lines, is refused with its migration",
+        arguments: ["", "a\\nb", "\\u0000"])
     func unusable(_ text: String) throws {
         for text in [text, String(repeating: "é", count: 129)] {
             let list = #"[{"id":"a","fingerprint":"\#(text)","destination":{"address":"own/a"}}]"#

@@ -57,7 +57,7 @@ import Testing
         #expect(try await router.get(Self.key("new")) == Data("old".utf8))
     }
 
-    @Test("a pack that is no library, or refused, is an error that names it, and so is an option that it does not have")
+    @Test("a pack that is not a library, or refused, is an error that names it, and so is an unknown option")
     func damaged() async throws {
         let home = try SealedHome()
         defer { home.remove() }

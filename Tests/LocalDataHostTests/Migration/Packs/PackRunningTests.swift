@@ -73,7 +73,7 @@ import Testing
             id: "other error", code: .storageFailed, message: "it was cancelled", underlying: .cancelled, hint: ""),
     ]
 
-    @Test("what a pack's migration throws arrives with code, message and what is behind it", arguments: thrown)
+    @Test("the error of a pack's migration arrives with code, message and underlying error", arguments: thrown)
     func errors(_ thrown: Thrown) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("FairLock", .timeLimit(.minutes(1))) struct FairLockTests {
-    @Test("many who share it one after the other do not keep out who wants it alone")
+    @Test("many shared uses in a row do not starve an exclusive one")
     func fairness() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -38,7 +38,7 @@ import Testing
         #expect(shared.value > 0)
     }
 
-    @Test("it excludes as another does, whoever removes its files")
+    @Test("it excludes like another lock, even if someone removes its files")
     func removed() throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("a ring that was there and is gone is not made again, and nothing is written")
+    @Test("a ring that has disappeared is not created again, and nothing is written")
     func vanished() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -141,7 +141,7 @@ import Testing
         #expect(try await home.router().get(key) == "y")
     }
 
-    @Test("a master ring that is gone from its keychain is not made again either")
+    @Test("a master ring that has disappeared from its keychain is not created again either")
     func vanishedMaster() async throws {
         let home = try SealedHome()
         defer { home.remove() }

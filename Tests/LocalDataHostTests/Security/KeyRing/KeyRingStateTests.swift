@@ -49,7 +49,7 @@ import Testing
         #expect(throws: StorageError.valueTooLarge) { try state.encoded() }
     }
 
-    @Test("one that was cut anywhere is damaged, and so is one with something behind it")
+    @Test("a ring that is cut anywhere is damaged, and so is one followed by more bytes")
     func truncated() throws {
         let bytes = try encode(state())
         for count in 0..<bytes.count {

@@ -80,7 +80,7 @@ import Testing
         EncryptionConfiguration(pbkdf2Iterations: 10_000_001), EncryptionConfiguration(pbkdf2Iterations: .min),
     ]
 
-    @Test("one that is not usable fails every call until it is set anew", arguments: mistakes.indices)
+    @Test("an invalid one fails every call until a valid one is set", arguments: mistakes.indices)
     func unusable(_ index: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "a ring's name that cannot be an address fails what is to be sealed, and nothing else", arguments: ["", "a\0b"])
+        "a ring's name that cannot be an address fails only the sealing of values", arguments: ["", "a\0b"])
     func unusableNames(_ name: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -36,7 +36,7 @@ import Testing
         #expect(try await router.keys().isEmpty && home.files("config").isEmpty)
     }
 
-    @Test("what it was sealed with opens it in any router; other material is called the wrong one")
+    @Test("the same material opens it in any router; other material is reported as wrong")
     func wrong() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -51,7 +51,7 @@ import Testing
         #expect(try await router(home, TestMaterial(byte: 1)).get(key) == "x")
     }
 
-    @Test("material that is missing, too short or fails is the source's fault, by name, and the old value stands")
+    @Test("material that is missing, too short or fails is an error that names the source, and the old value stays")
     func failures() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -75,7 +75,7 @@ import Testing
         #expect(try await router(home, TestMaterial(byte: 1)).get(key) == "x")
     }
 
-    @Test("a caller that gives up is told so, and nothing is written")
+    @Test("a cancelled caller gets that error, and nothing is written")
     func cancellation() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("sealing anew", .timeLimit(.minutes(3))) struct ResealTests {
+@Suite("resealing", .timeLimit(.minutes(3))) struct ResealTests {
     private static let salt = PolicyCases.salt
 
     /// Keys of every kind that the master ring seals.
@@ -101,7 +101,7 @@ import Testing
         #expect(home.files() == before)
     }
 
-    @Test("values of an earlier ring are taken along, those under material from outside and plain ones are left alone")
+    @Test("values of an earlier ring are included; those under material from outside and plain ones are not")
     func earlierRings() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -193,7 +193,7 @@ import Testing
         let allKeys: [AnyStorageKey]
     }
 
-    @Test("a store's own ring: values, other keys' rings and two layers are sealed anew, and open")
+    @Test("a store's own ring: values, other keys' rings and two layers are re-encrypted, and open")
     func storeRing() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -218,7 +218,7 @@ import Testing
         #expect(try await router.attributes(of: .key(keys[1]))?.owner == "tests")
     }
 
-    @Test("while all threads of the pool wait for the ring, a large value is sealed anew")
+    @Test("while all threads of the pool wait for the ring, a large value is re-encrypted")
     func crowded() async throws {
         let home = try SealedHome()
         defer { home.remove() }

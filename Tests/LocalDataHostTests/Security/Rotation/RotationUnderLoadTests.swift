@@ -46,7 +46,7 @@ import Testing
                             ledger.set("\(key.name) \(round)", key.name)
                         }
                         written.add()
-                        // The writer alone changes the key: it reads what it wrote, whoever seals it anew meanwhile.
+                        // Only the writer changes the key: it reads what it wrote, even after a re-encryption.
                         let found = try await router.exists(key) ? try await router.get(key) : nil
                         #expect(found == ledger.state[key.name] ?? nil, "round \(round)")
                         await Task.yield()
@@ -60,7 +60,7 @@ import Testing
                     try await keeper.rotateKeys(of: name)
                     #expect(try await keeper.reseal(name).failures.isEmpty)
                     for key in try await keeper.keys(of: name) where key.state != "active" {
-                        // Everything was sealed anew: a writer that still held the old key would have kept it.
+                        // Everything was re-encrypted: a writer that still held the old key would have kept it.
                         try await keeper.retireKey(key.id, of: name)
                         retired.add()
                     }
@@ -93,7 +93,7 @@ import Testing
                     let keeper = try home.router()
                     for _ in 0..<4 {
                         try await keeper.rotateKeys()
-                        // One at a time: who comes second is told that another is at it.
+                        // One at a time: the second caller learns that another is running.
                         do { #expect(try await keeper.reseal().failures.isEmpty) } catch StorageError.busy {}
                     }
                 }

@@ -72,7 +72,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: path(home))) == bytes)
     }
 
-    @Test("a file of the wrong size is no key, whether a ring is there or not", arguments: [0, 1, 15, 4097, 1 << 20])
+    @Test("a file of the wrong size is not a key, with or without a ring", arguments: [0, 1, 15, 4097, 1 << 20])
     func size(_ count: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -111,7 +111,7 @@ import Testing
 
     enum Odd: CaseIterable { case link, danglingLink, loop, folder, pipe, fileAsFolder }
 
-    @Test("what is no regular file is refused, and no key is made in its place", arguments: Odd.allCases)
+    @Test("an irregular file is refused, and no key is created in its place", arguments: Odd.allCases)
     func odd(_ odd: Odd) async throws {
         let home = try SealedHome()
         defer { home.remove() }

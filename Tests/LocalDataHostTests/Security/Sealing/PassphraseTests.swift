@@ -71,7 +71,7 @@ import Testing
         #expect(value == "x")
     }
 
-    @Test("nothing, or an empty line, is no passphrase", arguments: ["", "\n"])
+    @Test("empty input, or an empty line, is not a passphrase", arguments: ["", "\n"])
     func empty(_ given: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("a change of configuration that opens the store anew does not ask for the passphrase again")
+    @Test("a change of configuration that reopens the store does not ask for the passphrase again")
     func reconfigured() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "of a value whose end was changed or cut nothing is handed out, or only what is verified",
+        "if a value's end was changed or cut, nothing is passed on, or only what is verified",
         arguments: keys.indices)
     func changedEnd(_ index: Int) async throws {
         let home = try SealedHome()
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "a reader that stops early is not told of what comes later, unless it asked for all of it",
+        "a reader that stops early does not learn of later damage, unless it verifies the whole value",
         arguments: keys.indices)
     func stopping(_ index: Int) async throws {
         let home = try SealedHome()

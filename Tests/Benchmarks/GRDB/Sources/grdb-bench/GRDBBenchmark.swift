@@ -3,7 +3,7 @@ internal import GRDB
 internal import Glibc
 
 /// Moves all rows of a table to another one with GRDB's migrator: in one transaction, each value through Swift, since a
-/// migration that looks at values has to. Reads lines "fill COUNT SIZE", which makes the database anew, and "move
+/// migration that looks at values has to. Reads lines "fill COUNT SIZE", which recreates the database, and "move
 /// COUNT", and answers each with the nanoseconds of one value.
 @main
 struct GRDBBenchmark {
