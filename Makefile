@@ -45,6 +45,7 @@ demo:
 
 lint:
 	.ci/floors
+	.ci/words
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 docs: build guides

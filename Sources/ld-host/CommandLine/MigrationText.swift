@@ -110,7 +110,7 @@ enum MigrationText {
         switch state {
         case .notRun: "not run"
         case .cleanupPending: "data brought, sources not yet removed"
-        case .interrupted: "interrupted, and goes on with the next run"
+        case .interrupted: "interrupted; the next run resumes it"
         case .done: "done"
         case .unverified: "what it wrote did not read back; sources not removed"
         case .rolledBack: "rolled back"

@@ -4,7 +4,7 @@ import LocalDataAPI
 /// Legacy: the value as it is, under a key that is better protected.
 let tokenMigration = SimpleLegacyMigration(destinationKey: Keys.token, sourceKey: .key(Keys.plainToken))
 
-/// Conditional: the theme moves only if the user did not ask to begin anew.
+/// Conditional: the theme moves only if the user did not ask to start over.
 struct ThemeMigration: ConditionalMigration {
     let destinationKey = Keys.theme
     let id = "theme"

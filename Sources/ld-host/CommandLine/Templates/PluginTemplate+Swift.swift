@@ -60,7 +60,7 @@ extension PluginTemplate {
             let package = Package(
                 name: "\(name.text)",
                 products: [.library(name: "\(name.text)", type: .dynamic, targets: ["\(name.text)"])],
-                // This folder is on your machine. Before you publish the package, depend on LocalData's repository instead:
+                // This folder is on your machine. Before you publish the package, depend on LocalData's repository:
                 // .package(url: "https://example.com/LocalData.git", branch: "main")
                 dependencies: [.package(name: "LocalData", path: \(literal(checkout.path)))],
                 targets: [

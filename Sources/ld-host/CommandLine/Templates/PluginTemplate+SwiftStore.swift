@@ -7,7 +7,7 @@ extension PluginTemplate {
         import LocalDataAPI
         import Synchronization
 
-        /// Keeps values in memory, and all of them in one file, which is written anew at each change.
+        /// Keeps values in memory, and all of them in one file, which is rewritten at each change.
         final class \#(name.text): EnumerableBackend {
             static let component = ComponentInfo(
                 id: "\#(name.component)", summary: "keeps values in one file",

@@ -33,7 +33,7 @@ struct RouteHistory {
     /// Remembers the stores that serve a domain before a change and none after it. One that served nothing, such as a
     /// component that does not exist, is looked for in vain.
     func add(from before: HostSettings, to after: HostSettings) throws(StorageError) {
-        // What comes to lie there from now on is left behind anew.
+        // Values stored there from now on count as left behind again.
         let served = Set(before.routes.map { Left(store: $0.value.store.name, domain: $0.key) })
         if acknowledged.contains(where: served.contains) {
             try change(acknowledgedFile) { (left: inout Set<Left>) throws(StorageError) in left.subtract(served) }

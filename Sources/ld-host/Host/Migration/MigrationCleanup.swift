@@ -55,7 +55,7 @@ struct MigrationCleanup {
         return true
     }
 
-    /// Of migrations that go on with what others brought, the later one removes last: without its data, the earlier one
+    /// Of migrations that continue what others brought, the later one removes last: without its data, the earlier one
     /// would be taken for one that has not run, and would bring it again.
     ///
     /// - Throws: `busy` if a migration brought the value and what that one removes is still there.

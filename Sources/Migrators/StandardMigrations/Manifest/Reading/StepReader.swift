@@ -140,7 +140,7 @@ struct StepReader: Sendable {
         try check(from, to)
         guard !from.overlaps(to) else {
             throw place.error(
-                "the values of a prefix cannot be written anew in place", hint: "give 'to' another prefix")
+                "the values of a prefix cannot be rewritten in place", hint: "give 'to' another prefix")
         }
         return .range(from: from, to: to, reencoding)
     }

@@ -190,7 +190,7 @@ struct BulkRun: Sendable {
                     + "revision \(migration.revision); use a later version of the program")
         }
         var progress = known?.bulk ?? BulkProgress(migration)
-        // What was undone, or was another revision, begins anew.
+        // A migration that was rolled back, or had another revision, starts over.
         if known?.state == .rolledBack || known.map({ $0.revision < migration.revision }) == true {
             progress.after = nil
         }

@@ -59,7 +59,7 @@ struct LargeRun: Sendable {
         return await finishIfPossible(row, values, source, &page)
     }
 
-    /// Resumes a row that was interrupted after the value had come to its destination; see ``hasCome(_:)``.
+    /// Resumes an interrupted row.
     ///
     /// - Returns: Whether the source is removed.
     func resume(_ row: LedgerRow, _ page: inout LedgerPage) async throws -> Bool {
