@@ -26,7 +26,7 @@ enum BatchDocument {
                 throw StorageError(
                     .deserializationFailed,
                     "\(place): expected {\"set\": \"ADDRESS\", \"value\": ...} or {\"remove\": \"ADDRESS\"}; nothing was done",
-                    hint: "write bytes that are no JSON as {\"$text\": \"...\"} or {\"$base64\": \"...\"}")
+                    hint: "write bytes that are not JSON as {\"$text\": \"...\"} or {\"$base64\": \"...\"}")
             }
             changes.append(change)
         }

@@ -185,7 +185,7 @@ struct EntryReader {
         guard String(validating: text, as: UTF8.self) != nil else {
             throw StorageError(
                 .deserializationFailed, "\(file) is not UTF-8, as JSON is",
-                hint: "write bytes that are no text as {\"$base64\": \"...\"}")
+                hint: "write bytes that are not text as {\"$base64\": \"...\"}")
         }
         do {
             // In an array: the decoder reads past the end of a bare number.

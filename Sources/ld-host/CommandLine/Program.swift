@@ -22,7 +22,7 @@ struct Program {
             exit(ExitStatus.failure.code)
         }
         guard let words = words() else {
-            Output.complain("an argument is not UTF-8", hint: "give values that are no text with --stdin or --file")
+            Output.complain("an argument is not UTF-8", hint: "give values that are not text with --stdin or --file")
             ExitGuard.end(ExitStatus.usage.code)
         }
         ExitGuard.end(run(ProgramName.words(words)))

@@ -59,7 +59,7 @@ extension Command {
             }
         }
         table.print()
-        if rows.isEmpty { Output.remark("ld-host: there are no keys yet; the first value that is sealed makes one") }
+        if rows.isEmpty { Output.remark("ld-host: there are no keys yet; the first sealed value creates one") }
         return .done
     }
 

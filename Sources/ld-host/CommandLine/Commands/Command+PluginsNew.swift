@@ -65,7 +65,7 @@ extension Command {
         case "sync":
             throw StorageError(
                 .unsupported,
-                "a \(kind) plugin cannot be made yet: plugin ABI \(HostVersion.abi) has no table for it",
+                "a \(kind) plugin cannot be created yet: plugin ABI \(HostVersion.abi) has no table for it",
                 hint:
                     "use --kind storage, crypto or migration, or wait for a version of LocalData whose header has a table "
                     + "for \(kind)")

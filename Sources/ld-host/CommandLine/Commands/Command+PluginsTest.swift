@@ -81,7 +81,7 @@ extension Command {
         do {
             return try JSONDecoder().decode([String: ComponentOption.Value].self, from: Data(text.utf8))
         } catch {
-            throw UsageError("'--options' takes a JSON object of plain values: \(JSONFailure.text(error))")
+            throw UsageError("'--options' takes a flat JSON object: \(JSONFailure.text(error))")
         }
     }
 

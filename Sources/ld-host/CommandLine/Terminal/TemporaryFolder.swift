@@ -9,7 +9,7 @@ struct TemporaryFolder {
     init() throws(StorageError) {
         var template = Array("/tmp/localdata-demo.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw StorageError(.fileError, "no folder can be made in /tmp: \(String(cString: strerror(errno)))")
+            throw StorageError(.fileError, "no folder can be created in /tmp: \(String(cString: strerror(errno)))")
         }
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "/tmp" }
     }
