@@ -57,7 +57,7 @@ let backendTargets: [Target] = backends.map { plugin in
 }
 
 let exerciseDependencies: [Target.Dependency] = [
-    "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest",
+    "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest", "JSON",
 ]
 
 /// What fuzzing gives its inputs to. Only tests build it, or the fuzzer's program.
@@ -101,15 +101,16 @@ let package = Package(
             dependencies: ["CLinux", "CChecksum"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
+        .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
             dependencies: ["CLocalData"],
             path: "Sources/LocalDataAPI",
-            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles"],
+            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "JSON"],
             swiftSettings: settings),
         .target(
             name: "LocalDataHost",
-            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles"],
+            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles", "JSON"],
             path: "Sources/ld-host/Host",
             swiftSettings: settings),
         .target(
@@ -124,12 +125,12 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "HostClients",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["LocalDataHost", "LocalDataAPI", "JSON"],
             path: "Sources/ld-host/Clients",
             swiftSettings: settings),
         .executableTarget(
             name: "ld-host",
-            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
+            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "JSON"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings,
             plugins: ["EmbedTexts"]),
@@ -150,7 +151,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MigrationManifest",
-            dependencies: ["LocalDataAPI"],
+            dependencies: ["LocalDataAPI", "JSON"],
             path: "Sources/Migrators/StandardMigrations/Manifest",
             swiftSettings: settings),
         .target(
@@ -161,9 +162,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StandardMigrationsTests",
-            dependencies: ["MigrationManifest", "LocalDataHost", "LocalDataAPI"],
+            dependencies: ["MigrationManifest", "LocalDataHost", "LocalDataAPI", "JSON"],
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
         .testTarget(
             name: "FileStoreTests",

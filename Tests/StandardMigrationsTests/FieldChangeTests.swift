@@ -1,11 +1,12 @@
+import JSON
 import Testing
 
 @testable import MigrationManifest
 
 @Suite("changes of members") struct FieldChangeTests {
     private func changed(_ text: String, _ changes: String) throws -> String {
-        var value = try JSONParser.parse(Array(text.utf8))
-        guard case .array(let list) = try JSONParser.parse(Array(changes.utf8)) else { return "" }
+        var value = try JSON.parse(Array(text.utf8))
+        guard case .array(let list) = try JSON.parse(Array(changes.utf8)).content else { return "" }
         for change in list { try FieldChange(change, at: ManifestPlace(step: "step", number: 1)).apply(to: &value) }
         return String(decoding: value.text, as: UTF8.self)
     }

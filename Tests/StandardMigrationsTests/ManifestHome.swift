@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import JSON
 import LocalDataAPI
 import LocalDataHost
 import Testing
@@ -73,7 +74,7 @@ extension StorageRouter {
 extension Manifest {
     /// A manifest as a file has it, whose mistakes are reported without a file's lines.
     init(text: String) throws {
-        let json = try JSONParser.parse(Array(text.utf8))
+        let json = try JSON.parse(Array(text.utf8))
         do throws(ManifestFaults) { try self.init(json) } catch { throw error.error() }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import Testing
 
 @testable import MigrationManifest
@@ -20,7 +21,7 @@ import Testing
     @Test("the JSON of a property list is what the same value is as JSON")
     func decoded() throws {
         let json = try PropertyListReader.read(try encoded(Everything()))
-        #expect(try JSONDecoder().decode(Everything.self, from: json.text) == Everything())
+        #expect(try JSONDecoder().decode(Everything.self, from: Data(json.text)) == Everything())
         #expect(json.value(at: try #require(JSONPointer("/large"))) == .number("18446744073709551615"))
         #expect(json.value(at: try #require(JSONPointer("/float"))) == .number("0.1"))
         #expect(json.value(at: try #require(JSONPointer("/round"))) == .number("4"))
@@ -31,7 +32,7 @@ import Testing
         struct Value: Codable, Equatable {
             var a = 1.1, b = UInt64.max, c = [true, false], d = ["x": "y"], e = -3
         }
-        let json = try JSONParser.parse(try JSONEncoder().encode(Value()))
+        let json = try JSON.parse(try JSONEncoder().encode(Value()))
         let bytes = try PropertyListValue.bytes(of: json)
         #expect(try PropertyListDecoder().decode(Value.self, from: bytes) == Value())
         #expect(try PropertyListReader.read(bytes) == json)
@@ -46,7 +47,7 @@ import Testing
             ("1", "the value is a number"),
         ])
     func refused(_ text: String, _ reason: String) throws {
-        let json = try JSONParser.parse(Array(text.utf8))
+        let json = try JSON.parse(Array(text.utf8))
         let fault = try #require(throws: PlaceFault.self) { try PropertyListValue.bytes(of: json) }
         #expect(fault.text.hasPrefix(reason) && !fault.text.contains("secret"))
     }

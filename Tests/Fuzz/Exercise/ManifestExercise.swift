@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import LocalDataAPI
 
 @testable import MigrationManifest
@@ -7,12 +8,12 @@ import LocalDataAPI
 enum ManifestExercise {
     static func run(_ bytes: [UInt8]) throws {
         let json: JSON
-        do throws(JSONFault) { json = try JSONParser.parse(bytes) } catch {
+        do throws(JSONFault) { json = try JSON.parse(bytes) } catch {
             try require((0...bytes.count).contains(error.offset), "a fault lies outside of its text")
-            _ = error.place(in: bytes)
+            _ = JSONFault.place(of: error.offset, in: bytes)
             return
         }
-        let again = try JSONParser.parse(json.text)
+        let again = try JSON.parse(json.text)
         try require(again == json, "JSON that was written is read as another value")
         try checkScalars(json)
         if let written = try? PropertyListValue.bytes(of: json) {
@@ -33,10 +34,10 @@ enum ManifestExercise {
     }
 
     private static func checkScalars(_ json: JSON) throws {
-        switch json {
+        switch json.content {
         case .null, .bool: break
         case .number(let text):
-            try require(JSONParser.isNumber(text), "a number that was read is none")
+            try require(JSON.isNumber(text), "a number that was read is none")
             _ = (DecimalNumber(text), DecimalNumber.exactDouble(text))
         case .string(let text):
             if let pointer = JSONPointer(text) {

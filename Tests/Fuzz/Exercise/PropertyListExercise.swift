@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import LocalDataAPI
 
 @testable import MigrationManifest
@@ -17,7 +18,7 @@ enum PropertyListExercise {
         _ = PropertyListReader.isPropertyList(bytes)
         guard let json = try? PropertyListReader.read(bytes) else { return }
         if let decoded { try Likeness.require(json, decoded, "two readers of a property list disagree") }
-        let parsed = try JSONParser.parse(json.text)
+        let parsed = try JSON.parse(json.text)
         try require(parsed == json, "a property list's JSON is read as another value")
         guard let written = try? PropertyListValue.bytes(of: json) else { return }
         let again = try PropertyListReader.read(written)
@@ -49,7 +50,7 @@ enum Likeness {
     /// Whether two values are the same but for the digits of their numbers. The toolchain's encoder has one object for
     /// 0.0 and -0.0, if a list has both.
     static func isSame(_ left: JSON, _ right: JSON) -> Bool {
-        switch (left, right) {
+        switch (left.content, right.content) {
         case (.number(let left), .number(let right)): Double(left) == Double(right)
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
@@ -61,7 +62,7 @@ enum Likeness {
     }
 
     static func require(_ json: JSON, _ value: AnyCodable, _ promise: String) throws {
-        switch (json, value.content) {
+        switch (json.content, value.content) {
         case (.array(let left), .array(let right)):
             try FuzzExercise.require(left.count == right.count, promise)
             for (left, right) in zip(left, right) { try require(left, right, promise) }

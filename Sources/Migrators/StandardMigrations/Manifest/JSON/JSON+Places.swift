@@ -1,9 +1,29 @@
+internal import JSON
+
 extension JSON {
+    /// Where the value at a place begins in the text that it was read from, or the name of the member; of a place that
+    /// is not there, the nearest value around it.
+    func offset(of pointer: JSONPointer, isName: Bool) -> Int {
+        guard let first = pointer.tokens.first else { return range.lowerBound }
+        let rest = JSONPointer(tokens: Array(pointer.tokens.dropFirst()))
+        switch content {
+        case .object(let object):
+            guard let index = object.index(of: first) else { return range.lowerBound }
+            let member = object.members[index]
+            return isName && rest.tokens.isEmpty
+                ? member.nameRange.lowerBound : member.value.offset(of: rest, isName: isName)
+        case .array(let elements):
+            guard let index = JSONPointer.index(first, count: elements.count) else { return range.lowerBound }
+            return elements[index].offset(of: rest, isName: isName)
+        default: return range.lowerBound
+        }
+    }
+
     /// The value at a place, `nil` if there is none.
     func value(at pointer: JSONPointer) -> JSON? {
         var value = self
         for token in pointer.tokens {
-            switch value {
+            switch value.content {
             case .object(let object):
                 guard let member = object[token] else { return nil }
                 value = member
@@ -20,14 +40,14 @@ extension JSON {
     mutating func remove(at pointer: JSONPointer) {
         guard let last = pointer.tokens.last else { return self = .null }
         change(pointer.tokens.dropLast()[...]) { parent in
-            switch parent {
+            switch parent.content {
             case .object(var object):
                 object[last] = nil
-                parent = .object(object)
+                parent.content = .object(object)
             case .array(var elements):
                 guard let index = JSONPointer.index(last, count: elements.count) else { return }
                 elements.remove(at: index)
-                parent = .array(elements)
+                parent.content = .array(elements)
             default: return
             }
         }
@@ -43,16 +63,16 @@ extension JSON {
 
     private mutating func change(_ path: ArraySlice<String>, _ body: (inout JSON) -> Void) {
         guard let first = path.first else { return body(&self) }
-        switch self {
+        switch content {
         case .object(var object):
             guard var member = object[first] else { return }
             member.change(path.dropFirst(), body)
             object[first] = member
-            self = .object(object)
+            content = .object(object)
         case .array(var elements):
             guard let index = JSONPointer.index(first, count: elements.count) else { return }
             elements[index].change(path.dropFirst(), body)
-            self = .array(elements)
+            content = .array(elements)
         default: return
         }
     }
@@ -62,12 +82,12 @@ extension JSON {
     ) throws(PlaceFault) {
         guard let first = path.first else { return self = value }
         let rest = path.dropFirst()
-        switch self {
+        switch content {
         case .object(var object):
             var member = object[first] ?? .object(JSONObject())
             try member.insert(value, rest, place.appending(first))
             object[first] = member
-            self = .object(object)
+            content = .object(object)
         case .array(var elements):
             if rest.isEmpty {
                 guard let index = first == "-" ? elements.count : JSONPointer.index(first, count: elements.count + 1)
@@ -82,7 +102,7 @@ extension JSON {
                 }
                 try elements[index].insert(value, rest, place.appending(first))
             }
-            self = .array(elements)
+            content = .array(elements)
         default: throw PlaceFault(place: place, message: "is \(kind), expected an object or a list")
         }
     }

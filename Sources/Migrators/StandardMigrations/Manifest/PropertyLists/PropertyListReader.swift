@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 
 /// Reads a binary property list as JSON has the same value: bytes as base64 and dates as seconds since 2001, which is
@@ -22,7 +23,7 @@ struct PropertyListReader {
             throw PlaceFault(place: whole, message: "is no binary property list")
         }
         let list = try checked(at: whole) { () throws(PropertyListFault) in
-            try BinaryPropertyList(data, deepest: JSONParser.deepest)
+            try BinaryPropertyList(data, deepest: JSON.deepest)
         }
         return try PropertyListReader(list: list).value(list.top, whole)
     }
@@ -97,7 +98,7 @@ struct PropertyListReader {
         var members: [JSONObject.Member] = []
         var names: Set<[UInt8]> = []
         for position in 0..<count {
-            guard case .string(let name) = try value(references[position], place) else {
+            guard case .string(let name) = try value(references[position], place).content else {
                 throw PlaceFault(place: place, message: "has a name that is no text")
             }
             guard names.insert(Array(name.utf8)).inserted else {

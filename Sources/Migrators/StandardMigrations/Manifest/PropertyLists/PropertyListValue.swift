@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// A JSON value as a property list has it.
 struct PropertyListValue: Encodable {
@@ -17,7 +18,7 @@ struct PropertyListValue: Encodable {
     ///   object: a property list has no such things.
     static func bytes(of value: JSON) throws(PlaceFault) -> Data {
         let whole = JSONPointer(tokens: [])
-        switch value {
+        switch value.content {
         case .array, .object: try check(value, whole)
         default: throw PlaceFault(place: whole, message: "is \(value.kind), expected a list or an object")
         }
@@ -31,7 +32,7 @@ struct PropertyListValue: Encodable {
     private init(value: JSON) { self.value = value }
 
     private static func check(_ value: JSON, _ place: JSONPointer) throws(PlaceFault) {
-        switch value {
+        switch value.content {
         case .null: throw PlaceFault(place: place, message: "is null, which a property list cannot say")
         case .number(let text):
             guard Int64(text) != nil || UInt64(text) != nil || DecimalNumber.exactDouble(text) != nil else {
@@ -46,7 +47,7 @@ struct PropertyListValue: Encodable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        switch value {
+        switch value.content {
         case .array(let elements):
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(PropertyListValue(value: element)) }
@@ -57,7 +58,7 @@ struct PropertyListValue: Encodable {
             }
         default:
             var container = encoder.singleValueContainer()
-            switch value {
+            switch value.content {
             case .bool(let flag): try container.encode(flag)
             case .string(let text): try container.encode(text)
             case .number(let text):

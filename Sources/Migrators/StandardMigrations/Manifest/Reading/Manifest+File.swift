@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import JSON
 package import LocalDataAPI
 
 extension Manifest {
@@ -14,11 +15,11 @@ extension Manifest {
     package init(file path: String) throws(StorageError) {
         let bytes = try Self.contents(of: path)
         let value: JSON
-        do throws(JSONFault) { value = try JSONParser.parse(bytes) } catch {
-            let (line, column) = error.place(in: bytes)
+        do throws(JSONFault) { value = try JSON.parse(bytes) } catch {
+            let (line, column) = JSONFault.place(of: error.offset, in: bytes)
             throw StorageError(.invalidOptions, "\(path):\(line):\(column): \(error.message)")
         }
-        do throws(ManifestFaults) { try self.init(value) } catch { throw error.error(in: path, bytes) }
+        do throws(ManifestFaults) { try self.init(value) } catch { throw error.error(in: path, bytes, value) }
     }
 
     private static func contents(of path: String) throws(StorageError) -> [UInt8] {

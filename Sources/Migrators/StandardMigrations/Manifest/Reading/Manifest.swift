@@ -1,3 +1,4 @@
+internal import JSON
 package import LocalDataAPI
 
 /// A declarative list of migrations, checked as a whole before any of it runs.
@@ -11,7 +12,7 @@ package struct Manifest: Sendable {
     ///
     /// - Throws: What is wrong with each step; if all are right, how they get in each other's way.
     init(_ value: JSON) throws(ManifestFaults) {
-        guard case .array(let elements) = value else {
+        guard case .array(let elements) = value.content else {
             throw Self.fault("a manifest of migrations is \(value.kind), expected a list of steps")
         }
         guard elements.count <= Self.mostSteps else {

@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// What is wrong with a manifest: all that is found in one reading.
@@ -38,12 +39,11 @@ struct ManifestFaults: Error {
     func error() -> StorageError { Self.error(faults.map { ($0, "") }) }
 
     /// The same, each with its line and column in a file, in the order of the file.
-    func error(in path: String, _ bytes: [UInt8]) -> StorageError {
-        let located = faults.map { ($0, JSONFault(offset: $0.offset(in: bytes), message: "")) }
-            .sorted { $0.1.offset < $1.1.offset }
+    func error(in path: String, _ bytes: [UInt8], _ value: JSON) -> StorageError {
+        let located = faults.map { ($0, value.offset(of: $0.pointer, isName: $0.isName)) }.sorted { $0.1 < $1.1 }
         return Self.error(
-            located.map { fault, place in
-                let (line, column) = place.place(in: bytes)
+            located.map { fault, offset in
+                let (line, column) = JSONFault.place(of: offset, in: bytes)
                 return (fault, "\(path):\(line):\(column): ")
             })
     }
@@ -59,8 +59,4 @@ struct ManifestFaults: Error {
         if faults.count > mostNamed { lines.append("and \(faults.count - mostNamed) more") }
         return StorageError(.invalidOptions, lines.joined(separator: "\n"), hint: reference)
     }
-}
-
-extension ManifestFaults.Fault {
-    fileprivate func offset(in bytes: [UInt8]) -> Int { JSONParser.offset(of: pointer, isName: isName, in: bytes) }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 
 /// A key, or all keys whose names begin with a prefix, as a manifest names them: `userDefaults/theme`,
@@ -74,7 +75,7 @@ struct ManifestKey: Sendable {
 extension ManifestKey {
     /// Reads a key.
     init(_ value: JSON, _ form: Form, at place: ManifestPlace) throws(ManifestFaults) {
-        switch value {
+        switch value.content {
         case .string(let text):
             let isPrefix = text.hasSuffix("*")
             guard !isPrefix || form == .keyOrPrefix else {
@@ -121,7 +122,7 @@ extension ManifestKey {
     private static func policy(_ value: JSON, at place: ManifestPlace) throws(ManifestFaults) -> SecurityPolicy {
         do {
             // As an element, since a text alone is no document to every decoder.
-            let policies = try JSONDecoder().decode([SecurityPolicy].self, from: JSON.array([value]).text)
+            let policies = try JSONDecoder().decode([SecurityPolicy].self, from: Data(JSON.array([value]).text))
             if let policy = policies.first { return policy }
         } catch {
             // Said below, whatever it was.

@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// An object of a manifest, whose members are all known by name.
@@ -7,7 +8,7 @@ struct ManifestObject: Sendable {
 
     /// - Throws: If the value is no object, or has members that nobody knows, with the names that were probably meant.
     init(_ value: JSON, at place: ManifestPlace, members known: [String]) throws(ManifestFaults) {
-        guard case .object(let object) = value else { throw place.expected("an object", value) }
+        guard case .object(let object) = value.content else { throw place.expected("an object", value) }
         self.place = place
         self.object = object
         var faults = ManifestFaults()
@@ -34,32 +35,34 @@ struct ManifestObject: Sendable {
     /// A text that is not empty.
     func text(_ name: String, _ expected: String) throws(ManifestFaults) -> String {
         let value = try required(name, expected)
-        guard case .string(let text) = value, !text.isEmpty else { throw place.member(name).expected(expected, value) }
+        guard case .string(let text) = value.content, !text.isEmpty else {
+            throw place.member(name).expected(expected, value)
+        }
         return text
     }
 
     /// A truth value; `false` if it is not there.
     func flag(_ name: String) throws(ManifestFaults) -> Bool {
-        switch object[name] {
-        case nil: return false
-        case .bool(let value): return value
-        case let value?: throw place.member(name).expected("true or false", value)
+        guard let value = object[name] else { return false }
+        guard case .bool(let flag) = value.content else {
+            throw place.member(name).expected("true or false", value)
         }
+        return flag
     }
 
     /// A list; empty if it is not there.
     func list(_ name: String, _ expected: String) throws(ManifestFaults) -> [JSON] {
-        switch object[name] {
-        case nil: return []
-        case .array(let elements): return elements
-        case let value?: throw place.member(name).expected(expected, value)
+        guard let value = object[name] else { return [] }
+        guard case .array(let elements) = value.content else {
+            throw place.member(name).expected(expected, value)
         }
+        return elements
     }
 
     /// One of a few words; `nil` if it is not there.
     func choice(_ name: String, _ words: [String]) throws(ManifestFaults) -> String? {
         guard let value = object[name] else { return nil }
-        guard case .string(let text) = value, words.contains(text) else {
+        guard case .string(let text) = value.content, words.contains(text) else {
             throw place.member(name).expected("one of \(words.joined(separator: ", "))", value)
         }
         return text
@@ -69,7 +72,7 @@ struct ManifestObject: Sendable {
     func pointer(_ name: String) throws(ManifestFaults) -> JSONPointer {
         let expected = "a JSON pointer such as /profile/name"
         let value = try required(name, expected)
-        guard case .string(let text) = value, let pointer = JSONPointer(text), !pointer.tokens.isEmpty else {
+        guard case .string(let text) = value.content, let pointer = JSONPointer(text), !pointer.tokens.isEmpty else {
             throw place.member(name).expected(expected, value, hint: "write ~0 for ~ and ~1 for / inside a name")
         }
         return pointer

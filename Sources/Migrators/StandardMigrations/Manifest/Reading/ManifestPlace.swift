@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// A place in a manifest, for messages: which step, and which member of it.
@@ -60,7 +61,7 @@ struct ManifestPlace: Sendable {
     }
 
     private static func shown(_ value: JSON) -> String {
-        switch value {
+        switch value.content {
         case .string(let text): quoted(text)
         case .number(let text): text.utf8.count <= 40 ? text : "a number"
         default: value.kind

@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 extension Step {
@@ -44,7 +45,7 @@ extension Step {
 
     private static func revision(_ object: ManifestObject) throws(ManifestFaults) -> Int {
         guard let value = object.value("revision") else { return 1 }
-        guard case .number(let text) = value, let revision = Int32(text), revision > 0 else {
+        guard case .number(let text) = value.content, let revision = Int32(text), revision > 0 else {
             throw object.place.member("revision").expected("a whole number from 1 on", value)
         }
         return Int(revision)
@@ -53,7 +54,7 @@ extension Step {
     private static func after(_ object: ManifestObject) throws(ManifestFaults) -> [String] {
         var ids: [String] = []
         for element in try object.list("after", "a list of ids of steps") {
-            guard case .string(let id) = element else {
+            guard case .string(let id) = element.content else {
                 throw object.place.member("after").expected("ids of steps", element)
             }
             ids.append(id)

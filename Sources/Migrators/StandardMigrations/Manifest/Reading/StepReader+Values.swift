@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 extension StepReader {
@@ -57,7 +58,7 @@ extension StepReader {
     private func template(
         _ value: JSON, _ sources: inout [ManifestKey], _ place: ManifestPlace
     ) throws(ManifestFaults) -> Template {
-        switch value {
+        switch value.content {
         case .array(let elements):
             var templates: [Template] = []
             for (index, element) in elements.enumerated() {

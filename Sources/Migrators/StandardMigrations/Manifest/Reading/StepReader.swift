@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 
 /// Reads what a step does.
@@ -62,7 +63,7 @@ struct StepReader: Sendable {
 
     /// A place alone stands for the same name in it.
     private func destination(_ object: ManifestObject, of from: ManifestKey) throws(ManifestFaults) -> ManifestKey {
-        if case .string(let text) = object.value("to"), !text.contains("/"), !text.isEmpty {
+        if case .string(let text)? = object.value("to")?.content, !text.contains("/"), !text.isEmpty {
             return try ManifestKey(
                 .string("\(text)/\(from.name)\(from.isPrefix ? "*" : "")"), .keyOrPrefix, at: place.member("to"))
         }
@@ -114,7 +115,7 @@ struct StepReader: Sendable {
         let destination = try key(object, "key").serialized(.json)
         let constant = try object.required("value", "the value")
         guard let format = destination.serializer.flatMap({ ValueFormat($0) }) else {
-            guard case .string(let text) = constant else {
+            guard case .string(let text) = constant.content else {
                 throw place.member("value").expected("a text, whose bytes are the value", constant)
             }
             return DefaultValue(destination: destination, data: Data(text.utf8))

@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// Versions that a step is for, as a manifest writes them: `<2.0.0`, or several that all have to hold, `>=1.0 <2.0`.
@@ -11,7 +12,7 @@ struct VersionCondition: Sendable {
 
     init(_ value: JSON, at place: ManifestPlace) throws(ManifestFaults) {
         let expected = "versions such as <2.0.0 or >=1.0 <2.0"
-        guard case .string(let text) = value else { throw place.expected(expected, value) }
+        guard case .string(let text) = value.content else { throw place.expected(expected, value) }
         var bounds: [Bound] = []
         for word in text.split(separator: " ") {
             guard let relation = ["<=", ">=", "<", ">", "="].first(where: { word.hasPrefix($0) }),

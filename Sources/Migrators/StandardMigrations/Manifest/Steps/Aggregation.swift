@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// Makes one value of what several keys have.
@@ -59,7 +60,7 @@ struct Aggregation: StepAction {
     /// The first part that nobody uses.
     private static func unused(_ value: JSON, _ place: JSONPointer, _ used: [JSONPointer]) -> JSONPointer? {
         if used.contains(where: { $0.holds(place) }) { return nil }
-        switch value {
+        switch value.content {
         case .object(let object) where used.contains(where: { place.holds($0) }):
             for member in object.members {
                 if let found = unused(member.value, place.appending(member.name), used) { return found }

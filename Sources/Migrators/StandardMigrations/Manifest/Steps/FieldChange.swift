@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// One change of a JSON value. What does not fit is an error that names the place; nothing is overwritten, and nothing
@@ -52,19 +53,19 @@ enum FieldChange: Sendable {
 
     private static func put(_ new: JSON, at place: JSONPointer, in value: inout JSON) throws(PlaceFault) {
         // In a list, what is there moves up.
-        if value.value(at: place) != nil, case .object = value.value(at: place.parent) {
+        if value.value(at: place) != nil, case .object? = value.value(at: place.parent)?.content {
             throw PlaceFault(place: place, message: "has a value already, which would be lost; drop or move it first")
         }
         try value.insert(new, at: place)
     }
 
     private static func cast(_ value: JSON, to kind: Cast, at place: JSONPointer) throws(PlaceFault) -> JSON {
-        switch (value, kind) {
+        switch (value.content, kind) {
         case (.string, .string), (.number, .number), (.bool, .boolean): return value
         case (.number(let text), .string): return .string(text)
         case (.bool(let flag), .string): return .string(flag ? "true" : "false")
         case (.bool(let flag), .number): return .number(flag ? "1" : "0")
-        case (.string(let text), .number) where JSONParser.isNumber(text): return .number(text)
+        case (.string(let text), .number) where JSON.isNumber(text): return .number(text)
         case (.string("true"), .boolean), (.number("1"), .boolean): return .bool(true)
         case (.string("false"), .boolean), (.number("0"), .boolean): return .bool(false)
         default:
@@ -76,7 +77,7 @@ enum FieldChange: Sendable {
 extension JSON {
     /// Puts a value in the place of one that is there.
     fileprivate mutating func replace(_ value: JSON, at place: JSONPointer) throws(PlaceFault) {
-        if case .array = self.value(at: place.parent) { remove(at: place) }
+        if case .array? = self.value(at: place.parent)?.content { remove(at: place) }
         try insert(value, at: place)
     }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A JSON value with places that values of keys come to.
 indirect enum Template: Sendable {
     /// A place that a part of a source's value comes to.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 
 /// The two formats whose values the steps can look into.
@@ -14,7 +15,7 @@ enum ValueFormat: String, Sendable, CaseIterable {
     func read(_ data: Data, at address: String) throws(MigrationError) -> JSON {
         switch self {
         case .json:
-            do throws(JSONFault) { return try JSONParser.parse(data) } catch {
+            do throws(JSONFault) { return try JSON.parse(data) } catch {
                 throw MigrationError(
                     .decodingFailed, "'\(address)' is not JSON: \(error.message) at byte \(error.offset)")
             }
@@ -30,7 +31,7 @@ enum ValueFormat: String, Sendable, CaseIterable {
     /// - Throws: `transformationFailed` naming the address and, in it, the place.
     func write(_ value: JSON, at address: String) throws(MigrationError) -> Data {
         switch self {
-        case .json: return value.text
+        case .json: return Data(value.text)
         case .plist:
             do throws(PlaceFault) { return try PropertyListValue.bytes(of: value) } catch {
                 throw MigrationError(.transformationFailed, "'\(address)': \(error.text)")

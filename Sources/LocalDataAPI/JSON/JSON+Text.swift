@@ -1,15 +1,13 @@
-internal import FoundationEssentials
-
 extension JSON {
     /// The value as JSON without white space, members in their order, and numbers as they were written.
-    var text: Data {
+    package var text: [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes)
-        return Data(bytes)
+        return bytes
     }
 
     private func write(to bytes: inout [UInt8]) {
-        switch self {
+        switch content {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .number(let text): bytes += text.utf8
@@ -35,18 +33,21 @@ extension JSON {
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0x0A: bytes += "\\n".utf8
-            case 0x0D: bytes += "\\r".utf8
-            case 0x09: bytes += "\\t".utf8
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                bytes += "\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8
-            default: bytes.append(byte)
-            }
-        }
+        for byte in text.utf8 { writeCharacter(byte) { bytes.append($0) } }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Hands out a byte of a text as a string of JSON has it.
+    package static func writeCharacter(_ byte: UInt8, _ append: (UInt8) -> Void) {
+        func escape(_ text: String) { for byte in text.utf8 { append(byte) } }
+        switch byte {
+        case UInt8(ascii: "\""): escape("\\\"")
+        case UInt8(ascii: "\\"): escape("\\\\")
+        case 0x0A: escape("\\n")
+        case 0x0D: escape("\\r")
+        case 0x09: escape("\\t")
+        case 0..<0x20: escape("\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
+        default: append(byte)
+        }
     }
 }

@@ -1,5 +1,5 @@
 /// The value of a number as it is written in decimal, to tell whether another text says the same.
-struct DecimalNumber: Equatable {
+package struct DecimalNumber: Equatable {
     private let isNegative: Bool
     /// Without zeros at either end; empty for zero.
     private let digits: [UInt8]
@@ -7,7 +7,7 @@ struct DecimalNumber: Equatable {
     private let exponent: Int
 
     /// Reads a number that keeps JSON's grammar; `nil` if its exponent has no place here.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = text.utf8[...]
         isNegative = rest.first == UInt8(ascii: "-")
         if isNegative { rest.removeFirst() }
@@ -30,8 +30,16 @@ struct DecimalNumber: Equatable {
         self.exponent = self.digits.isEmpty ? 0 : exponent
     }
 
+    /// The number, if it is a whole one of 64 bits.
+    package var whole: Int64? {
+        guard (0..<20).contains(exponent), digits.count + exponent < 20 else { return nil }
+        let zeros = Array(repeating: UInt8(ascii: "0"), count: exponent)
+        let text = digits.isEmpty ? "0" : String(decoding: digits + zeros, as: UTF8.self)
+        return Int64(isNegative ? "-" + text : text)
+    }
+
     /// The number as 64 bits of floating point, if nothing of it is lost by that.
-    static func exactDouble(_ text: String) -> Double? {
+    package static func exactDouble(_ text: String) -> Double? {
         guard let value = Double(text), value.isFinite, DecimalNumber(text) == DecimalNumber("\(value)") else {
             return nil
         }

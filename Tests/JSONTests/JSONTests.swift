@@ -1,10 +1,13 @@
-import FoundationEssentials
+import JSON
 import Testing
 
-@testable import MigrationManifest
-
 @Suite("JSON that loses nothing") struct JSONTests {
-    private func parse(_ text: String) throws -> JSON { try JSONParser.parse(Array(text.utf8)) }
+    private func parse(_ text: String) throws -> JSON { try parse(Array(text.utf8)) }
+
+    private func parse(_ bytes: [UInt8]) throws -> JSON {
+        guard let value = try JSON.read(bytes, deepest: 256) else { throw JSONFault(.value, at: bytes.count) }
+        return value
+    }
 
     private func written(_ text: String) throws -> String { String(decoding: try parse(text).text, as: UTF8.self) }
 
@@ -43,33 +46,12 @@ import Testing
 
     @Test("bytes that are not UTF-8, and nesting without end, are refused")
     func hostile() throws {
-        #expect(throws: JSONFault.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
-        #expect(throws: JSONFault.self) { try JSONParser.parse(Array(repeating: UInt8(ascii: "["), count: 1_000_000)) }
+        #expect(throws: JSONFault.self) { try parse([0x22, 0xFF, 0x22]) }
+        #expect(throws: JSONFault.self) { try parse(Array(repeating: UInt8(ascii: "["), count: 1_000_000)) }
         let deepest = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
         #expect(try written(deepest) == deepest)
         #expect(throws: JSONFault.self) { try parse("[\(deepest)]") }
     }
-
-    @Test("a fault has its line and column")
-    func place() throws {
-        let bytes = Array("{\n  \"a\": 1,\n  \"a\": 2\n}".utf8)
-        let fault = try #require(throws: JSONFault.self) { try JSONParser.parse(bytes) }
-        #expect(fault.place(in: bytes) == (3, 3) && fault.message == "a member is given twice")
-    }
-
-    @Test(
-        "pointers are read as RFC 6901 has them",
-        arguments: [
-            ("", []), ("/", [""]), ("/a/b", ["a", "b"]), ("/a~1b/~0", ["a/b", "~"]), ("/~01", ["~1"]),
-            ("/a//", ["a", "", ""]),
-        ] as [(String, [String])])
-    func pointers(_ text: String, _ tokens: [String]) throws {
-        let pointer = try #require(JSONPointer(text))
-        #expect(pointer.tokens == tokens && pointer.description == text)
-    }
-
-    @Test("a malformed pointer is refused", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
-    func noPointers(_ text: String) { #expect(JSONPointer(text) == nil) }
 
     @Test(
         "a number keeps its value as floating point, or is known not to",
