@@ -52,6 +52,29 @@ struct ConfigurationJSONValueTests {
         }
     }
 
+    @Test(
+        "a number is a whole one if it is one of 64 bits, however it is written",
+        arguments: [
+            ("-0x8000000000000000", .integer(.min)), ("0x8000000000000000", .double(0x1p63)), ("+0X1f", .integer(31)),
+            ("9007199254740993.0", .integer(9_007_199_254_740_993)), ("1e18", .integer(1_000_000_000_000_000_000)),
+            ("1234567890123456789.00", .integer(1_234_567_890_123_456_789)), ("9223372036854775808", .double(0x1p63)),
+            ("-0.0", .integer(0)), ("2.", .integer(2)), ("-.5", .double(-0.5)), ("1e-400", .integer(0)),
+            ("4e-324", .double(.leastNonzeroMagnitude)),
+            ("9007199254740993.5", .double(9_007_199_254_740_994)),
+        ] as [(String, JSONValue)])
+    func numbers(text: String, value: JSONValue) throws {
+        let read = try JSONValue(json5: text, source: "x")
+        switch (read, value) {
+        case (.integer, .integer), (.double, .double): #expect(read == value)
+        default: Issue.record("\(read)")
+        }
+    }
+
+    @Test("a number that does not fit is refused", arguments: ["1e400", "0x8000000000000001", "-0x8000000000000001"])
+    func largeNumbers(text: String) {
+        #expect(throws: StorageError.invalidConfiguration) { try JSONValue(json5: text, source: "x") }
+    }
+
     @Test("a text with no value, or more than one, is an error", arguments: ["", "// x", "1 2", "{", "memory"])
     func noValue(text: String) {
         #expect(throws: StorageError.invalidConfiguration) { try JSONValue(json5: text, source: "x") }

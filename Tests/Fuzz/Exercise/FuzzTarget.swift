@@ -7,7 +7,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case envelope
     /// Frames of `ld-host pipe`.
     case pipe
-    /// The configuration: scanner, JSON5 decoder, editor, key paths, schema.
+    /// The configuration: JSON5, editor, key paths, schema.
     case configuration
     /// Key rings, pages of the migration ledger and records of bulk migrations.
     case rings

@@ -1,3 +1,4 @@
+internal import JSON
 package import LocalDataAPI
 
 extension ConfigurationDocument {
@@ -22,17 +23,17 @@ extension ConfigurationDocument {
             depth += 1
         }
         if depth == path.count {
-            let line = root.member(at: path).flatMap { indentation(before: $0.keyRange.lowerBound) }
+            let line = root.member(at: path).flatMap { indentation(before: $0.nameRange.lowerBound) }
             let text = try style.text(of: value, indentation: line ?? "", isInline: line == nil)
             return try edited([Edit(range: object.range, text: text)])
         }
-        guard object.kind == .object else {
+        guard object.isObject else {
             let place = ConfigurationPath(Array(path[..<depth])).description
             let (line, column) = lines.place(of: object.range.lowerBound)
             let found = self.value[path[..<depth]]?.kind ?? "a value"
             throw StorageError(
                 .invalidConfiguration, "\(source):\(line):\(column): \(place): expected an object, found \(found)",
-                hint: object.kind == .array
+                hint: object.isArray
                     ? "set the whole array" : "remove \(place) first, or choose a key beside it")
         }
         let nested = path[(depth + 1)...].reversed().reduce(value) { .object([$1: $0]) }
@@ -46,10 +47,10 @@ extension ConfigurationDocument {
         guard let last = path.last, let root else { return self }
         let parent = path.count == 1 ? root : root.member(at: path.dropLast())?.value
         guard let parent, let member = parent.member(last),
-            let index = parent.members.firstIndex(where: { $0.keyRange == member.keyRange })
+            let index = parent.items.firstIndex(where: { $0.nameRange == member.nameRange })
         else { return self }
         var edits = [Edit(range: extent(of: member), text: "")]
-        if member.comma == nil, index > 0, let comma = parent.members[index - 1].comma {
+        if member.value.comma == nil, index > 0, let comma = parent.items[index - 1].value.comma {
             edits.append(Edit(range: comma..<comma + 1, text: ""))
         }
         return try edited(edits)
@@ -57,7 +58,7 @@ extension ConfigurationDocument {
 
     /// Whether there is nothing at all in the object at a path, not even a comment.
     func isEmptyObject(at path: some Collection<String>) -> Bool {
-        guard let object = root?.member(at: path)?.value, object.kind == .object, object.members.isEmpty else {
+        guard let object = root?.member(at: path)?.value, object.isObject, object.items.isEmpty else {
             return false
         }
         return !bytes[object.range].contains(UInt8(ascii: "/"))
@@ -81,34 +82,34 @@ extension ConfigurationDocument {
     {
         let nested = path.reversed().reduce(value) { .object([$1: $0]) }
         let text = try style.text(of: nested, indentation: "", isInline: false)
-        let mark = bytes.starts(with: ConfigurationScanner.byteOrderMark) ? 3 : 0
+        let mark = bytes.starts(with: JSON.byteOrderMark) ? 3 : 0
         let endsLine = bytes.count == mark || bytes.last == UInt8(ascii: "\n") || bytes.last == UInt8(ascii: "\r")
         return Edit(range: bytes.count..<bytes.count, text: (endsLine ? "" : style.newline) + text + style.newline)
     }
 
     private func insertion(
-        of value: JSONValue, as key: String, in object: ConfigurationNode, isRoot: Bool, _ style: ConfigurationStyle
+        of value: JSONValue, as key: String, in object: JSON, isRoot: Bool, _ style: ConfigurationStyle
     ) throws(StorageError) -> [Edit] {
         let name = try style.key(key)
-        guard let last = object.members.last else {
+        guard let last = object.items.last else {
             return [try firstMember(name, value, in: object, isRoot: isRoot, style)]
         }
-        let behind = last.comma.map { $0 + 1 } ?? last.value.range.upperBound
+        let behind = last.value.comma.map { $0 + 1 } ?? last.value.range.upperBound
         let (end, endsInLineComment) = endOfTrivia(from: behind, staysOnLine: true)
-        let line = indentation(before: last.keyRange.lowerBound)
+        let line = indentation(before: last.nameRange.lowerBound)
         let isInline = line == nil && !endsInLineComment
-        let indent = line ?? lineIndentation(of: last.keyRange.lowerBound)
+        let indent = line ?? lineIndentation(of: last.nameRange.lowerBound)
         let text = try style.text(of: value, indentation: indent, isInline: isInline)
         let lead = isInline ? " " : style.newline + indent
-        let trail = last.comma == nil ? "" : ","
+        let trail = last.value.comma == nil ? "" : ","
         let member = "\(lead)\(name): \(text)\(trail)"
-        if last.comma != nil { return [Edit(range: end..<end, text: member)] }
+        if last.value.comma != nil { return [Edit(range: end..<end, text: member)] }
         if end == behind { return [Edit(range: end..<end, text: "," + member)] }
         return [Edit(range: behind..<behind, text: ","), Edit(range: end..<end, text: member)]
     }
 
     private func firstMember(
-        _ name: String, _ value: JSONValue, in object: ConfigurationNode, isRoot: Bool, _ style: ConfigurationStyle
+        _ name: String, _ value: JSONValue, in object: JSON, isRoot: Bool, _ style: ConfigurationStyle
     ) throws(StorageError) -> Edit {
         let open = object.range.lowerBound + 1
         let close = object.range.upperBound - 1
@@ -131,8 +132,9 @@ extension ConfigurationDocument {
         while next < bytes.count {
             if bytes[next] == UInt8(ascii: "/") {
                 endsInLineComment = bytes[next + 1] == UInt8(ascii: "/")
-                next = ConfigurationScanner.endOfComment(at: next, in: bytes)
-                end = next
+                var cursor = JSONCursor(bytes, from: next, isJSON5: true)
+                try? cursor.skipComment()
+                (next, end) = (cursor.position, cursor.position)
             } else if Self.isBlank(bytes[next]) || (!staysOnLine && (0x09...0x0D).contains(bytes[next])) {
                 next += 1
             } else {
@@ -144,9 +146,9 @@ extension ConfigurationDocument {
 
     /// What to cut out to remove a member: its whole lines if nothing else stands on them, else the member with its
     /// comma and the blanks on one side.
-    private func extent(of member: ConfigurationNode.Member) -> Range<Int> {
-        var start = member.keyRange.lowerBound
-        var end = member.comma.map { $0 + 1 } ?? member.value.range.upperBound
+    private func extent(of member: JSONObject.Member) -> Range<Int> {
+        var start = member.nameRange.lowerBound
+        var end = member.value.comma.map { $0 + 1 } ?? member.value.range.upperBound
         if indentation(before: start) != nil {
             var (lineEnd, _) = endOfTrivia(from: end, staysOnLine: true)
             while lineEnd < bytes.count, Self.isBlank(bytes[lineEnd]) { lineEnd += 1 }
@@ -155,7 +157,7 @@ extension ConfigurationDocument {
                 return lines.lineStart(of: start)..<lineEnd + (isPair ? 2 : 1)
             }
         }
-        if member.comma != nil {
+        if member.value.comma != nil {
             while end < bytes.count, Self.isBlank(bytes[end]) { end += 1 }
         } else {
             while start > 0, Self.isBlank(bytes[start - 1]) { start -= 1 }

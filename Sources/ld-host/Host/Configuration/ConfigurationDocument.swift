@@ -1,14 +1,16 @@
+internal import JSON
 package import LocalDataAPI
 
 /// The text of one configuration file, with its value and the places of everything in it.
 ///
 /// The text is JSON5 (json5.org) in UTF-8 and holds one object; an empty text or one with only comments stands for the
-/// empty object. Values are decoded by the toolchain's JSON5 decoder. Beyond what the decoder refuses, these are
-/// errors: a repeated key, nesting deeper than 64, more than 1 MiB, `NaN` and `Infinity`, a line continuation in a
-/// string, an escape in an unquoted key.
+/// empty object. Beyond what the toolchain's JSON5 decoder refuses, these are errors: a repeated key, nesting deeper
+/// than 64, more than 1 MiB, `NaN` and `Infinity`, a line continuation in a string, an escape in an unquoted key.
 package struct ConfigurationDocument: Sendable {
     /// The most bytes a text may have.
     package static let maximumSize = 1 << 20
+    /// Nesting beyond this is refused, which also bounds the stack.
+    package static let maximumDepth = 64
 
     /// The text, byte for byte as it was given or edited, a byte order mark included.
     package let text: String
@@ -20,7 +22,7 @@ package struct ConfigurationDocument: Sendable {
     let bytes: [UInt8]
     let lines: ConfigurationLines
     /// Nil if the text holds no value.
-    let root: ConfigurationNode?
+    let root: JSON?
 
     /// Reads a text.
     ///
@@ -34,22 +36,17 @@ package struct ConfigurationDocument: Sendable {
                 "\(source): expected at most \(Self.maximumSize) bytes, found \(bytes.count)")
         }
         let lines = ConfigurationLines(bytes)
-        let root: ConfigurationNode?
-        do {
-            root = try ConfigurationScanner.scan(bytes)
+        do throws(JSONFault) {
+            root = try JSON.read(bytes, deepest: Self.maximumDepth, isJSON5: true)
+            if let root, !root.isObject { throw JSONFault(.object, at: root.range.lowerBound) }
+            value = try root.map { (root) throws(JSONFault) in try JSONValue(root) } ?? .object([:])
         } catch {
             throw error.located(in: source, lines: lines)
         }
-        if let root, root.kind != .object {
-            throw ConfigurationFault(offset: root.range.lowerBound, message: "expected an object in braces")
-                .located(in: source, lines: lines)
-        }
-        self.value = try root?.decoded(from: bytes, source: source, lines: lines) ?? .object([:])
         self.text = text
         self.source = source
         self.bytes = bytes
         self.lines = lines
-        self.root = root
     }
 
     /// Reads the bytes of a file.
@@ -69,7 +66,7 @@ package struct ConfigurationDocument: Sendable {
 
     /// Line and column, from 1, of a member's key or an element's value; nil if the text has no such path.
     package func place(of path: [String]) -> (line: Int, column: Int)? {
-        root?.member(at: path).map { lines.place(of: $0.keyRange.lowerBound) }
+        root?.member(at: path).map { lines.place(of: $0.nameRange.lowerBound) }
     }
 
     /// Line and column, from 1, at which the value at a path begins; the empty path is the whole value.
@@ -80,6 +77,6 @@ package struct ConfigurationDocument: Sendable {
 
     /// The bytes of a member's key and of its value in the text's UTF-8; nil if the text has no such path.
     package func ranges(of path: [String]) -> (key: Range<Int>, value: Range<Int>)? {
-        root?.member(at: path).map { ($0.keyRange, $0.value.range) }
+        root?.member(at: path).map { ($0.nameRange, $0.value.range) }
     }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Where the lines of a text begin, to turn byte offsets into lines and columns.
 struct ConfigurationLines: Sendable {
     private let bytes: [UInt8]
@@ -21,7 +23,7 @@ struct ConfigurationLines: Sendable {
     func place(of offset: Int) -> (line: Int, column: Int) {
         let line = lineIndex(of: offset)
         let scalars = bytes[starts[line]..<max(starts[line], min(offset, bytes.count))].count { $0 & 0xC0 != 0x80 }
-        let mark = line == 0 && offset >= 3 && bytes.starts(with: ConfigurationScanner.byteOrderMark) ? 1 : 0
+        let mark = line == 0 && offset >= 3 && bytes.starts(with: JSON.byteOrderMark) ? 1 : 0
         return (line + 1, scalars - mark + 1)
     }
 

@@ -1,4 +1,5 @@
-import LocalDataAPI
+internal import JSON
+internal import LocalDataAPI
 
 /// How a text is laid out, so that what an edit adds looks like what is there.
 struct ConfigurationStyle {
@@ -17,7 +18,7 @@ struct ConfigurationStyle {
         case .some: newline = "\r"
         case nil: newline = "\n"
         }
-        let first = document.root?.members.first?.keyRange.lowerBound
+        let first = document.root?.items.first?.nameRange.lowerBound
         let found = first.flatMap { document.indentation(before: $0) } ?? ""
         indent = found.isEmpty ? "  " : found
         var quoted = 0
@@ -71,10 +72,10 @@ struct ConfigurationStyle {
         return open + items.map { lead + indent + $0 }.joined(separator: ",") + lead + close
     }
 
-    private static func count(_ node: ConfigurationNode, in bytes: [UInt8], _ quoted: inout Int, _ plain: inout Int) {
-        for member in node.members {
-            if node.kind == .object {
-                let first = bytes[member.keyRange.lowerBound]
+    private static func count(_ node: JSON, in bytes: [UInt8], _ quoted: inout Int, _ plain: inout Int) {
+        for member in node.items {
+            if node.isObject {
+                let first = bytes[member.nameRange.lowerBound]
                 if first == UInt8(ascii: "\"") { quoted += 1 } else { plain += 1 }
             }
             count(member.value, in: bytes, &quoted, &plain)
