@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 
 /// Reads a JSON text (RFC 8259) from its start, with memory for a piece of it or for the largest value that is asked
@@ -8,38 +9,30 @@ internal import LocalDataAPI
 /// to `String` but differ in their bytes. A decoder's dictionary silently keeps one of such members. It looks at what
 /// stands between values; whether a value is one, its decoder says.
 struct JSONReader {
-    private struct Level {
-        let isObject: Bool
-        var isFirst = true
-    }
-
     let document: InputDocument
-    /// What was read and not handed out yet.
-    private var buffer: [UInt8] = []
-    private var position = 0
-    private var offset = 0
-    private var levels: [Level] = []
+    private var cursor: JSONCursor<DocumentBytes>
+    private var levels: [JSONCursor<DocumentBytes>.Level] = []
 
     /// - Throws: `fileError`.
     init(_ document: InputDocument) throws(StorageError) {
         self.document = document
-        if try byte(0) == 0xEF, try byte(1) == 0xBB, try byte(2) == 0xBF { position += 3 }
+        let bytes = DocumentBytes(document)
+        let hasMark = JSON.byteOrderMark.enumerated().allSatisfy { bytes.byte(at: $0) == $1 }
+        cursor = JSONCursor(bytes, from: hasMark ? JSON.byteOrderMark.count : 0)
+        try check()
     }
 
     /// The first byte of what comes next, white space left out; `nil` at the end.
     mutating func peek() throws(StorageError) -> UInt8? {
-        while let byte = try byte(0) {
-            guard Self.isSpace(byte) else { return byte }
-            position += 1
-        }
-        return nil
+        try read { (cursor) throws(JSONFault) in try cursor.skipSpace() }
+        return cursor.current
     }
 
     /// Goes into the object, or the array, that comes next; `false` if something else does.
     mutating func enter(object isObject: Bool) throws(StorageError) -> Bool {
-        guard try peek() == UInt8(ascii: isObject ? "{" : "[") else { return false }
-        position += 1
-        levels.append(Level(isObject: isObject))
+        _ = try peek()
+        guard let level = cursor.enter(object: isObject) else { return false }
+        levels.append(level)
         return true
     }
 
@@ -47,21 +40,11 @@ struct JSONReader {
     ///
     /// - Throws: `deserializationFailed` if something else comes.
     mutating func hasNext() throws(StorageError) -> Bool {
-        guard let level = levels.last, var byte = try peek() else { throw malformed }
-        let end = UInt8(ascii: level.isObject ? "}" : "]")
-        if byte == end {
-            position += 1
-            levels.removeLast()
-            return false
-        }
-        if !level.isFirst {
-            guard byte == UInt8(ascii: ",") else { throw malformed }
-            position += 1
-            guard let next = try peek() else { throw malformed }
-            byte = next
-        }
-        guard byte != end, !level.isObject || byte == UInt8(ascii: "\"") else { throw malformed }
-        levels[levels.count - 1].isFirst = false
+        guard var level = levels.popLast() else { throw malformed }
+        guard try read({ (cursor) throws(JSONFault) in try cursor.hasNext(in: &level) }) else { return false }
+        levels.append(level)
+        let isItem = level.isObject ? cursor.isAt("\"") : cursor.current != nil && !cursor.isAt("]")
+        guard isItem else { throw malformed }
         return true
     }
 
@@ -69,16 +52,18 @@ struct JSONReader {
     mutating func name() throws(StorageError) -> Data {
         let name = try value()
         guard try peek() == UInt8(ascii: ":") else { throw malformed }
-        position += 1
+        cursor.position += 1
         return name
     }
 
     /// The text of the value that comes next.
     mutating func value() throws(StorageError) -> Data {
         _ = try peek()
-        let count = try length()
-        defer { position += count }
-        return Data(buffer[position..<(position + count)])
+        let range = cursor.position..<(try endOfValue())
+        cursor.position = range.upperBound
+        let data = cursor.bytes.data(range)
+        try check()
+        return data
     }
 
     /// Throws unless all objects and arrays were left, and nothing follows.
@@ -94,55 +79,80 @@ struct JSONReader {
             .deserializationFailed, "\(document.name) is not valid JSON", hint: "run: python3 -m json.tool FILE")
     }
 
-    /// How many bytes the value has that comes next.
-    private mutating func length() throws(StorageError) -> Int {
-        var (count, depth) = (0, 0)
+    private func check() throws(StorageError) { if let failure = cursor.bytes.failure { throw failure } }
+
+    private mutating func read<Result>(
+        _ body: (inout JSONCursor<DocumentBytes>) throws(JSONFault) -> Result
+    ) throws(StorageError) -> Result {
+        let result: Result?
+        do throws(JSONFault) { result = try body(&cursor) } catch { result = nil }
+        try check()
+        guard let result else { throw malformed }
+        return result
+    }
+
+    /// Where the value ends that begins here.
+    private func endOfValue() throws(StorageError) -> Int {
+        let bytes = cursor.bytes
+        var (end, depth) = (cursor.position, 0)
         repeat {
-            switch try byte(count) {
-            case UInt8(ascii: "\""): count = try endOfString(from: count)
-            case UInt8(ascii: "{"), UInt8(ascii: "["): (count, depth) = (count + 1, depth + 1)
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): (count, depth) = (count + 1, depth - 1)
-            case UInt8(ascii: ","), UInt8(ascii: ":"): count += 1
-            case let byte? where Self.isSpace(byte): count += 1
-            case nil: throw malformed
-            default: while let byte = try byte(count), !Self.endsToken(byte) { count += 1 }
+            guard let byte = bytes.byte(at: end) else { throw bytes.failure ?? malformed }
+            end += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                while let byte = bytes.byte(at: end), byte != UInt8(ascii: "\"") {
+                    end += byte == UInt8(ascii: "\\") ? 2 : 1
+                }
+                guard bytes.byte(at: end) != nil else { throw bytes.failure ?? malformed }
+                end += 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: while depth == 0, let byte = bytes.byte(at: end), !Self.endsToken(byte) { end += 1 }
             }
         } while depth > 0
-        return count
+        try check()
+        return end
     }
 
-    private mutating func endOfString(from start: Int) throws(StorageError) -> Int {
-        var count = start + 1
-        while let byte = try byte(count) {
-            if byte == UInt8(ascii: "\"") { return count + 1 }
-            count += byte == UInt8(ascii: "\\") ? 2 : 1
-        }
-        throw malformed
+    private static func endsToken(_ byte: UInt8) -> Bool { " \n\r\t,:]}".utf8.contains(byte) }
+}
+
+/// The bytes of a document, a piece of which is in memory.
+private final class DocumentBytes: JSONBytes {
+    /// Why a piece could not be read.
+    private(set) var failure: StorageError?
+    private let document: InputDocument
+    private var piece: [UInt8] = []
+    private var start = 0
+
+    init(_ document: InputDocument) { self.document = document }
+
+    func byte(at offset: Int) -> UInt8? {
+        let (here, index) = (piece, offset - start)
+        if index >= 0, index < here.count { return here[index] }
+        (piece, start) = (read(from: offset, 64 << 10), offset)
+        return piece.first
     }
 
-    /// A byte of what comes next; `nil` behind the end.
-    private mutating func byte(_ index: Int) throws(StorageError) -> UInt8? {
-        while position + index >= buffer.count { guard try fill() else { return nil } }
-        return buffer[position + index]
+    func data(_ range: Range<Int>) -> Data {
+        let isHere = range.lowerBound >= start && range.upperBound <= start + piece.count
+        if isHere { return Data(piece[(range.lowerBound - start)..<(range.upperBound - start)]) }
+        return Data(read(from: range.lowerBound, range.count))
     }
 
-    private mutating func fill() throws(StorageError) -> Bool {
-        buffer.removeFirst(position)
-        position = 0
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
-        defer { piece.deallocate() }
-        let count = try document.read(at: offset, into: piece)
-        buffer.append(contentsOf: piece.prefix(count))
-        offset += count
-        return count > 0
+    /// That many bytes, or those that there are.
+    private func read(from offset: Int, _ count: Int) -> [UInt8] {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { memory.deallocate() }
+        var done = 0
+        do throws(StorageError) {
+            while done < count {
+                let more = try document.read(
+                    at: offset + done, into: UnsafeMutableRawBufferPointer(rebasing: memory[done...]))
+                if more == 0 { break }
+                done += more
+            }
+        } catch { failure = error }
+        return Array(memory.prefix(done))
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
-
-    private static func endsToken(_ byte: UInt8) -> Bool {
-        isSpace(byte) || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "]")
-            || byte == UInt8(ascii: "}")
-    }
-
-    private static let pieceSize = 64 << 10
 }

@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataHost
 
 extension SecretBuffer {
@@ -6,19 +7,12 @@ extension SecretBuffer {
         append("\"")
         for byte in text {
             switch byte {
-            case UInt8(ascii: "\""): append("\\\"")
-            case UInt8(ascii: "\\"): append("\\\\")
-            case UInt8(ascii: "\n"): append("\\n")
-            case UInt8(ascii: "\r"): append("\\r")
-            case UInt8(ascii: "\t"): append("\\t")
-            case 0..<0x20, UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
-                append("\\u00")
-                append(contentsOf: [Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]])
-            default: append(contentsOf: CollectionOfOne(byte))
+            case UInt8(ascii: "<"): append("\\u003c")
+            case UInt8(ascii: ">"): append("\\u003e")
+            case UInt8(ascii: "&"): append("\\u0026")
+            default: JSON.writeCharacter(byte) { append(contentsOf: CollectionOfOne($0)) }
             }
         }
         append("\"")
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 }
