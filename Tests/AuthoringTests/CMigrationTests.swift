@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The C example of a migration pack")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// `Tests/PluginFixtures/abi-1.0` is the header as it was when ABI 1.0 was tagged. It is never edited: a change of the

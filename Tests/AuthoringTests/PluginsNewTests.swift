@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("plugins new")

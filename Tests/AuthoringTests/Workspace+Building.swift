@@ -1,9 +1,4 @@
-import FoundationEssentials
-
-extension Repository {
-    /// The folder of today's header.
-    static let header = "\(root)/Sources/LocalDataAPI/CLocalData/include"
-}
+import TestSupport
 
 extension Workspace {
     /// Builds a plugin in C and gives its library's path.
@@ -12,11 +7,7 @@ extension Workspace {
         let outcome = try run(
             "cc",
             ["-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-pthread", "-I", header, source, "-o", library])
-        guard outcome.status == 0 else { throw CompilerFailure(description: outcome.errors) }
+        guard outcome.status == 0 else { throw TestFailure(outcome.errors) }
         return library
-    }
-
-    private struct CompilerFailure: Error, CustomStringConvertible {
-        let description: String
     }
 }

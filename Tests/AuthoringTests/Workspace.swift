@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// An empty folder, and a home, as a new author has them; with the `ld-host` that was built with these tests.
@@ -8,8 +9,8 @@ struct Workspace {
     var home: String { "\(path)/home" }
 
     init() throws {
-        path = "/tmp/localdata-author-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: "\(path)/home", withIntermediateDirectories: true)
+        path = try TemporaryFolder.make(named: "localdata-author")
+        try TemporaryFolder.makeFolder("\(path)/home")
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
@@ -31,14 +32,13 @@ struct Workspace {
 
     /// Runs a program in the folder, with nothing of this process's environment but the search path.
     func run(_ program: String, _ arguments: [String]) throws -> ConsoleSession.Outcome {
-        let tools = try #require(PluginSearchPath.executable).split(separator: "/").dropLast().joined(separator: "/")
         let inherited = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let end = try ChildProcess(
             "/usr/bin/env", arguments: ["--chdir=\(path)", program] + arguments,
-            environment: ["PATH": "/\(tools):\(inherited)", "HOME": home]
+            environment: ["PATH": "\(BuiltProducts.folder):\(inherited)", "HOME": home]
         ).run(deadline: .seconds(900))
         guard case .exited(let status) = end.outcome else {
-            throw EndedBadly(description: "\(program) \(arguments): \(end.outcome)")
+            throw TestFailure("\(program) \(arguments): \(end.outcome)")
         }
         return ConsoleSession.Outcome(
             output: String(decoding: end.output, as: UTF8.self), errors: String(decoding: end.errorTail, as: UTF8.self),
@@ -47,8 +47,4 @@ struct Workspace {
 
     /// Runs `ld-host`.
     func host(_ arguments: String...) throws -> ConsoleSession.Outcome { try run("ld-host", arguments) }
-
-    private struct EndedBadly: Error, CustomStringConvertible {
-        let description: String
-    }
 }

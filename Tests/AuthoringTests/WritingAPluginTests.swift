@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataTesting
+import TestSupport
 import Testing
 
 @Suite("The article on writing a plugin")

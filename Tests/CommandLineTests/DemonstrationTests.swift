@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("The demonstration")
@@ -8,7 +9,7 @@ struct DemonstrationTests {
 
     @Test("Examples/demo.sh stores Debian's languages through one plugin and then another", .enabled(if: hasLanguages))
     func demo() throws {
-        let ending = try Home().run("/bin/sh", ["\(BuiltProducts.package)/Examples/demo.sh", BuiltProducts.folder])
+        let ending = try Home().run("/bin/sh", ["\(Repository.root)/Examples/demo.sh", BuiltProducts.folder])
         #expect(ending.status == 0, "\(ending.errors)")
         let lines = ending.text.split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("imported 7910 values into userDefaults:languages") })

@@ -1,16 +1,17 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("The sessions of the README and the guides")
 struct GuideSessionTests {
     private static func sessions(_ path: String) throws -> [String] {
-        try String(contentsOfFile: "\(BuiltProducts.package)/\(path)", encoding: .utf8).split(separator: "```console\n")
+        try String(contentsOfFile: "\(Repository.root)/\(path)", encoding: .utf8).split(separator: "```console\n")
             .dropFirst().compactMap { $0.split(separator: "```").first.map(String.init) }
     }
 
     /// The articles with sessions of the catalogs, but for `WritingAPlugin`: its sessions build packages.
     private static let articles: [String] = {
-        let sources = "\(BuiltProducts.package)/Sources"
+        let sources = "\(Repository.root)/Sources"
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: sources)) ?? []
         return all.filter { $0.contains(".docc/") && $0.hasSuffix(".md") && !$0.hasSuffix("/WritingAPlugin.md") }
             .map { "Sources/\($0)" }.filter { (try? !sessions($0).isEmpty) ?? true }.sorted()

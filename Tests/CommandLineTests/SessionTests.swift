@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Whole sessions with ld-host")
 struct SessionTests {
-    private static let folder = "\(BuiltProducts.package)/Tests/CommandLineTests/Sessions"
+    private static let folder = "\(Repository.root)/Tests/CommandLineTests/Sessions"
 
     private static let sessions: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,14 +1,15 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataTesting
+import TestSupport
 import Testing
 
 @Suite("The conformance kit for crypto providers", .serialized)
 struct CryptoConformanceTests {
     @Test(
-        "finds nothing in the crypto plugins of this package", arguments: ["libOpenSSLCrypto.so", "libSodiumCrypto.so"])
+        "finds nothing in the crypto plugins of this package", arguments: ["OpenSSLCrypto", "SodiumCrypto"])
     func ownPluginsPass(_ name: String) throws {
-        let end = try Built.testPlugin("\(Built.folder)/\(name)")
+        let end = try Built.testPlugin(BuiltProducts.plugin(name))
         #expect(end.status == 0, "\(end.output)\(end.errors)")
         #expect(end.output.contains(" passed, 0 failed, "))
     }
@@ -30,7 +31,7 @@ struct CryptoConformanceTests {
     func onlySome() throws {
         let results = try results("", "--only", "crypto.random.fills", "--only", "crypto.cipher.tag")
         #expect(results.map(\.id) == ["crypto.cipher.tag", "crypto.random.fills"])
-        let end = try Built.testPlugin("\(Built.folder)/libMemoryStore.so", "--only", "crypto.cipher.tag")
+        let end = try Built.testPlugin(BuiltProducts.plugin("MemoryStore"), "--only", "crypto.cipher.tag")
         #expect(end.status == 2)
         #expect(end.errors.contains("unknown check 'crypto.cipher.tag' for storage components"))
     }

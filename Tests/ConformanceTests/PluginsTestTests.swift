@@ -1,19 +1,20 @@
 import FoundationEssentials
 import LocalDataTesting
+import TestSupport
 import Testing
 
 @Suite("ld-host plugins test", .serialized)
 struct PluginsTestTests {
-    @Test("finds nothing in the plugins of this package", arguments: ["libMemoryStore.so", "libFileStore.so"])
+    @Test("finds nothing in the plugins of this package", arguments: ["MemoryStore", "FileStore"])
     func ownPluginsPass(_ name: String) throws {
-        let end = try Built.testPlugin("\(Built.folder)/\(name)")
+        let end = try Built.testPlugin(BuiltProducts.plugin(name))
         #expect(end.status == 0, "\(end.output)\(end.errors)")
         #expect(end.output.contains(" passed, 0 failed, "))
     }
 
     @Test("finds nothing in the plugin of SQLite databases, and skips only what needs folders to change together")
     func databasePasses() throws {
-        let file = "\(Built.folder)/libSQLiteStore.so"
+        let file = BuiltProducts.plugin("SQLiteStore")
         let end = try Built.testPlugin(file, "--verbose", "--options", #"{"largestValue": 16777216}"#)
         #expect(end.status == 0, "\(end.output)\(end.errors)")
         #expect(end.output.contains(" passed, 0 failed, 3 skipped"), "\(end.output)")
@@ -65,16 +66,15 @@ struct PluginsTestTests {
         #expect(lines.last == "1 passed, 1 failed, 0 skipped")
         let long = try Built.testPlugin(file, "--verbose", "--only", "boundary.reports", "--only", "boundary.stops")
         #expect(long.output.contains("\nok    boundary.stops  ") && !long.output.contains("boundary     "))
-        let skipped = try Built.testPlugin("\(Built.folder)/libMemoryStore.so", "--only", "shared.sees")
+        let skipped = try Built.testPlugin(BuiltProducts.plugin("MemoryStore"), "--only", "shared.sees")
         #expect(skipped.output.contains("\nskip  shared                        1 skipped: the store does not declare"))
     }
 
     @Test("takes a component's id in place of its plugin's file, and names the nearest check")
     func componentID() throws {
         // The configuration says where plugins are.
-        let home = "/tmp/localdata-home-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: home) }
+        let folder = try TemporaryFolder()
+        let home = folder.path
         let end = try Built.run("memory", ["--only", "value.empty"], home: home)
         #expect(end.status == 0 && end.output.hasPrefix("memory  "), "\(end.output)\(end.errors)")
         let wrong = try Built.run("memory", ["--only", "value.emty"], home: home)
@@ -86,7 +86,7 @@ struct PluginsTestTests {
     @Test("refuses options that the component does not have, as a failure to open")
     func unknownOption() throws {
         let end = try Built.testPlugin(
-            "\(Built.folder)/libMemoryStore.so", "--options", #"{"colour": "blue"}"#, "--only", "lifecycle.open")
+            BuiltProducts.plugin("MemoryStore"), "--options", #"{"colour": "blue"}"#, "--only", "lifecycle.open")
         #expect(end.status == 2)
         #expect(end.output.contains("unknown option 'colour'"))
     }
@@ -98,7 +98,7 @@ struct PluginsTestTests {
             (["--component", "no-such"], 2),
         ] as [([String], Int32)])
     func misuse(_ arguments: [String], _ status: Int32) throws {
-        let end = try Built.testPlugin("\(Built.folder)/libMemoryStore.so", arguments[0], arguments[1])
+        let end = try Built.testPlugin(BuiltProducts.plugin("MemoryStore"), arguments[0], arguments[1])
         #expect(end.status == status)
         #expect(end.output.isEmpty)
         #expect(end.errors.contains("ld-host: error: "))

@@ -2,6 +2,7 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 import LocalDataTesting
+import TestSupport
 import Testing
 
 /// A crypto plugin that was built with the tests, opened through the boundary as a host does.
@@ -9,18 +10,8 @@ enum BuiltProvider: String, CaseIterable, CustomTestStringConvertible {
     case openssl
     case sodium
 
-    /// The folder of the built programs and plugins.
-    static var folder: String {
-        get throws {
-            let host = try #require(PluginInspector.installedHost, "ld-host is not beside the tests; run: swift build")
-            return String(host.dropLast("/ld-host".count))
-        }
-    }
-
     /// The plugin's file.
-    var library: String {
-        get throws { try Self.folder + (self == .openssl ? "/libOpenSSLCrypto.so" : "/libSodiumCrypto.so") }
-    }
+    var library: String { BuiltProducts.plugin(self == .openssl ? "OpenSSLCrypto" : "SodiumCrypto") }
 
     func open() throws -> LoadedCrypto {
         try PluginImage.load(library)
@@ -38,14 +29,7 @@ extension LoadedCrypto {
 extension Data {
     /// Bytes that differ from one another and from those of another seed, and are the same in each run.
     init(pattern seed: UInt64, count: Int) {
-        var state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1
-        self.init(capacity: count)
-        for _ in 0..<count {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            append(UInt8(truncatingIfNeeded: state >> 32))
-        }
+        self.init(SeededGenerator.bytes(count, seed: seed))
     }
 
     /// From hexadecimal digits.

@@ -2,6 +2,7 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 import LocalDataTesting
+import TestSupport
 import Testing
 
 @Suite("Ciphers of the built providers") struct CipherTests {
@@ -132,8 +133,8 @@ import Testing
     func threads(_ provider: BuiltProvider) throws {
         let crypto = try provider.open()
         let plaintext = Data(pattern: 6, count: 1000)
-        let wrong = OnThreads.count(8) { thread in
-            var wrong = 0
+        let failures = Recorder<String>()
+        @Sendable func compute(_ thread: Int) throws {
             for round in 0..<200 {
                 for cipher in crypto.ciphers {
                     let key = Data(pattern: UInt64(1000 * thread + round), count: cipher.keySize)
@@ -141,15 +142,17 @@ import Testing
                     let sealed = try crypto.seal(plaintext, with: cipher, key: key, nonce: nonce, authenticating: data)
                     let opened = try crypto.open(
                         sealed.ciphertext, tag: sealed.tag, with: cipher, key: key, nonce: nonce, authenticating: data)
-                    if opened != plaintext { wrong += 1 }
+                    if opened != plaintext { failures.add("\(cipher) in round \(round)") }
                 }
                 let first = try crypto.derive(.hkdfSHA256, from: plaintext, salt: data, info: data, count: 64)
                 if try crypto.derive(.hkdfSHA256, from: plaintext, salt: data, info: data, count: 64) != first {
-                    wrong += 1
+                    failures.add("the derivation in round \(round)")
                 }
             }
-            return wrong
         }
-        #expect(try wrong.get() == 0)
+        onThreads(8) { thread in
+            do { try compute(thread) } catch { failures.add("\(error)") }
+        }
+        #expect(failures.all == [])
     }
 }

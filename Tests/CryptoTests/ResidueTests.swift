@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("What providers leave in memory") struct ResidueTests {
@@ -10,17 +11,13 @@ import Testing
 
     @Test("no keys, derived keys or plaintext are left in memory", arguments: BuiltProvider.allCases)
     func residue(_ provider: BuiltProvider) throws {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let headers = tests.deletingLastPathComponent().appending(path: "Sources/LocalDataAPI/CLocalData/include")
-        let folder = FileManager.default.temporaryDirectory.appending(path: "localdata-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let program = folder.appending(path: "residue").path(percentEncoded: false)
+        let folder = try TemporaryFolder()
+        let program = "\(folder.path)/residue"
         let compiled = try run(
             "/usr/bin/cc",
             [
-                "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", headers.path(percentEncoded: false),
-                tests.appending(path: "PluginFixtures/residue.c").path(percentEncoded: false), "-o", program, "-ldl",
+                "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", Repository.header,
+                "\(Repository.tests)/PluginFixtures/residue.c", "-o", program, "-ldl",
             ])
         try #require(compiled.outcome == .exited(code: 0), "\(compiled.errorText)")
         let end = try run(program, [provider.library])

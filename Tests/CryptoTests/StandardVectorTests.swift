@@ -2,10 +2,11 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 import LocalDataTesting
+import TestSupport
 import Testing
 
 @Suite("The vectors of the standards") struct StandardVectorTests {
-    private static let folder = "\(#filePath.dropLast("StandardVectorTests.swift".count))Vectors"
+    private static let folder = "\(Repository.tests)/CryptoTests/Vectors"
 
     static let names: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,4 +1,5 @@
 import DurableFiles
+import TestSupport
 import Testing
 
 @Suite("Batches that expect unchanged files") struct BatchExpectationTests {

@@ -1,4 +1,5 @@
 import DurableFiles
+import TestSupport
 
 /// A root with batches, one place below it and one beside it.
 struct BatchFixture: Sendable {

@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("An interrupted batch")

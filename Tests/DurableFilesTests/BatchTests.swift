@@ -2,6 +2,7 @@ import DurableFiles
 import FoundationEssentials
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Applying a batch")

@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("A journal that others may have written")

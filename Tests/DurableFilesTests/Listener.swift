@@ -1,9 +1,10 @@
 import DurableFiles
 import Synchronization
+import TestSupport
 
 /// A watch that remembers what it was told.
 final class Listener: Sendable {
-    private let heard = Heard()
+    private let heard = Recorder<FolderChange>()
     private let watch: FolderWatch
 
     init(_ path: String) throws {
@@ -15,43 +16,9 @@ final class Listener: Sendable {
 
     /// Waits for a change, or for the word that there may have been any, and forgets what was told until then; `false`
     /// if it does not come.
-    func hears(_ change: FolderChange) -> Bool { heard.take(change) }
+    func hears(_ change: FolderChange) -> Bool { heard.take { $0 == change || $0 == .anything } != nil }
 
     func end() { watch.end() }
-}
-
-/// Changes, and whoever waits for one.
-private final class Heard: Sendable {
-    private let state = Mutex<(changes: [FolderChange], waiting: (change: FolderChange, gate: Gate)?)>(([], nil))
-
-    var all: [FolderChange] { state.withLock { $0.changes } }
-
-    func add(_ change: FolderChange) {
-        state.withLock { state in
-            state.changes.append(change)
-            guard let waiting = state.waiting, change == waiting.change || change == .anything else { return }
-            state.waiting = nil
-            waiting.gate.open()
-        }
-    }
-
-    func take(_ change: FolderChange) -> Bool {
-        let gate = Gate()
-        state.withLock { state in
-            if state.changes.contains(where: { $0 == change || $0 == .anything }) {
-                gate.open()
-            } else {
-                state.waiting = (change, gate)
-            }
-        }
-        let isThere = gate.wait()
-        state.withLock { state in
-            state.waiting = nil
-            let index = state.changes.firstIndex { $0 == change || $0 == .anything }
-            if let index { state.changes.removeFirst(index + 1) }
-        }
-        return isThere
-    }
 }
 
 /// Whether something was told after it had ended.

@@ -1,5 +1,6 @@
 import DurableFiles
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("what a path leads to") struct PathIdentityTests {

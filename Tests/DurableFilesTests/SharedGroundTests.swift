@@ -2,6 +2,7 @@ import DurableFiles
 import FoundationEssentials
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// What others can put into folders that they may write to, and what this user's files must not suffer from it.

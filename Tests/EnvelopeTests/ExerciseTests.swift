@@ -1,6 +1,7 @@
 import FoundationEssentials
 import FuzzExercise
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost

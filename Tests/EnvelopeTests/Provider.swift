@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -17,7 +18,7 @@ enum Provider: String, CaseIterable, Sendable {
     private static let opened: [Provider: LoadedCrypto] = {
         var opened: [Provider: LoadedCrypto] = [:]
         for provider in allCases {
-            let image = try? PluginImage.load("\(Repository.products)/lib\(provider.rawValue).so")
+            let image = try? PluginImage.load(BuiltProducts.plugin(provider.rawValue))
             opened[provider] = try? image?.openCrypto(
                 "\(provider)", options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
         }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost

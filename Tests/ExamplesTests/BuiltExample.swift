@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// An example package, built for a test as its author would build it. All are built in one folder, one after the other,
@@ -19,8 +20,8 @@ struct BuiltExample {
     private static let scratchPath = "/tmp/localdata-examples-\(UInt64.random(in: 0 ... .max))"
 
     init(_ name: String) throws {
-        folder = "/tmp/localdata-\(name)-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: products, withIntermediateDirectories: true)
+        folder = try TemporaryFolder.make(named: "localdata-\(name)")
+        try TemporaryFolder.makeFolder(products)
         let build = try ChildProcess(
             "/usr/bin/env",
             arguments: [
@@ -46,17 +47,11 @@ struct BuiltExample {
         let end = try ChildProcess(
             program, arguments: arguments,
             environment: [
-                "HOME": "\(folder)/home", "PATH": "/usr/bin:/bin", "LOCALDATA_PLUGIN_PATH": Self.binaries,
+                "HOME": "\(folder)/home", "PATH": "/usr/bin:/bin", "LOCALDATA_PLUGIN_PATH": BuiltProducts.folder,
                 "XDG_CONFIG_HOME": "\(folder)/config",
             ]
         ).run(deadline: .seconds(60))
         #expect(end.outcome == .exited(code: 0), "\(end.errorText)")
         return String(decoding: end.output, as: UTF8.self)
     }
-
-    /// The folder of `ld-host` and the plugins, which is that of the tests.
-    static let binaries: String = {
-        let executable = PluginSearchPath.executable ?? ""
-        return String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
-    }()
 }

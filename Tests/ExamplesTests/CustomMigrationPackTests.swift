@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The migration pack example")
@@ -44,7 +45,7 @@ struct CustomMigrationPackTests {
 
     private func conforms(_ example: BuiltExample) throws {
         let report = try example.run(
-            "\(BuiltExample.binaries)/ld-host", "plugins", "test", "\(example.products)/libCustomMigrationPack.so")
+            BuiltProducts.host, "plugins", "test", "\(example.products)/libCustomMigrationPack.so")
         #expect(report.contains(", 0 failed,"), "\(report)")
     }
 

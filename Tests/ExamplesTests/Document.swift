@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// The README or an article, with its samples.
 struct Document {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The README and the guides")
@@ -58,8 +59,8 @@ struct DocumentTests {
 
     @Test("have their figures written by the benchmarks, and none that was not measured")
     func figuresAreWritten() throws {
-        let root = URL(filePath: "/tmp/localdata-figures-\(UInt64.random(in: 0 ... .max))")
-        defer { try? FileManager.default.removeItem(at: root) }
+        let folder = try TemporaryFolder()
+        let root = URL(filePath: folder.path)
         let article = root.appending(path: "Sources/ld-host/Host/LocalDataHost.docc/Performance.md")
         try FileManager.default.createDirectory(
             at: article.deletingLastPathComponent(), withIntermediateDirectories: true)

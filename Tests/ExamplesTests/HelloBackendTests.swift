@@ -1,5 +1,6 @@
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The hello example")
@@ -24,7 +25,7 @@ struct HelloBackendTests {
 
     private func conforms(_ example: BuiltExample) throws {
         let report = try example.run(
-            "\(BuiltExample.binaries)/ld-host", "plugins", "test", "\(example.products)/libHelloBackend.so")
+            BuiltProducts.host, "plugins", "test", "\(example.products)/libHelloBackend.so")
         #expect(report.contains(", 0 failed,"), "\(report)")
     }
 
@@ -33,7 +34,7 @@ struct HelloBackendTests {
         let lines = try #require(try Document("README.md").blocks(of: "console").last).split(separator: "\n")
         let commands = lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
         #expect(commands.count == 3)
-        let script = "set -e; cd '\(example.folder)'; PATH=\(BuiltExample.binaries):$PATH; exec 2>&1\n"
+        let script = "set -e; cd '\(example.folder)'; PATH=\(BuiltProducts.folder):$PATH; exec 2>&1\n"
         let output = try example.run("/bin/sh", "-c", script + commands.joined(separator: "\n"))
         let shown = lines.filter { !$0.hasPrefix("$ ") }.map { "\($0)\n" }.joined()
         #expect(output == shown.replacing("/home/ann/.config", with: "\(example.folder)/config"))

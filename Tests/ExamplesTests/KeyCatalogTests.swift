@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The key catalog example")
@@ -17,7 +18,7 @@ struct KeyCatalogTests {
         """.write(
             to: URL(filePath: "\(example.folder)/config/localdata/config.json"), atomically: true, encoding: .utf8)
         let program = "\(example.products)/KeyCatalog"
-        let host = "\(BuiltExample.binaries)/ld-host"
+        let host = BuiltProducts.host
         // The manifest is there before the program that names it is configured by it.
         try CatalogManifest(json: Data("{\"format\":1,\"name\":\"AppCatalog\",\"keys\":[]}".utf8), source: "empty")
             .json()
@@ -57,6 +58,6 @@ struct KeyCatalogTests {
         .replacing(/"(host|time|version)" : "[^"]+"/) { "\"\($0.output.1)\" : \($0.output.1.uppercased())" }
         .replacing(/written [0-9TZ:-]+/, with: "written TIME")
         .replacing(/"modified" : [0-9]+/, with: "\"modified\" : TIME")
-        .replacing(BuiltExample.binaries, with: "{bin}").replacing(example.folder, with: "{folder}")
+        .replacing(BuiltProducts.folder, with: "{bin}").replacing(example.folder, with: "{folder}")
     }
 }

@@ -1,19 +1,19 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// Code that an app must not get past the compiler.
 @Suite("code that does not compile", .timeLimit(.minutes(3))) struct NotCompilingTests {
     /// What the compiler says of a file that uses the API; empty if nothing.
     private func complaints(_ code: String) throws -> String {
-        let folder = "/tmp/localdata-code-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let folder = try TemporaryFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "import LocalDataAPI\n\(code)\n".write(
             to: URL(filePath: "\(folder)/code.swift"), atomically: false, encoding: .utf8)
         let modules = ["CLocalData", "CLinux", "CChecksum"].flatMap {
             [
-                "-Xcc", "-fmodule-map-file=\(BuiltExample.binaries)/\($0).build/module.modulemap",
+                "-Xcc", "-fmodule-map-file=\(BuiltProducts.folder)/\($0).build/module.modulemap",
                 "-Xcc", "-I\(Repository.root)/Sources/LocalDataAPI/\($0)/include",
             ]
         }
@@ -21,7 +21,7 @@ import Testing
             "/usr/bin/env",
             arguments: [
                 "swiftc", "-typecheck", "-swift-version", "6", "-module-cache-path", folder,
-                "-I", "\(BuiltExample.binaries)/Modules",
+                "-I", "\(BuiltProducts.folder)/Modules",
             ] + modules + ["\(folder)/code.swift"], environment: ProcessInfo.processInfo.environment
         ).run(deadline: .seconds(120))
         let text = String(decoding: end.output, as: UTF8.self) + end.errorText

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The migrations example")

@@ -3,6 +3,7 @@ import FileStore
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @Suite("Attributes and streaming")

@@ -1,6 +1,7 @@
 import FileStore
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @Suite("Batches")

@@ -2,6 +2,7 @@ import FileStore
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @Suite("Enumeration")

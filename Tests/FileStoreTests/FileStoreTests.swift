@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("FileStore")

@@ -1,5 +1,6 @@
 import FileStore
 import LocalDataAPI
+import TestSupport
 
 /// A store in a folder of its own, with values as bytes.
 struct StoreFixture: Sendable {

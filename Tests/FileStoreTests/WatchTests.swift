@@ -2,7 +2,7 @@ import FileStore
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Watching")
@@ -15,7 +15,7 @@ struct WatchTests {
     func names() throws {
         let long = String(repeating: "\u{e9}/", count: 300)
         try fixture.set("\(long)0", [1])
-        let told = Told()
+        let told = Recorder<String?>()
         let watch = try fixture.store.watch(fixture.place, prefix: "") { told.add($0) }
         defer { fixture.store.unwatch(watch) }
         let names = ["A", ".x", "a/b", "\(long)1", "\(long)2", "last"]
@@ -27,19 +27,18 @@ struct WatchTests {
             StorageChange(key: fixture.key("batch"), value: Data()), StorageChange(key: fixture.key("A"), value: nil),
         ])
         try fixture.set("end", [1])
-        #expect(told.hears("end"))
-        #expect(told.names == names + ["batch", "A"] || told.names == names + ["A", "batch"])
+        let before = try #require(told.names(before: "end")).map { String(decoding: $0, as: UTF8.self) }
+        #expect(before == names + ["batch", "A"] || before == names + ["A", "batch"])
     }
 
     @Test("keeps to a prefix of bytes")
     func prefix() throws {
         try fixture.set("other", [1])
-        let told = Told()
+        let told = Recorder<String?>()
         let watch = try fixture.store.watch(fixture.place, prefix: "e\u{301}") { told.add($0) }
         defer { fixture.store.unwatch(watch) }
         for name in ["\u{e9}", "e", "x", "e\u{301}x", "e\u{301}"] { try fixture.set(name, [1]) }
-        #expect(told.hears("e\u{301}"))
-        #expect(told.names.map { Array($0.utf8) } == [Array("e\u{301}x".utf8)])
+        #expect(told.names(before: "e\u{301}") == [Array("e\u{301}x".utf8)])
     }
 
     @Test("says permissionDenied for a folder that this user may not read", .enabled(if: geteuid() == 0))
@@ -56,29 +55,9 @@ struct WatchTests {
     }
 }
 
-/// Names that were told, one by one.
-private final class Told: Sendable {
-    private let state = Mutex<(names: [String], awaited: String?)>(([], nil))
-    private let isThere = Gate()
-
-    /// What was told and not awaited.
-    var names: [String] { state.withLock { $0.names } }
-
-    func add(_ name: String?) {
-        state.withLock { state in
-            state.names.append(name ?? "anything")
-            if let awaited = state.awaited, awaited.utf8.elementsEqual((name ?? "").utf8) { isThere.open() }
-        }
-    }
-
-    /// Waits for a name, and forgets it.
-    func hears(_ name: String) -> Bool {
-        state.withLock { state in
-            state.awaited = name
-            if state.names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { isThere.open() }
-        }
-        guard isThere.wait() else { return false }
-        state.withLock { $0.names.removeAll { $0.utf8.elementsEqual(name.utf8) } }
-        return true
+extension Recorder<String?> {
+    /// The names that were told before one, which is compared as bytes; `nil` if that is not told.
+    fileprivate func names(before last: String) -> [[UInt8]]? {
+        take { ($0 ?? "").utf8.elementsEqual(last.utf8) }?.dropLast().map { Array(($0 ?? "anything").utf8) }
     }
 }

@@ -1,18 +1,13 @@
 import FoundationEssentials
 import FuzzExercise
+import TestSupport
 import Testing
 
 /// What libFuzzer does for hours in `Tests/Fuzz/run`, in seconds: every input that was found worth keeping, and some
 /// thousand mutations that are the same in every run.
 @Suite("any bytes at all, given to the readers of outside input") struct FuzzTargetTests {
-    private static let corpora: String = {
-        var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-        parts.removeLast(2)
-        return "\(parts.joined(separator: "/"))/Fuzz/Corpus"
-    }()
-
     private static func corpus(of target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
-        let folder = "\(corpora)/\(target.rawValue)"
+        let folder = "\(Repository.tests)/Fuzz/Corpus/\(target.rawValue)"
         return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
             (name, Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))))
         }

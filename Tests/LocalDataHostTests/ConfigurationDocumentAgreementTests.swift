@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("ConfigurationDocument and the decoder")
@@ -16,7 +17,7 @@ struct ConfigurationDocumentAgreementTests {
 
     @Test("what the scanner accepts the decoder accepts, with the same value", arguments: 0..<8)
     func agreement(seed: Int) throws {
-        var random = ConfigurationRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         var accepted = 0

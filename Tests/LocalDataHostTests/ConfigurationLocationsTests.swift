@@ -2,18 +2,16 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("ConfigurationLocations")
 struct ConfigurationLocationsTests {
     /// Runs a body with a new directory, and removes it.
     private func withDirectory(_ body: (String) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID().uuidString)")
-            .path
-        try FileManager.default.createDirectory(
-            atPath: directory + "/home/.config/localdata", withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        try body(directory)
+        let folder = try TemporaryFolder()
+        try TemporaryFolder.makeFolder(folder.path + "/home/.config/localdata")
+        try withExtendedLifetime(folder) { try body(folder.path) }
     }
 
     private func write(_ text: String, to path: String) throws {

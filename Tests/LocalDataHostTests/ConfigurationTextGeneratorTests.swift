@@ -1,13 +1,14 @@
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// Makes random configuration texts in all the layouts JSON5 allows; every comment is unique.
 struct ConfigurationTextGenerator {
-    private var random: ConfigurationRandom
+    private var random: SeededGenerator
     private var comments = 0
     private static let keys = ["a", "b", "c d", "é", "x.y", "line\nbreak", "quote\"'", "$", "ключ", ""]
 
-    init(seed: UInt64) { random = ConfigurationRandom(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func document() -> String {
         let newline = random.piece(of: ["\n", "\r\n", "\r"])
@@ -134,4 +135,9 @@ extension JSONValue {
             return self
         }
     }
+}
+
+extension SeededGenerator {
+    /// One of some texts.
+    mutating func piece(of pieces: [String]) -> String { pieces.randomElement(using: &self) ?? "" }
 }

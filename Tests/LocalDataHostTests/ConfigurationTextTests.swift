@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("JSONValue (configuration)")
@@ -111,7 +112,7 @@ struct ConfigurationPathTests {
 
     @Test("every sequence of segments survives printing and parsing", arguments: 0..<4)
     func roundTrip(seed: Int) throws {
-        var random = ConfigurationRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let pieces = [
             "a", ".", "=", "\"", "'", "\\", " ", "\n", "é", "e\u{301}", "\u{301}", "0", "😀", "\u{2028}",
         ]

@@ -2,6 +2,7 @@ import CSQLite
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// The plugin as it was built, opened through the boundary as a host does, on a database in a folder of its own.
@@ -13,9 +14,7 @@ struct BuiltStore: Sendable {
 
     init(in folder: TemporaryFolder? = nil, _ options: [String: ComponentOption.Value] = [:]) throws {
         self.folder = try folder ?? TemporaryFolder()
-        let host = try #require(PluginInspector.installedHost, "ld-host is not beside the tests; run: swift build")
-        let library = host.dropLast("/ld-host".count) + "/libSQLiteStore.so"
-        store = try PluginImage.load(String(library))
+        store = try PluginImage.load(BuiltProducts.plugin("SQLiteStore"))
             .openStore(
                 "sqlite",
                 options: options.merging(["path": .string("\(self.folder.path)/\(Self.file)")]) { given, _ in given },
@@ -81,6 +80,6 @@ struct BuiltStore: Sendable {
 extension Data {
     /// Bytes that differ from those of another seed.
     init(seed: Int, count: Int) {
-        self.init((0..<count).map { UInt8(truncatingIfNeeded: ($0 &+ seed) &* 2_654_435_761 >> 11) })
+        self.init(SeededGenerator.bytes(count, seed: UInt64(seed)))
     }
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The files of the SQLite store")

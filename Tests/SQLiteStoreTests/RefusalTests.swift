@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("What the SQLite store refuses, and leaves as it is")
@@ -76,7 +77,7 @@ struct RefusalTests {
             for index in 0..<200 { try store.set("name \(index)", Data(seed: index, count: 1000)) }
             store.store.close()
         }
-        let content = try #require(folder.content(BuiltStore.file)).prefix(size)
+        let content = Array(try #require(folder.content(BuiltStore.file)).prefix(size))
         try folder.write(content, to: BuiltStore.file)
         let error = #expect(throws: StorageError.self) {
             let store = try BuiltStore(in: folder)

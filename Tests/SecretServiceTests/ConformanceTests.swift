@@ -1,6 +1,7 @@
 import Foundation
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The plugin of the secret service")
@@ -8,7 +9,7 @@ struct ConformanceTests {
     @Test("keeps every promise of a store, over gnome-keyring, as ld-host tries it")
     func conforms() throws {
         let session = try Session(.keyring())
-        let end = try session.run(BuiltProducts.host, "plugins", "test", BuiltProducts.plugin)
+        let end = try session.run(BuiltProducts.host, "plugins", "test", StoreProgram.plugin)
         let report = String(decoding: end.output, as: UTF8.self)
         #expect(end.status == 0, "\(report)\(end.errors)")
         #expect(report.contains("47 passed, 0 failed") || report.contains("48 passed, 0 failed"), "\(report)")

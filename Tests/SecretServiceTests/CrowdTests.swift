@@ -14,7 +14,7 @@ struct CrowdTests {
                 "$0" "$1" "$2" write \(names) 50 & processes="$processes $!"
             done
             for process in $processes; do wait $process || echo "ended with $?"; done
-            """, try BuiltProducts.store.get(), BuiltProducts.plugin, SecretOptions(timeout: 60).json)
+            """, try StoreProgram.built.get(), StoreProgram.plugin, SecretOptions(timeout: 60).json)
         #expect(end.status == 0 && end.output.isEmpty, "\(String(decoding: end.output, as: UTF8.self))\(end.errors)")
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("Faults of the bus and of the secret service")
@@ -65,7 +66,7 @@ struct FaultTests {
 
     @Test("a bus and a service that come later are found by the next call of the same store")
     func later() throws {
-        let home = try Home()
+        let home = try TemporaryFolder()
         let first = try Session(.nothing, home: home)
         let store = try first.open()
         #expect(throws: StorageError.storeUnavailable) { try store.set(.secret("s", "n"), to: Data("x".utf8)) }

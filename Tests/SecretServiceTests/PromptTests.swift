@@ -2,6 +2,7 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Locked collections of the secret service")

@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @Suite("Values of the secret service")
@@ -24,7 +25,7 @@ struct ValueTests {
 
     @Test("come back byte for byte, from another process and after the service was started again")
     func roundTrips() throws {
-        let home = try Home()
+        let home = try TemporaryFolder()
         do {
             let session = try Session(.keyring(), home: home)
             let store = try session.open()
@@ -46,7 +47,7 @@ struct ValueTests {
 
     @Test("come back byte for byte from a keyring without a password, whose file cannot hold a newline")
     func plainRoundTrips() throws {
-        let home = try Home()
+        let home = try TemporaryFolder()
         do {
             let session = try Session(.plainKeyring, home: home)
             for (name, value) in Self.values {
@@ -97,7 +98,7 @@ struct ValueTests {
             until [ -s "$HOME/heard" ]; do dbus-send --dest=org.freedesktop.DBus /x org.freedesktop.DBus.GetId; done
             printf %s \(secret) | "$0" "$1" "$2" set keychain heard name && "$0" "$1" "$2" get keychain heard name
             kill $monitor
-            """, try BuiltProducts.store.get(), BuiltProducts.plugin, SecretOptions().json)
+            """, try StoreProgram.built.get(), StoreProgram.plugin, SecretOptions().json)
         #expect(end.output == Data(secret.utf8), "\(end.errors)")
         let heard = try Data(contentsOf: URL(filePath: "\(session.home)/heard"))
         #expect(heard.range(of: Data("heard".utf8)) != nil)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import MigrationManifest
@@ -112,10 +113,8 @@ import Testing
 
     @Test("the place that a hint names is there")
     func reference() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
         let path = try #require(ManifestFaults.reference.split(separator: " ").last)
-        let article = try String(contentsOf: root.appending(path: String(path)), encoding: .utf8)
+        let article = try Repository.text(String(path))
         #expect(article.contains("manifest"))
     }
 

@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @testable import MigrationManifest
@@ -11,12 +12,7 @@ import Testing
 struct ManifestHome: Sendable {
     let folder: String
 
-    init() throws {
-        var template = Array("/tmp/localdata-manifest-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } != nil }
-        try #require(made, "no temporary folder below /tmp: error \(errno)")
-        folder = template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
-    }
+    init() throws { folder = try TemporaryFolder.make(named: "localdata-manifest") }
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 

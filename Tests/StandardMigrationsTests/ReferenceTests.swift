@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @testable import MigrationManifest
@@ -13,9 +14,7 @@ import Testing
     }
 
     private static func text(_ path: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try Repository.text(path)
     }
 
     private static func blocks(_ language: String, in text: String) -> [String] {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("The credential helper for Docker")
@@ -55,13 +56,13 @@ struct DockerCredentialTests {
     func usage() throws {
         let usage = "Usage: docker-credential-localdata <store|get|erase|list|version>\n"
         for words in [[], ["get", "https://example.com"]] {
-            let ending = try home.run(BuiltProducts.program, ["credential", "docker"] + words)
+            let ending = try home.run(BuiltProducts.host, ["credential", "docker"] + words)
             #expect(ending.status == 1)
             #expect(ending.text == usage)
         }
         // As Docker's clients call it, by its own name.
         let link = "\(home.path)/docker-credential-localdata"
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: BuiltProducts.program)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: BuiltProducts.host)
         for word in ["version", "--version", "-v"] {
             let ending = try home.run(link, [word])
             #expect(ending.status == 0)

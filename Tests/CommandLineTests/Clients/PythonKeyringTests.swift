@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @Suite("Examples/PythonKeyring")
 struct PythonKeyringTests {
-    private static let runs = BuiltProducts.isTorture ? 10 : 1
+    private static let runs = TestRun.isTorture ? 10 : 1
 
     @Test("passes keyring's own tests of backends, and its own", arguments: ServingKeychain.all)
     func debian(_ keychain: ServingKeychain) throws { try play([:], over: keychain) }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What serves the keychain in a test of a client, and what it takes to have it.
@@ -13,7 +14,7 @@ struct ServingKeychain: Sendable, CustomTestStringConvertible {
         ServingKeychain(testDescription: "sealed files"),
         ServingKeychain(
             testDescription: "the Secret Service",
-            wrapper: ["/bin/sh", "\(BuiltProducts.package)/Tests/CommandLineTests/Programs/keyring_session.sh"],
+            wrapper: ["/bin/sh", "\(Repository.root)/Tests/CommandLineTests/Programs/keyring_session.sh"],
             preparation: "ld-host config set domains.keychain secret-service"),
     ]
 }

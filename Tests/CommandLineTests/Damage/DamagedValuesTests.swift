@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Values that rot") struct DamagedValuesTests {
@@ -9,7 +10,7 @@ import Testing
         try home.done("config", "set", "domains.userDefaults", store)
         let rotten = try RottenValues(home, count: 50)
         if store == "sqlite" { try rotten.checkpoint() }
-        var numbers = RottenValues.Numbers()
+        var numbers = SeededGenerator(seed: 2)
         let (damaged, sound) = (rotten.values.prefix(25), rotten.values.dropFirst(25))
         for (index, value) in damaged.enumerated() {
             let damage = RottenValues.Damage.allCases[index % 3]
@@ -61,7 +62,7 @@ import Testing
         try home.done("config", "set", "domains.userDefaults", from)
         let rotten = try RottenValues(home, count: 8)
         if !fromFiles { try rotten.checkpoint() }
-        var numbers = RottenValues.Numbers()
+        var numbers = SeededGenerator(seed: 2)
         // In a row, and in pieces.
         for value in [rotten.values[1], rotten.values[5]] {
             if fromFiles {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// Values in a store, some of which are then damaged as a medium does it: no time of change says so.
@@ -9,18 +10,6 @@ struct RottenValues {
         case flipped, emptied, cut
     }
 
-    /// What can be repeated.
-    struct Numbers: RandomNumberGenerator {
-        var state: UInt64 = 0x2545_f491_4f6c_dd1d
-
-        mutating func next() -> UInt64 {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return state
-        }
-    }
-
     let home: Home
     /// The values by their names, as text.
     let values: [(name: String, text: String)]
@@ -28,7 +17,7 @@ struct RottenValues {
     /// Stores some values of many sizes.
     init(_ home: Home, count: Int) throws {
         self.home = home
-        var numbers = Numbers()
+        var numbers = SeededGenerator(seed: 1)
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         values = (0..<count).map { index in
             let size = [40, 300, 3000, 5000, 20_000, 300_000][index % 6] + Int.random(in: 0..<30, using: &numbers)
@@ -42,7 +31,7 @@ struct RottenValues {
     }
 
     /// Damages a value's file.
-    func damageFile(_ name: String, _ damage: Damage, _ numbers: inout Numbers) throws {
+    func damageFile(_ name: String, _ damage: Damage, _ numbers: inout SeededGenerator) throws {
         let path = home.files("userDefaults/\(name)")
         var before = stat()
         try #require(stat(path, &before) == 0)
@@ -64,7 +53,7 @@ struct RottenValues {
 
     /// Damages what the database has of a value, whose bytes are all in the file: of what is emptied or cut there are
     /// zeros.
-    func damageRow(_ text: String, _ damage: Damage, _ numbers: inout Numbers) throws {
+    func damageRow(_ text: String, _ damage: Damage, _ numbers: inout SeededGenerator) throws {
         let path = "\(home.path)/data/localdata/values.sqlite"
         let bytes = Array(text.utf8)
         let start = Int.random(in: 0..<bytes.count - 16, using: &numbers)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// A batch, disturbed at every one of its calls that change data, state or configuration. All points with
@@ -19,30 +20,16 @@ struct BatchCampaignTests {
             try home.done("set", address, "--stdin", input: Array(value.utf8))
         }
         let disturbed = try DisturbedHome(home, ["batch"], input: operation.input)
-        let count = try disturbed.calls().count
-        try #require(count >= 3, "the injector sees only \(count) calls")
-        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
-        let all = points.count
-        if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: SeededGenerator.seed)
-            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        try FaultCampaign(operation: operation, sample: Self.sample).run(fewest: 3, in: { disturbed }) { run, what in
+            try check(operation, disturbed, run, what)
         }
-        for (mode, number) in points {
-            let place =
-                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
-            do { try check(operation, disturbed, mode, number, place) } catch { Issue.record("\(place): \(error)") }
-        }
-        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
     }
 
     private func check(
-        _ operation: BatchOperation, _ disturbed: DisturbedHome, _ mode: FaultMode, _ number: Int, _ place: String
+        _ operation: BatchOperation, _ disturbed: DisturbedHome, _ run: DisturbedHome.Run, _ what: String
     ) throws {
-        let (ending, hit) = try disturbed.run(mode, at: number)
-        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
-        if mode.kills {
-            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
-        } else {
+        let ending = run.ending
+        if !run.mode.kills {
             #expect(ending.status == 0 || ending.errors.contains("ld-host: error: "), "no message; \(what)")
         }
         let found = try stored(operation, disturbed.home)
@@ -54,7 +41,7 @@ struct BatchCampaignTests {
         let mayBeDone =
             ending.errors.contains("is decided") || ending.errors.contains("is committed")
             || ending.errors.contains("power loss")
-        #expect(!isDone || ending.status == 0 || mode.kills || mayBeDone, "failure with effect; \(what)")
+        #expect(!isDone || ending.status == 0 || run.mode.kills || mayBeDone, "failure with effect; \(what)")
         #expect(try disturbed.run().status == 0, "cannot be done again; \(what)")
         #expect(try stored(operation, disturbed.home) == operation.after, "not done by the next; \(what)")
         #expect(try disturbed.debris() == [], "\(what)")
@@ -66,7 +53,7 @@ struct BatchCampaignTests {
         var found: [String: String] = [:]
         for domain in operation.domains {
             let ending = try home.run("export", domain.contains(":") ? domain : "\(domain)/")
-            guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
+            guard ending.status == 0 else { throw TestFailure("\(domain): \(ending.errors)") }
             let entries = try JSONDecoder().decode([String: [String: String]].self, from: Data(ending.output))
             for (name, entry) in entries { found["\(domain)/\(name)"] = entry["$text"] }
         }

@@ -12,7 +12,7 @@ struct CallOrderTests {
         "a value is complete and synced under another name before it is renamed, and its folder is synced after",
         arguments: sets)
     func set(_ operation: FaultOperation) throws {
-        let calls = try FaultBench(operation).calls()
+        let calls = try FaultBench(operation).disturbed.calls()
         // One that fails because folders are missing may go before.
         let renames = calls.indices.filter { calls[$0].name.hasPrefix("rename") && calls[$0].result == "0" }
         try #require(renames.count == 1, "\(calls)")
@@ -34,7 +34,7 @@ struct CallOrderTests {
 
     @Test("each folder that is made is synced into its parent before the value is acknowledged", arguments: sets)
     func folders(_ operation: FaultOperation) throws {
-        let calls = try FaultBench(operation).calls()
+        let calls = try FaultBench(operation).disturbed.calls()
         let made = calls.indices.filter {
             calls[$0].name.hasPrefix("mkdir") && calls[$0].result == "0" && !calls[$0].path.hasSuffix("/.tmp")
         }
@@ -50,7 +50,7 @@ struct CallOrderTests {
 
     @Test("a removal is synced before it is acknowledged", arguments: removals)
     func removal(_ operation: FaultOperation) throws {
-        let calls = try FaultBench(operation).calls()
+        let calls = try FaultBench(operation).disturbed.calls()
         let removal = try #require(calls.firstIndex { $0.name.hasPrefix("unlink") }, "\(calls)")
         #expect(!calls[removal].path.contains("/.tmp/"))
         #expect(calls[(removal + 1)...].contains { $0.isSync(of: calls[removal].folder) }, "\(calls)")

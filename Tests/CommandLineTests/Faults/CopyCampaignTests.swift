@@ -15,33 +15,17 @@ struct CopyCampaignTests {
     func campaign(_ operation: CopyOperation) throws {
         let home = try CopyHome(operation)
         let disturbed = try DisturbedHome(home.home, operation.words)
-        let count = try disturbed.calls().count
-        try #require(count >= 20, "the injector sees only \(count) calls")
-        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
-        let all = points.count
-        if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: SeededGenerator.seed)
-            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
+        try FaultCampaign(operation: operation, sample: Self.sample).run(fewest: 20, in: { disturbed }) { run, what in
+            try check(operation, home, disturbed, run, what)
         }
-        for (mode, number) in points {
-            let place =
-                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
-            do { try check(operation, home, disturbed, mode, number, place) } catch {
-                Issue.record("\(place): \(error)")
-            }
-        }
-        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
     }
 
     private func check(
-        _ operation: CopyOperation, _ home: CopyHome, _ disturbed: DisturbedHome, _ mode: FaultMode, _ number: Int,
-        _ place: String
+        _ operation: CopyOperation, _ home: CopyHome, _ disturbed: DisturbedHome, _ run: DisturbedHome.Run,
+        _ what: String
     ) throws {
-        let (ending, hit) = try disturbed.run(mode, at: number)
-        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
-        if mode.kills {
-            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
-        } else {
+        let ending = run.ending
+        if !run.mode.kills {
             #expect(ending.status == 0 || ending.errors.contains("ld-host: error: "), "no message; \(what)")
         }
         let isDone = try state(operation, home, what)

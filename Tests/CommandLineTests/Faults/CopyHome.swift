@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A home with sealed values, and a second store for its keychain, which is looked at by way of a configuration in
@@ -25,7 +26,7 @@ struct CopyHome {
         guard operation.overwrites else { return }
         let ending = try home.run(
             "set", KeyHome.overwrittenSecret, "--stdin", input: CopyOperation.older, adding: seenFromDestination)
-        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+        guard ending.status == 0 else { throw TestFailure(ending.errors) }
     }
 
     /// The values that are copied.
@@ -40,7 +41,7 @@ struct CopyHome {
 
     private var seenFromDestination: [String: String] { ["LOCALDATA_CONFIG": "\(home.path)/other.json"] }
 
-    /// - Throws: `Home.Failure` if a value of the keychain's cannot be read.
+    /// - Throws: `TestFailure` if a value of the keychain's cannot be read.
     private func view(_ variables: [String: String]) throws -> View {
         let found = try keys.values(of: "keychain:service", adding: variables)
         let rest = keys.values.filter { !$0.key.hasPrefix("keychain:") }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 /// One operation in a process of its own: this test program, started again with only this test, in which the fault
@@ -11,17 +12,18 @@ struct DatabaseSteps {
     private static let (homeVariable, nameVariable) = ("LOCALDATA_DATABASE_HOME", "LOCALDATA_DATABASE_STEP")
     private static let home = ProcessInfo.processInfo.environment[homeVariable]
 
-    /// Runs an operation in a home, with the injector told by `variables`. What it says is `done`, or the name of an
-    /// error's code.
+    /// Runs an operation in a home, with the injector told by `variables`.
     static func run(
         _ operation: DatabaseOperation, in home: Home, _ variables: [String: String]
-    ) throws -> (ending: Home.Ending, said: String?) {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let ending = try home.run(
-            program, ["--filter", "DatabaseSteps", "--testing-library", "swift-testing"],
+    ) throws -> Home.Ending {
+        try home.run(
+            TestRun.program, ["--filter", "DatabaseSteps", "--testing-library", "swift-testing"],
             adding: variables.merging([homeVariable: home.path, nameVariable: operation.name]) { $1 })
-        let line = ending.text.split(separator: "\n").first { $0.hasPrefix("step: ") }
-        return (ending, line.map { String($0.dropFirst(6)) })
+    }
+
+    /// What it said of itself: `done`, or an error's code and message.
+    static func said(in ending: Home.Ending) -> String? {
+        ending.text.split(separator: "\n").first { $0.hasPrefix("step: ") }.map { String($0.dropFirst(6)) }
     }
 
     @Test("are done, or fail with an error that says what holds", .enabled(if: home != nil))

@@ -1,69 +1,96 @@
 import FoundationEssentials
+import TestSupport
 
-/// A home in which one command of `ld-host` can be tried again and again from the same state, under the fault injector.
+/// A home in which one command can be tried again and again from the same state, under the fault injector.
 final class DisturbedHome {
-    let home: Home
-    private let words: [String]
-    private let input: [UInt8]?
-    private let library: String
-
-    private static let folders = ["data", "state", "config"]
-
-    /// Keeps the state that the home is in as the one before the command.
-    init(_ home: Home, _ words: [String], input: [UInt8]? = nil) throws {
-        self.home = home
-        self.words = words
-        self.input = input
-        library = try FaultShim.library.get()
-        let ending = try home.shell(
-            "mkdir before; for i in \(Self.list); do if test -e $i; then cp -a $i before/$i; fi; done")
-        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+    /// A run in which one call was hit.
+    struct Run {
+        let home: Home
+        let mode: FaultMode
+        let ending: Home.Ending
+        let calls: [FaultShim.Call]
+        let hit: FaultShim.Call
+        /// The calls before the one that was hit.
+        let before: ArraySlice<FaultShim.Call>
     }
 
-    private static var list: String { folders.joined(separator: " ") }
+    /// Where a home keeps what is to outlast a process.
+    static let all = ["data", "state", "config"]
+
+    let home: Home
+    private let folders: [String]
+    private let library: String
+    private let command: (_ variables: [String: String]) throws -> Home.Ending
+
+    /// Keeps the state that the home is in as the one before the command.
+    ///
+    /// - Parameters:
+    ///   - folders: What is kept, and on what calls are disturbed.
+    ///   - command: Runs it, with variables for the injector in its environment.
+    init(
+        _ home: Home, in folders: [String] = DisturbedHome.all,
+        command: @escaping (_ variables: [String: String]) throws -> Home.Ending
+    ) throws {
+        self.home = home
+        self.folders = folders
+        self.command = command
+        library = try FaultShim.library.get()
+        try shell("mkdir before; for i in \(list); do if test -e $i; then cp -a $i before/$i; fi; done")
+    }
+
+    /// A home in which the command is one of `ld-host`.
+    convenience init(
+        _ home: Home, in folders: [String] = DisturbedHome.all, _ words: [String], input: [UInt8]? = nil
+    ) throws {
+        try self.init(home, in: folders) { try home.run(BuiltProducts.host, words, input: input, adding: $0) }
+    }
+
+    private var list: String { folders.joined(separator: " ") }
     private var log: String { "\(home.path)/log" }
 
     /// The calls of the command when nothing disturbs it.
     func calls() throws -> [FaultShim.Call] {
         try reset()
-        let ending = try run(["LD_FAULT_LOG": log])
-        guard ending.status == 0 else { throw Home.Failure(description: "\(words): \(ending.errors)") }
+        let ending = try injected([:])
+        guard ending.status == 0 else { throw TestFailure("status \(ending.status): \(ending.errors)") }
         return try FaultShim.calls(in: log)
     }
 
-    /// Runs the command from the state before, with call `number` hit, and tells which one that was.
-    func run(_ mode: FaultMode, at number: Int) throws -> (ending: Home.Ending, hit: FaultShim.Call) {
+    /// Runs the command from the state before, disturbed.
+    func run(_ point: FaultPoint) throws -> Run {
         try reset()
-        let ending = try run([
-            "LD_FAULT_LOG": log, "LD_FAULT_AT": String(number), "LD_FAULT_MODE": mode.rawValue,
-        ])
-        guard let hit = try FaultShim.calls(in: log).dropFirst(number - 1).first else {
-            throw Home.Failure(description: "the call was not reached")
-        }
-        return (ending, hit)
+        let ending = try injected(["LD_FAULT_AT": String(point.number), "LD_FAULT_MODE": point.mode.rawValue])
+        let calls = try FaultShim.calls(in: log)
+        guard calls.count >= point.number else { throw TestFailure("the call was not reached") }
+        return Run(
+            home: home, mode: point.mode, ending: ending, calls: calls, hit: calls[point.number - 1],
+            before: calls.prefix(point.number - 1))
     }
 
     /// Runs the command from the state that is there, undisturbed.
-    func run() throws -> Home.Ending { try home.run(BuiltProducts.program, words, input: input) }
+    func run() throws -> Home.Ending { try command([:]) }
 
     /// What is left of changes that were not completed: files without a name, and intents of them.
     func debris() throws -> [Substring] {
-        try home.shell("find \(Self.list) -path '*/.tmp/*' -o -path '*/journal/*' -type f").text.split(separator: "\n")
+        try home.shell("find \(list) -path '*/.tmp/*' -o -path '*/journal/*' -type f").text.split(separator: "\n")
     }
 
-    private func run(_ variables: [String: String]) throws -> Home.Ending {
-        let roots = Self.folders.map { "\(home.path)/\($0)" }.joined(separator: ":")
-        return try home.run(
-            BuiltProducts.program, words, input: input,
-            adding: variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots]) { $1 })
+    private func injected(_ variables: [String: String]) throws -> Home.Ending {
+        let roots = folders.map { "\(home.path)/\($0)" }.joined(separator: ":")
+        return try command(
+            variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots, "LD_FAULT_LOG": log]) { $1 })
     }
 
     private func reset() throws {
-        let ending = try home.shell(
+        try shell(
             """
-            rm -rf \(Self.list) log
-            for i in \(Self.list); do if test -e before/$i; then cp -a before/$i $i; fi; done
+            rm -rf \(list) log
+            for i in \(list); do if test -e before/$i; then cp -a before/$i $i; fi; done
             """)
-        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+    }
+
+    private func shell(_ line: String) throws {
+        let ending = try home.shell(line)
+        guard ending.status == 0 else { throw TestFailure(ending.errors) }
     }
 }

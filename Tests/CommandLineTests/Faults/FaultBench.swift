@@ -1,38 +1,19 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 
-/// A home in which one operation can be tried again and again from the same state, under the fault injector.
+/// A home in which one operation on the file store can be disturbed.
 final class FaultBench {
     let operation: FaultOperation
-    let home: Home
-    private let template: Home
-    private let library: String
+    let disturbed: DisturbedHome
+    var home: Home { disturbed.home }
 
     init(_ operation: FaultOperation) throws {
         self.operation = operation
-        library = try FaultShim.library.get()
-        template = try Home()
-        home = try Home()
-        for home in [template, home] { try home.keepUserDefaultsInFiles() }
-        try operation.prepare(template)
-        _ = try home.shell("cp -a '\(template.path)/cache' cache")
-    }
-
-    /// The calls of the operation when nothing disturbs it.
-    func calls() throws -> [FaultShim.Call] {
-        try reset()
-        let ending = try disturbed(["LD_FAULT_LOG": log])
-        guard ending.status == 0 else { throw Home.Failure(description: "\(operation.name): \(ending.errors)") }
-        return try FaultShim.calls(in: log)
-    }
-
-    /// Does the operation from the state before, with call `number` hit.
-    func run(_ mode: FaultMode, at number: Int) throws -> (ending: Home.Ending, calls: [FaultShim.Call]) {
-        try reset()
-        let ending = try disturbed([
-            "LD_FAULT_LOG": log, "LD_FAULT_AT": String(number), "LD_FAULT_MODE": mode.rawValue,
-        ])
-        return (ending, try FaultShim.calls(in: log))
+        let home = try Home()
+        try home.keepUserDefaultsInFiles()
+        try operation.prepare(home)
+        disturbed = try DisturbedHome(home, in: ["data"], operation.words, input: operation.input)
     }
 
     /// The value that is there; `nil` if there is none.
@@ -41,7 +22,7 @@ final class FaultBench {
         switch ending.status {
         case 0: return ending.output
         case 1: return nil
-        default: throw Home.Failure(description: "get ended with \(ending.status): \(ending.errors)")
+        default: throw TestFailure("get ended with \(ending.status): \(ending.errors)")
         }
     }
 
@@ -64,19 +45,5 @@ final class FaultBench {
             contents[found.key] = nil
         }
         return contents.keys.sorted()
-    }
-
-    private var log: String { "\(home.path)/log" }
-
-    private func disturbed(_ variables: [String: String]) throws -> Home.Ending {
-        try home.run(
-            BuiltProducts.program, operation.words, input: operation.input,
-            adding: variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": "\(home.path)/data"]) { $1 })
-    }
-
-    private func reset() throws {
-        let ending = try home.shell(
-            "rm -rf data log; if test -e '\(template.path)/data'; then cp -a '\(template.path)/data' data; fi")
-        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// The fault injector of `Tests/FaultInjection`, built once for a run of the tests.
 enum FaultShim {
@@ -26,7 +27,7 @@ enum FaultShim {
         try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map { line in
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 4 || fields.count == 5 else {
-                throw Home.Failure(description: "the fault injector wrote a line '\(line)'")
+                throw TestFailure("the fault injector wrote a line '\(line)'")
             }
             return Call(
                 name: fields[1], path: fields[2], target: fields.count == 5 ? fields[3] : nil,

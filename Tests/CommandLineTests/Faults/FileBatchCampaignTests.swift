@@ -14,37 +14,19 @@ struct FileBatchCampaignTests {
     @Test("a fault at any call leaves all of a batch or nothing, and no debris", arguments: FileBatchOperation.all)
     func campaign(_ operation: FileBatchOperation) throws {
         let bench = try FileBatchBench(operation)
-        let undisturbed = try bench.run()
-        try #require(undisturbed.outcome == "applied", "\(undisturbed.outcome) \(undisturbed.ending.errors)")
-        let count = undisturbed.calls.count
-        try #require(count >= 10, "the injector sees only \(count) calls")
-        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
-        let all = points.count
-        if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: SeededGenerator.seed)
-            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
-        }
+        _ = try bench.disturbed.calls()
+        try #require(bench.outcome == "applied", "\(bench.outcome)")
         var committed = 0
-        for (mode, number) in points {
-            let place =
-                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
-            do {
-                if try check(bench, mode, number, place) { committed += 1 }
-            } catch {
-                Issue.record("\(place): \(error)")
+        try FaultCampaign(operation: operation, sample: Self.sample)
+            .run(fewest: 10, in: { bench.disturbed }) { run, what in
+                if try check(bench, run, "\(what), '\(bench.outcome)'") { committed += 1 }
             }
-        }
-        print(
-            "faults: \(operation.name): \(points.count) of \(all) points, \(committed) applied, seed \(SeededGenerator.seed)"
-        )
+        print("faults: \(operation.name): \(committed) applied")
     }
 
     /// Tells whether the batch took effect.
-    private func check(_ bench: FileBatchBench, _ mode: FaultMode, _ number: Int, _ place: String) throws -> Bool {
-        let operation = bench.operation
-        let run = try bench.run(mode, at: number)
-        let hit = try #require(run.calls.dropFirst(number - 1).first, "\(place): the call was not reached")
-        let what: Comment = "\(place): \(hit): status \(run.ending.status), '\(run.outcome)'"
+    private func check(_ bench: FileBatchBench, _ run: DisturbedHome.Run, _ what: String) throws -> Bool {
+        let (operation, hit, outcome) = (bench.operation, run.hit, bench.outcome)
         let home = bench.home.path
         let store = try FileBatchOperation.open(home)
         defer { store.close() }
@@ -52,15 +34,13 @@ struct FileBatchCampaignTests {
         let (old, new) = (operation.changes.map(\.old), operation.changes.map(\.new))
         #expect(found == old || found == new, "part of the batch: \(found); \(what)")
         #expect(try bench.debris() == [], "debris; \(what)")
-        if mode.kills {
-            #expect(run.ending.status == 128 + SIGKILL, "not killed; \(what)")
-        } else {
+        if !run.mode.kills {
             #expect(run.ending.status == 0, "an unexpected end; \(what)")
-            let isApplied = run.outcome == "applied"
-            let isUnknown = run.outcome.hasPrefix("unknown: ")
+            let isApplied = outcome == "applied"
+            let isUnknown = outcome.hasPrefix("unknown: ")
             #expect((found == new) == (isApplied || isUnknown), "the outcome does not say what holds; \(what)")
             #expect(!isApplied || !hit.name.hasPrefix("fsync") && hit.name != "syncfs", "a sync failed; \(what)")
-            #expect(isApplied || run.outcome.contains("/data"), "the message names no file; \(what)")
+            #expect(isApplied || outcome.contains("/data"), "the message names no file; \(what)")
         }
         if !operation.isHomeEmpty {
             let sibling = try store.with("sibling", "sibling", home) { try store.get($0) }
@@ -77,7 +57,7 @@ struct FileBatchCampaignTests {
     func order() throws {
         for operation in FileBatchOperation.all {
             let bench = try FileBatchBench(operation)
-            let calls = try bench.run().calls
+            let calls = try bench.disturbed.calls()
             let commit = try #require(calls.firstIndex { $0.target?.hasSuffix("/.batch/journal") == true }, "\(calls)")
             let staged = calls.indices.filter {
                 calls[$0].name == "openat" && calls[$0].path.contains("/.tmp/.") && !calls[$0].result.hasPrefix("-")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// A batch that the campaign disturbs: names with what is there before and afterwards.

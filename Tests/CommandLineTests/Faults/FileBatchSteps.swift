@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// One batch of the file store, in a process of its own: this test program, started again with only this test, in which
@@ -13,15 +14,14 @@ struct FileBatchSteps {
     private static let environment = ProcessInfo.processInfo.environment
     private static let home = environment[variable]
 
-    /// Runs a batch in a home, with the injector told by `variables`. Its only line says what came of it.
+    /// Runs a batch in a home, with the injector told by `variables`. The only line of `outcome` says what came of it.
     static func run(
         _ batch: FileBatchOperation, in home: Home, _ variables: [String: String]
-    ) throws -> (ending: Home.Ending, line: String) {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let ending = try home.run(
-            program, ["--filter", "FileBatchSteps", "--testing-library", "swift-testing"],
+    ) throws -> Home.Ending {
+        unlink("\(home.path)/outcome")
+        return try home.run(
+            TestRun.program, ["--filter", "FileBatchSteps", "--testing-library", "swift-testing"],
             adding: variables.merging([variable: home.path, kind: batch.name]) { $1 })
-        return (ending, (try? String(contentsOfFile: "\(home.path)/outcome", encoding: .utf8)) ?? "")
     }
 
     @Test("end in what they say", .enabled(if: home != nil))

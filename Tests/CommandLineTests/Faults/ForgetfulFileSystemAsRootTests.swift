@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// A power loss on a file system in user space, which keeps what was synchronized and nothing else. The kernel reports
@@ -14,7 +15,7 @@ struct ForgetfulFileSystemAsRootTests {
         try home.keepUserDefaultsInFiles()
         let mounted = "\(home.path)/mounted"
         #expect(mkdir(mounted, 0o755) == 0)
-        let program = "\(BuiltProducts.package)/Tests/CommandLineTests/Programs/forgetful.py"
+        let program = "\(Repository.root)/Tests/CommandLineTests/Programs/forgetful.py"
         let start = try home.run("/usr/bin/python3", [program, mounted])
         try #require(start.status == 0, "\(start.errors)")
         defer { umount2(mounted, Int32(MNT_DETACH)) }
@@ -40,7 +41,7 @@ struct ForgetfulFileSystemAsRootTests {
         let home = try Home()
         let mounted = "\(home.path)/mounted"
         #expect(mkdir(mounted, 0o755) == 0)
-        let program = "\(BuiltProducts.package)/Tests/CommandLineTests/Programs/forgetful.py"
+        let program = "\(Repository.root)/Tests/CommandLineTests/Programs/forgetful.py"
         try #require(try home.run("/usr/bin/python3", [program, mounted, "cached"]).status == 0)
         defer { umount2(mounted, Int32(MNT_DETACH)) }
         let folder = "\(mounted)/data/localdata"

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// The life of one intent, in a process of its own: this test program, started again with only this test, in which the
@@ -21,9 +22,8 @@ struct JournalSteps {
 
     /// Runs the steps in a home, with the injector told by `variables`.
     static func run(in home: Home, _ variables: [String: String]) throws -> Home.Ending {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return try home.run(
-            program, ["--filter", "JournalSteps", "--testing-library", "swift-testing"],
+        try home.run(
+            TestRun.program, ["--filter", "JournalSteps", "--testing-library", "swift-testing"],
             adding: variables.merging([variable: home.path]) { $1 })
     }
 

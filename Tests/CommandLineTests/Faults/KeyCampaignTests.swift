@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// One operation on sealed values or keys, disturbed at every one of its calls that change data, state or
@@ -15,34 +16,19 @@ struct KeyCampaignTests {
         arguments: KeyOperation.all)
     func campaign(_ operation: KeyOperation) throws {
         let bench = try KeyFaultBench(operation)
-        let count = try bench.calls().count
-        try #require(count >= 2, "the injector sees nothing")
-        var points = FaultMode.allCases.flatMap { mode in (1...count).map { (mode, $0) } }
-        let all = points.count
-        if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: SeededGenerator.seed)
-            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
-        }
-        for (mode, number) in points {
-            let place =
-                "\(operation.name), \(mode.rawValue) at call \(number) of \(count), seed \(SeededGenerator.seed)"
-            do { try check(bench, mode, number, place) } catch { Issue.record("\(place): \(error)") }
-        }
-        print("faults: \(operation.name): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
+        try FaultCampaign(operation: operation, sample: Self.sample)
+            .run(fewest: 2, in: { bench.disturbed }) { run, what in try check(bench, run, what) }
     }
 
-    private func check(_ bench: KeyFaultBench, _ mode: FaultMode, _ number: Int, _ place: String) throws {
-        let (ending, hit) = try bench.run(mode, at: number)
-        let what = "\(place): \(hit): status \(ending.status), \(ending.errors)"
-        if mode.kills {
-            #expect(ending.status == 128 + SIGKILL, "not killed; \(what)")
-        } else {
+    private func check(_ bench: KeyFaultBench, _ run: DisturbedHome.Run, _ what: String) throws {
+        let ending = run.ending
+        if !run.mode.kills {
             #expect(ending.status == 0 || ending.errors.hasPrefix("ld-host: error: "), "no message; \(what)")
         }
         let isDone = try state(bench, what)
         #expect(isDone || ending.status != 0, "success without effect; \(what)")
         // Once more, by whoever comes next.
-        let again = try bench.run()
+        let again = try bench.disturbed.run()
         let isGone = isDone && again.status == 1 && bench.operation.takesAway
         #expect(again.status == 0 || isGone, "cannot be done again: \(again.errors); \(what)")
         #expect(try state(bench, "afterwards; \(what)"), "not done by the next; \(what)")
@@ -89,7 +75,7 @@ struct KeyCampaignTests {
     private func retire(_ bench: KeyFaultBench, _ what: String) throws {
         for key in try bench.home.keys(of: bench.operation.store) where key.state != "active" {
             let store = bench.operation.store.map { ["--store", $0] } ?? []
-            let ending = try bench.home.home.run(BuiltProducts.program, ["keys", "retire", key.id] + store)
+            let ending = try bench.home.home.run(BuiltProducts.host, ["keys", "retire", key.id] + store)
             #expect(ending.status == 0, "\(key.id) cannot be retired: \(ending.errors); \(what)")
         }
         #expect(try bench.home.keys(of: bench.operation.store).count == 1)
@@ -100,14 +86,14 @@ struct KeyCampaignTests {
     func injectorWorks() throws {
         let operation = try #require(KeyOperation.all.last)
         let first = try KeyFaultBench(operation)
-        let calls = try first.calls()
+        let calls = try first.disturbed.calls()
         for folder in ["/data/", "/state/", "/config/"] {
             #expect(calls.contains { $0.path.contains(folder) }, "\(calls)")
         }
         let number = try #require(calls.firstIndex { $0.name == "fsync" }) + 1
-        let (ending, hit) = try first.run(.ioError, at: number)
-        #expect(ending.status == 2)
-        #expect(hit.result == "-EIO")
+        let run = try first.disturbed.run(FaultPoint(mode: .ioError, number: number))
+        #expect(run.ending.status == 2)
+        #expect(run.hit.result == "-EIO")
     }
 }
 

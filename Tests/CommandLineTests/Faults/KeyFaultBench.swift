@@ -5,7 +5,7 @@ final class KeyFaultBench {
     let home: KeyHome
     /// The keys before the operation.
     let keysBefore: [KeyHome.Key]
-    private let disturbed: DisturbedHome
+    let disturbed: DisturbedHome
 
     init(_ operation: KeyOperation) throws {
         self.operation = operation
@@ -15,17 +15,6 @@ final class KeyFaultBench {
         disturbed = try DisturbedHome(
             home.home, operation.words.map { $0 == "SPARE" ? home.spare : $0 }, input: operation.input)
     }
-
-    /// The calls of the operation when nothing disturbs it.
-    func calls() throws -> [FaultShim.Call] { try disturbed.calls() }
-
-    /// Does the operation from the state before, with call `number` hit, and tells which one that was.
-    func run(_ mode: FaultMode, at number: Int) throws -> (ending: Home.Ending, hit: FaultShim.Call) {
-        try disturbed.run(mode, at: number)
-    }
-
-    /// Does the operation from the state that is there, undisturbed.
-    func run() throws -> Home.Ending { try disturbed.run() }
 
     /// What is left of changes that were not completed: files without a name, intents of them, and keys of no store.
     func debris() throws -> [Substring] {

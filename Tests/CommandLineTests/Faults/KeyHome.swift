@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A home with sealed values in three places, under three master keys and two keys of the keychain's store.
@@ -42,14 +43,8 @@ struct KeyHome {
     /// The domain of values in a folder of the app's own.
     private var custom: String { "encryptedFileSystem:\(home.path.replacing("/", with: "%2F"))%2Fdata%2Fcustom" }
 
-    /// Bytes that are the same each time, and not for another seed.
-    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
-        var generator = SeededGenerator(state: seed)
-        return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
-    }
-
     private mutating func add(_ address: String, _ count: Int) throws {
-        let value = Self.bytes(count, seed: UInt64(count))
+        let value = SeededGenerator.bytes(count, seed: UInt64(count))
         try home.done("set", address, "--stdin", input: value)
         values[address] = value
     }
@@ -59,7 +54,7 @@ struct KeyHome {
 
     /// Every value that is stored now, by address.
     ///
-    /// - Throws: `Home.Failure` if one cannot be read.
+    /// - Throws: `TestFailure` if one cannot be read.
     func stored() throws -> [String: [UInt8]] {
         try (["keychain:service"] + sealedByMasterKeys).reduce(into: [:]) { found, domain in
             found.merge(try values(of: domain)) { $1 }
@@ -68,10 +63,10 @@ struct KeyHome {
 
     /// The values of one domain, by address.
     ///
-    /// - Throws: `Home.Failure` if one cannot be read.
+    /// - Throws: `TestFailure` if one cannot be read.
     func values(of domain: String, adding variables: [String: String] = [:]) throws -> [String: [UInt8]] {
         let ending = try home.run("export", domain.contains(":") ? domain : "\(domain)/", adding: variables)
-        guard ending.status == 0 else { throw Home.Failure(description: "\(domain): \(ending.errors)") }
+        guard ending.status == 0 else { throw TestFailure("\(domain): \(ending.errors)") }
         let entries = try JSONDecoder().decode([String: Entry].self, from: Data(ending.output))
         return entries.reduce(into: [:]) { found, entry in found["\(domain)/\(entry.key)"] = entry.value.bytes }
     }
@@ -79,8 +74,8 @@ struct KeyHome {
     /// The keys of a ring.
     func keys(of store: String?, counting: Bool = false) throws -> [Key] {
         let options = (store.map { ["--store", $0] } ?? []) + (counting ? ["--values"] : [])
-        let ending = try home.run(BuiltProducts.program, ["keys", "list", "--json"] + options)
-        guard ending.status == 0 else { throw Home.Failure(description: "keys list: \(ending.errors)") }
+        let ending = try home.run(BuiltProducts.host, ["keys", "list", "--json"] + options)
+        guard ending.status == 0 else { throw TestFailure("keys list: \(ending.errors)") }
         return try JSONDecoder().decode([Key].self, from: Data(ending.output))
     }
 

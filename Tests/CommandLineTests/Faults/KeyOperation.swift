@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A change of sealed values or of keys, which the campaigns disturb.
@@ -53,7 +54,7 @@ struct KeyOperation: Sendable, CustomTestStringConvertible {
     ]
 
     private static let short = Array("the new value".utf8)
-    private static let long = KeyHome.bytes(200_007, seed: 99)
+    private static let long = SeededGenerator.bytes(200_007, seed: 99)
 
     private static func first(_ address: String, _ value: [UInt8]) -> KeyOperation {
         KeyOperation(

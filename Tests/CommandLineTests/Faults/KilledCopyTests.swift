@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// The copy of the keychain from sealed files to the Secret Service and back, killed before and after everything that
@@ -19,19 +20,15 @@ struct KilledCopyTests {
         let counted = try play(source, destination, "wc -c < $HOME/count")
         let count = try #require(Int(counted.text.split(separator: "\n").joined()), "\(counted.text)\(counted.errors)")
         try #require(count >= 20, "only \(count) messages are seen")
-        var points = ["before", "after"].flatMap { mode in (1...count).map { "\(mode) \($0)" } }
-        let all = points.count
-        if !BuiltProducts.isTorture {
-            var generator = SeededGenerator(state: SeededGenerator.seed)
-            points = Array(points.shuffled(using: &generator).prefix(Self.sample))
-        }
+        let all = ["before", "after"].flatMap { mode in (1...count).map { "\(mode) \($0)" } }
+        let points = TestRun.sample(Self.sample, of: all)
         let ending = try play(source, destination, points.map { "point \($0)" }.joined(separator: "\n"))
         #expect(ending.status == 0, "\(ending.errors)")
         let lines = ending.text.split(separator: "\n")
-        #expect(lines.allSatisfy { $0 == "killed" }, "seed \(SeededGenerator.seed): \(lines.filter { $0 != "killed" })")
+        #expect(lines.allSatisfy { $0 == "killed" }, "seed \(TestRun.seed): \(lines.filter { $0 != "killed" })")
         // Now and then two messages are sent as one.
         #expect(lines.count + 1 >= points.count * 9 / 10, "\(lines.count) of \(points.count) points were reached")
-        print("faults: \(source) to \(destination): \(points.count) of \(all) points, seed \(SeededGenerator.seed)")
+        print("faults: \(source) to \(destination): \(points.count) of \(all.count) points, seed \(TestRun.seed)")
     }
 
     /// Runs lines of sh in a session of its own, in which values are in the source. `point` moves them, is killed, sees
@@ -68,7 +65,7 @@ struct KilledCopyTests {
             ld-host store copy \(destination) \(source) --move > /dev/null
             \(lines)
             """
-        let session = "\(BuiltProducts.package)/Tests/CommandLineTests/Programs/keyring_session.sh"
+        let session = "\(Repository.root)/Tests/CommandLineTests/Programs/keyring_session.sh"
         return try home.run(
             "/bin/sh", [session, "/bin/sh", "-ec", script], adding: ["LIBRARY": try Self.library.get()])
     }

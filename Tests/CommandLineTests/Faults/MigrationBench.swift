@@ -2,6 +2,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 import MigrationExercise
+import TestSupport
 
 /// A home in which one case of migrations can be tried again and again from the same state, under the fault injector.
 final class MigrationBench {
@@ -66,7 +67,7 @@ final class MigrationBench {
         unlink(log)
         let run = try run(command, adding: injector(["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log]))
         guard let report = run.report, run.ending.errors.isEmpty else {
-            throw Home.Failure(description: "\(command): status \(run.ending.status), \(run.ending.errors)")
+            throw TestFailure("\(command): status \(run.ending.status), \(run.ending.errors)")
         }
         return report
     }
@@ -77,12 +78,12 @@ final class MigrationBench {
         unlink(count)
         let report = try run(command)
         guard report.run?.value == "migrated", let last = report.callsAfter else {
-            throw Home.Failure(description: "\(words) ended with \(String(describing: report.run))")
+            throw TestFailure("\(words) ended with \(String(describing: report.run))")
         }
         let first = (report.callsBefore ?? 0) + 1
         let names = try FaultShim.calls(in: log).dropFirst(first - 1).prefix(last - first + 1).map(\.name)
         guard names.count == last - first + 1 else {
-            throw Home.Failure(description: "the fault injector counted \(last) calls and wrote \(names.count) of them")
+            throw TestFailure("the fault injector counted \(last) calls and wrote \(names.count) of them")
         }
         return MigrationCalls(numbers: first...last, names: names)
     }
@@ -112,7 +113,7 @@ final class MigrationBench {
             """, adding: ["EXERCISE_RUNS": "\(home.path)/runs"])
         return try ending.text.split(separator: "\n").enumerated().map { index, status in
             guard status != "137" else { return nil }
-            guard status == "0" else { throw Home.Failure(description: "status \(status): \(ending.errors)") }
+            guard status == "0" else { throw TestFailure("status \(status): \(ending.errors)") }
             return try JSONDecoder().decode(
                 ExerciseReport.self, from: Data(contentsOf: URL(filePath: "\(home.path)/report.\(index + 1)")))
         }
@@ -142,6 +143,6 @@ final class MigrationBench {
 
     private func shell(_ line: String) throws {
         let ending = try home.shell(line)
-        guard ending.status == 0 else { throw Home.Failure(description: ending.errors) }
+        guard ending.status == 0 else { throw TestFailure(ending.errors) }
     }
 }

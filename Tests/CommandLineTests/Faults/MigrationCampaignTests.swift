@@ -24,17 +24,11 @@ struct MigrationCampaignTests {
         var generator = description.generator
         let (points, all) = MigrationPoint.chosen(of: calls, killing: true, sample: Self.sample, &generator)
         var seconds = 0
-        for point in points {
-            let place = "\(description.testDescription), \(point) of \(count), seed \(SeededGenerator.seed)"
-            do {
+        FaultCampaign(operation: description, sample: Self.sample)
+            .attempt(points, of: all, calls: count) { point, place in
                 if try check(bench, point, undisturbed, place) { seconds += 1 }
-            } catch {
-                Issue.record("\(place): \(error)")
             }
-        }
-        print(
-            "faults: \(description.testDescription): \(points.count) of \(all) points at \(count) calls, "
-                + "\(seconds) with a second, seed \(SeededGenerator.seed)")
+        print("faults: \(description.testDescription): \(seconds) with a second")
     }
 
     /// What is there after a run that nothing disturbs.

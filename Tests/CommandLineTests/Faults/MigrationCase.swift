@@ -1,5 +1,6 @@
 import FoundationEssentials
 import MigrationExercise
+import TestSupport
 import Testing
 
 /// A kind of migration between two places, which the campaigns disturb.
@@ -15,7 +16,7 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
 
     /// Numbers of this case's own.
     var generator: SeededGenerator {
-        SeededGenerator(state: testDescription.utf8.reduce(SeededGenerator.seed) { $0 &* 31 &+ UInt64($1) })
+        SeededGenerator(seed: testDescription.utf8.reduce(TestRun.seed) { $0 &* 31 &+ UInt64($1) })
     }
 
     /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
@@ -45,8 +46,8 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
 
     /// All of them with `LOCALDATA_TORTURE=1`, otherwise three of each kind, the same for the same `LOCALDATA_SEED`.
     static let chosen: [MigrationCase] = {
-        guard !BuiltProducts.isTorture else { return (all + apart).filter(\.isWanted) }
-        var generator = SeededGenerator(state: SeededGenerator.seed)
+        guard !TestRun.isTorture else { return (all + apart).filter(\.isWanted) }
+        var generator = SeededGenerator(seed: TestRun.seed)
         return ExerciseKind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.shuffled(using: &generator).prefix(2)
                 + apart.filter { $0.kind == kind }.shuffled(using: &generator).prefix(1)

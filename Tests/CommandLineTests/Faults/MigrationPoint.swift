@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// One disturbance of a migration.
 struct MigrationPoint: Sendable {
@@ -47,7 +48,7 @@ struct MigrationPoint: Sendable {
         of calls: MigrationCalls, killing: Bool, sample: Int, _ generator: inout SeededGenerator
     ) -> (points: [MigrationPoint], of: Int) {
         let all = all(of: calls, killing: killing)
-        var points = BuiltProducts.isTorture ? all : Array(all.shuffled(using: &generator).prefix(sample))
+        var points = TestRun.sample(sample, of: all, using: &generator)
         for index in points.indices where index.isMultiple(of: 4) && points[index].mode.kills {
             points[index].second = .random(in: calls.numbers, using: &generator)
         }

@@ -2,22 +2,23 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 import MigrationExercise
+import TestSupport
 import Testing
 
 /// Processes that start the same migrations at once. 50 trials of each kind with `LOCALDATA_TORTURE=1`, otherwise some,
 /// between places that are the same for the same `LOCALDATA_SEED`.
 @Suite("Migrations that several processes start at once")
 struct MigrationRaceTests {
-    private static let trials = BuiltProducts.isTorture ? 50 : 2
+    private static let trials = TestRun.isTorture ? 50 : 2
 
     @Test("both end well, and each migration runs once", arguments: ExerciseKind.allCases)
     func race(_ kind: ExerciseKind) throws {
-        var generator = SeededGenerator(state: SeededGenerator.seed)
+        var generator = SeededGenerator(seed: TestRun.seed)
         let cases = MigrationCase.all.filter { $0.kind == kind }.shuffled(using: &generator)
         let benches = try cases.prefix(Self.trials).map { try MigrationBench($0) }
         for trial in 0..<Self.trials {
             let bench = benches[trial % benches.count]
-            let what = "trial \(trial), \(cases[trial % benches.count].testDescription), seed \(SeededGenerator.seed)"
+            let what = "trial \(trial), \(cases[trial % benches.count].testDescription), seed \(TestRun.seed)"
             try bench.reset()
             let reports = try bench.race().compactMap(\.self)
             #expect(reports.count == 2, "\(what)")
@@ -38,12 +39,12 @@ struct MigrationRaceTests {
             #expect(bench.subject.allows(look), "\(look); \(what)")
             #expect(look.debris == [] && look == next.after, "\(look); \(what)")
         }
-        print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(SeededGenerator.seed)")
+        print("two processes: \(kind.rawValue): \(Self.trials) trials, seed \(TestRun.seed)")
     }
 
     @Test("a run that waits for another that is killed resumes the rest", arguments: ExerciseKind.allCases)
     func killed(_ kind: ExerciseKind) throws {
-        var generator = SeededGenerator(state: SeededGenerator.seed &+ 1)
+        var generator = SeededGenerator(seed: TestRun.seed &+ 1)
         let cases = MigrationCase.all.filter { $0.kind == kind }.shuffled(using: &generator)
         var killed = 0
         for description in cases.prefix(Self.trials) {
@@ -51,7 +52,7 @@ struct MigrationRaceTests {
             let calls = try bench.calls()
             let point = MigrationPoint(
                 mode: .killAfter, isLasting: false, number: .random(in: calls.numbers, using: &generator))
-            let what = "\(description.testDescription), \(point), seed \(SeededGenerator.seed)"
+            let what = "\(description.testDescription), \(point), seed \(TestRun.seed)"
             try bench.reset()
             let reports = try bench.race(point)
             try #require(reports.count == 2, "\(what)")
@@ -67,6 +68,6 @@ struct MigrationRaceTests {
             checks.checkValues(look)
             #expect(look.debris == [] && look == next.after, "\(look); \(what)")
         }
-        print("two processes: \(kind.rawValue): \(killed) killed, seed \(SeededGenerator.seed)")
+        print("two processes: \(kind.rawValue): \(killed) killed, seed \(TestRun.seed)")
     }
 }

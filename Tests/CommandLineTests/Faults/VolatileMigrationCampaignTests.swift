@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 import MigrationExercise
+import TestSupport
 import Testing
 
 /// Migrations to and from the memory store, in which every call fails once that changes data, state or configuration.
@@ -19,15 +20,8 @@ struct VolatileMigrationCampaignTests {
         let (chosen, all) = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
         // What stays broken cannot be gone on with in the same process.
         let points = chosen.filter { !$0.isLasting }
-        for point in points {
-            let place =
-                "\(description.testDescription), \(point) of \(calls.numbers.lowerBound) to \(calls.numbers.upperBound), "
-                + "seed \(SeededGenerator.seed)"
-            do { try check(bench, point, place) } catch { Issue.record("\(place): \(error)") }
-        }
-        print(
-            "faults: \(description.testDescription): \(points.count) of \(all) points at \(calls.names.count) calls, seed "
-                + "\(SeededGenerator.seed)")
+        FaultCampaign(operation: description, sample: Self.sample)
+            .attempt(points, of: all, calls: calls.names.count) { point, place in try check(bench, point, place) }
     }
 
     private func check(_ bench: MigrationBench, _ point: MigrationPoint, _ place: String) throws {
@@ -59,8 +53,8 @@ struct VolatileMigrationCampaignTests {
                 ExercisePlace.allCases.map { MigrationCase(kind: kind, source: source, destination: $0) }
             }
         }.filter { [$0.source, $0.destination].contains(.memory) }
-        guard !BuiltProducts.isTorture else { return all }
-        var generator = SeededGenerator(state: SeededGenerator.seed)
+        guard !TestRun.isTorture else { return all }
+        var generator = SeededGenerator(seed: TestRun.seed)
         return ExerciseKind.allCases.compactMap { kind in
             all.filter { $0.kind == kind }.randomElement(using: &generator)
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Many processes on one SQLite database", .serialized)
@@ -42,7 +43,7 @@ struct DatabaseCrowdTests {
     @Test("processes that read while others write and are killed: every value read is whole, and nobody is busy")
     func readersAndKilled() throws {
         let home = try home()
-        let rounds = BuiltProducts.isTorture ? 200 : 25
+        let rounds = TestRun.isTorture ? 200 : 25
         let ending = try home.shell(
             """
             ld-host plugins list > list
@@ -72,7 +73,7 @@ struct DatabaseCrowdTests {
     @Test("a value streams: it comes back to the byte, and the program's memory does not grow with it")
     func large() throws {
         let home = try home()
-        let mebibytes = BuiltProducts.isTorture ? 256 : 64
+        let mebibytes = TestRun.isTorture ? 256 : 64
         let ending = try home.shell(
             """
             head -c \(mebibytes)M /dev/urandom > value

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("Large values", .serialized)
@@ -14,7 +15,7 @@ struct LargeValueTests {
     @Test("a value streams: it comes back to the byte, and the program's memory does not grow with it")
     func streaming() throws {
         let home = try Home()
-        let mebibytes = BuiltProducts.isTorture ? 1024 : 64
+        let mebibytes = TestRun.isTorture ? 1024 : 64
         let ending = try home.shell(
             """
             head -c \(mebibytes)M /dev/urandom > value
@@ -40,7 +41,7 @@ struct LargeValueTests {
         arguments: ["file", "sealed-files"])
     func sealed(_ store: String) throws {
         let home = try Home()
-        let mebibytes = BuiltProducts.isTorture ? 1024 : 64
+        let mebibytes = TestRun.isTorture ? 1024 : 64
         let ending = try home.shell(
             """
             ld-host config set domains.encryptedFileSystem \(store)
@@ -76,7 +77,7 @@ struct LargeValueTests {
         arguments: ["encryptedFileSystem", "userDefaults", "keychain:large"])
     func migrated(_ domain: String) throws {
         let home = try Home()
-        let mebibytes = BuiltProducts.isTorture && domain != "userDefaults" ? 1024 : 64
+        let mebibytes = TestRun.isTorture && domain != "userDefaults" ? 1024 : 64
         try home.done(
             "config", "set", "migrations.packs.app",
             """

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Many processes on one store", .serialized)
@@ -36,7 +37,7 @@ struct ProcessCrowdTests {
     func oneKey() throws {
         let home = try Home()
         try home.keepUserDefaultsInFiles()
-        let rounds = BuiltProducts.isTorture ? 200 : 8
+        let rounds = TestRun.isTorture ? 200 : 8
         for process in 1...Self.processes {
             // Every line tells whose it is, so that a mixture shows.
             let value = String(repeating: "the value of process \(process)\n", count: 100 * 1024 / 25)
@@ -83,8 +84,8 @@ struct ProcessCrowdTests {
     func killedWriters() throws {
         let home = try Home()
         try home.keepUserDefaultsInFiles()
-        let rounds = BuiltProducts.isTorture ? 400 : 20
-        var generator = SeededGenerator(state: UInt64(rounds))
+        let rounds = TestRun.isTorture ? 400 : 20
+        var generator = SeededGenerator(seed: UInt64(rounds))
         var lines: [String] = []
         for writer in 1...4 {
             // Every fifth is left alone, which 0 means to timeout(1).

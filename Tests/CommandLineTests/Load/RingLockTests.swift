@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The lock of a key ring between processes", .timeLimit(.minutes(10)))
 struct RingLockTests {
-    private static let requests = BuiltProducts.isTorture ? 20_000 : 150
+    private static let requests = TestRun.isTorture ? 20_000 : 150
 
     /// The frames of requests that set eight values again and again.
     private func frames(_ name: String) -> Data {

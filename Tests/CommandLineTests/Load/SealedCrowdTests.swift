@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Many processes on sealed values", .serialized)
 struct SealedCrowdTests {
-    private static let rounds = BuiltProducts.isTorture ? 40 : 3
+    private static let rounds = TestRun.isTorture ? 40 : 3
 
     @Test("20 processes that use a fresh store at once end with one key of each kind and 20 readable values")
     func freshStore() throws {
@@ -90,8 +91,8 @@ struct SealedCrowdTests {
     @Test("reseals that are killed at any time while others set, get and rotate: no value is lost")
     func killedReseals() throws {
         let home = try Home()
-        let rounds = BuiltProducts.isTorture ? 300 : 12
-        var generator = SeededGenerator(state: UInt64(rounds))
+        let rounds = TestRun.isTorture ? 300 : 12
+        var generator = SeededGenerator(seed: UInt64(rounds))
         // In milliseconds: some end before anything is done, some are not killed.
         let delays = (0..<rounds).map { _ in "0.\(1000 + Int.random(in: 20...600, using: &generator))" }
             .map { $0.replacing("0.1", with: "0.") }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("ld-host migrate", .timeLimit(.minutes(5)))
@@ -139,7 +140,7 @@ struct MigrateCommandTests {
         let first = try #require(calls.firstIndex { $0.name.hasPrefix("unlink") && $0.path.hasSuffix("/journal") })
         var pending = 0
         for number in (first + 2)...calls.count {
-            let ending = try bench.run(.ioError, at: number).ending
+            let ending = try bench.run(FaultPoint(mode: .ioError, number: number)).ending
             guard ending.text.contains("sources not yet removed") else { continue }
             #expect(ending.status == 2)
             #expect(try home.done("get", "fileSystem/theme").text == "dark", "\(number)")
@@ -171,7 +172,7 @@ struct MigrateCommandTests {
         try home.done("migrate", "run")
         _ = try home.shell("sed -i 's/\"standard\"/\"gone\"/' config/localdata/config.json")
         for words in [["plan"], ["run"]] {
-            let ending = try home.run(BuiltProducts.program, ["migrate"] + words)
+            let ending = try home.run(BuiltProducts.host, ["migrate"] + words)
             #expect(ending.status == 2 && ending.errors.contains("'app'") && ending.errors.contains("gone"), "\(words)")
         }
         let status = try home.run("migrate", "status")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// A home folder of one test's own, with its own XDG folders, in which programs run. It is removed with the object.
@@ -15,20 +16,13 @@ final class Home: Sendable {
         var text: String { String(decoding: output, as: UTF8.self) }
     }
 
-    /// A home could not be made, or a program in it did not end in time.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// No program in these tests takes this long, however busy the machine is.
     private static let deadline: Duration = .seconds(600)
 
     let path: String
 
     init(in folder: String = "/tmp") throws {
-        var template = Array("\(folder)/localdata-cli.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp: \(errno)") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try TemporaryFolder.make(in: folder, named: "localdata-cli", mode: 0o700)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -44,7 +38,7 @@ final class Home: Sendable {
         [
             "HOME": path, "PATH": "\(BuiltProducts.folder):/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
             "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data", "XDG_CACHE_HOME": "\(path)/cache",
-            "XDG_STATE_HOME": "\(path)/state", "BIN": BuiltProducts.folder, "PACKAGE": BuiltProducts.package,
+            "XDG_STATE_HOME": "\(path)/state", "BIN": BuiltProducts.folder, "PACKAGE": Repository.root,
         ]
     }
 
@@ -52,7 +46,7 @@ final class Home: Sendable {
     func run(
         _ words: String..., input: [UInt8]? = nil, adding variables: [String: String] = [:]
     ) throws -> Ending {
-        try run(BuiltProducts.program, words, input: input, adding: variables)
+        try run(BuiltProducts.host, words, input: input, adding: variables)
     }
 
     /// Runs a command line with sh, in this folder.
@@ -71,7 +65,7 @@ final class Home: Sendable {
         switch completion.outcome {
         case .exited(let code): status = code
         case .signalled(let signal, _): status = 128 + signal
-        case .timedOut: throw Failure(description: "\(program) \(words) \(completion.outcome)")
+        case .timedOut: throw TestFailure("\(program) \(words) \(completion.outcome)")
         }
         return Ending(status: status, output: completion.output, errors: completion.errorText)
     }
@@ -81,7 +75,7 @@ extension Home {
     /// Runs `ld-host`, which must succeed.
     @discardableResult
     func done(_ words: String..., input: [UInt8]? = nil, location: SourceLocation = #_sourceLocation) throws -> Ending {
-        let ending = try run(BuiltProducts.program, words, input: input)
+        let ending = try run(BuiltProducts.host, words, input: input)
         #expect(ending.status == 0, "\(words.first ?? ""): \(ending.errors)", sourceLocation: location)
         return ending
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 
 /// Libraries of C that the tests preload into the programs under test, or programs of C that they compare them with.
 enum PreloadedLibrary {
@@ -7,7 +8,7 @@ enum PreloadedLibrary {
     ///
     /// - Returns: Its path, beside the programs under test. The name keeps it from being taken for a plugin.
     static func build(_ name: String, prefix: String, in folder: String) throws -> String {
-        let sources = "\(BuiltProducts.package)/Tests/\(folder)"
+        let sources = "\(Repository.root)/Tests/\(folder)"
         let names = try FileManager.default.contentsOfDirectory(atPath: sources)
             .filter { $0.hasPrefix(prefix) && $0.hasSuffix(".c") }.sorted()
         let library = "\(BuiltProducts.folder)/\(name).so"
@@ -16,7 +17,7 @@ enum PreloadedLibrary {
         let ending = try Home().run(
             "/usr/bin/cc", ["-std=c11", "-O2", "-shared", "-fPIC", "-o", fresh] + names.map { "\(sources)/\($0)" })
         guard ending.status == 0, rename(fresh, library) == 0 else {
-            throw Home.Failure(description: "\(name) cannot be built: \(ending.errors)")
+            throw TestFailure("\(name) cannot be built: \(ending.errors)")
         }
         return library
     }

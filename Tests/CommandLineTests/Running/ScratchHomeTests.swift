@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataHost
 import ScratchHome
+import TestSupport
 import Testing
 
 @Suite("The home of the tests")
@@ -8,7 +9,7 @@ struct ScratchHomeTests {
     private static let scratch = String(cString: ld_scratch_folder())
 
     /// The program that runs the tests.
-    private static let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    private static let program = TestRun.program
 
     @Test("is a scratch folder, for all that a router opens")
     func locations() {

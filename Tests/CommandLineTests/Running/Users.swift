@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataHost
 import ScratchHome
+import TestSupport
 import Testing
 
 /// Users of one machine who share files, by numbers that the user database does not know, each with a home of their
@@ -47,7 +48,7 @@ final class Users: Sendable {
             for name in names where name == "ld-host" || name.hasPrefix("lib") && name.hasSuffix(".so") {
                 try FileManager.default.copyItem(atPath: "\(BuiltProducts.folder)/\(name)", toPath: "\(folder)/\(name)")
                 guard chown("\(folder)/\(name)", 0, 0) == 0, chmod("\(folder)/\(name)", 0o755) == 0 else {
-                    throw Home.Failure(description: "\(folder)/\(name): \(errno)")
+                    throw TestFailure("\(folder)/\(name): \(errno)")
                 }
             }
         } catch {
@@ -57,10 +58,7 @@ final class Users: Sendable {
     }()
 
     init() throws {
-        var template = Array("/tmp/localdata-users.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Home.Failure(description: "mkdtemp: \(errno)") }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard chmod(folder, 0o755) == 0 else { throw Home.Failure(description: "chmod \(folder): \(errno)") }
+        folder = try TemporaryFolder.make(in: "/tmp", named: "localdata-users")
         first = User(number: 7001, group: Self.group, home: "\(folder)/first")
         second = User(number: 7002, group: Self.group, home: "\(folder)/second")
         stranger = User(number: 7003, group: 7003, home: "\(folder)/stranger")
@@ -106,7 +104,7 @@ final class Users: Sendable {
             return Home.Ending(status: code, output: completion.output, errors: completion.errorText)
         case .signalled(let signal, _):
             return Home.Ending(status: 128 + signal, output: completion.output, errors: completion.errorText)
-        case .timedOut: throw Home.Failure(description: "\(program) \(words) \(completion.outcome)")
+        case .timedOut: throw TestFailure("\(program) \(words) \(completion.outcome)")
         }
     }
 
@@ -117,7 +115,7 @@ final class Users: Sendable {
 
     private static func make(_ path: String, owner: uid_t, group: gid_t, mode: mode_t) throws {
         guard mkdir(path, 0o700) == 0, chown(path, owner, group) == 0, chmod(path, mode) == 0 else {
-            throw Home.Failure(description: "\(path): \(errno)")
+            throw TestFailure("\(path): \(errno)")
         }
     }
 }

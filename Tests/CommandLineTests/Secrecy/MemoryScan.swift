@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// The library of `Tests/MemoryScan`, which looks for secrets in the memory of a program when it ends.
 struct MemoryScan {
@@ -42,7 +43,7 @@ struct MemoryScan {
 
     /// What was found in the programs that have ended.
     ///
-    /// - Throws: `Home.Failure` unless as many programs were searched as are expected, and each had memory to search.
+    /// - Throws: `TestFailure` unless as many programs were searched as are expected, and each had memory to search.
     func findings(programs: Int = 1) throws -> [Finding] {
         let lines = (try? String(contentsOfFile: report, encoding: .utf8))?.split(separator: "\n") ?? []
         var findings: [Finding] = []
@@ -55,11 +56,11 @@ struct MemoryScan {
             } else if fields.first == "searched", fields.count == 4, let bytes = Int(fields[1]), bytes > 1 << 20 {
                 searched += 1
             } else {
-                throw Home.Failure(description: "the search wrote a line '\(line)'")
+                throw TestFailure("the search wrote a line '\(line)'")
             }
         }
         guard searched == programs else {
-            throw Home.Failure(description: "\(searched) programs were searched; expected \(programs)")
+            throw TestFailure("\(searched) programs were searched; expected \(programs)")
         }
         return findings
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// What cannot be kept so: `get --json`, `export` and `import` make text of values, whose memory nobody can clear.
@@ -7,7 +8,7 @@ struct MemoryTests {
     /// Values of less than a chunk, of one, of several, of many. Those of encryptedFileSystem have one envelope, in a
     /// plain store, and those of keychain have one of the store's.
     private static let values = ["keychain:service/k", "encryptedFileSystem/k"].flatMap { address in
-        (BuiltProducts.isTorture ? [32, 64 << 10, 300_007, 5 << 20] : [32, 300_007, 5 << 20]).map { (address, $0) }
+        (TestRun.isTorture ? [32, 64 << 10, 300_007, 5 << 20] : [32, 300_007, 5 << 20]).map { (address, $0) }
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 
 @testable import LocalDataHost
 
@@ -18,7 +19,7 @@ struct StoredKeys {
     /// - Throws: What does not open.
     init(of home: Home) throws {
         let path = "\(home.path)/config/localdata/keys/sealed-files.key"
-        guard let key = try KeyFile(path: path).read() else { throw Home.Failure(description: "there is no \(path)") }
+        guard let key = try KeyFile(path: path).read() else { throw TestFailure("there is no \(path)") }
         file = Data(key.bytes)
         let keychain = "\(home.path)/data/localdata/keychain"
         let ring = StorageAddress(StorageNamespace(domain: "localdata.keys"), name: "ring")

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal with a program on it, as a person would sit at.
 final class PseudoTerminal {
@@ -22,7 +23,7 @@ final class PseudoTerminal {
         var (lock, number): (CInt, CInt) = (0, 0)
         guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
             ioctl(controller, Self.getNumber, &number) == 0
-        else { throw Home.Failure(description: "there is no pseudo-terminal: \(errno)") }
+        else { throw TestFailure("there is no pseudo-terminal: \(errno)") }
         let name = "/dev/pts/\(number)"
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,12 +39,12 @@ final class PseudoTerminal {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(Self.newSession | POSIX_SPAWN_SETSIGMASK))
-        let arguments = ([BuiltProducts.program] + words).map { strdup($0) } + [nil]
+        let arguments = ([BuiltProducts.host] + words).map { strdup($0) } + [nil]
         let environment = home.environment.merging(variables) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for string in arguments + environment { free(string) } }
         var process: pid_t = 0
-        let error = posix_spawn(&process, BuiltProducts.program, &actions, &attributes, arguments, environment)
-        guard error == 0 else { throw Home.Failure(description: "posix_spawn: \(error)") }
+        let error = posix_spawn(&process, BuiltProducts.host, &actions, &attributes, arguments, environment)
+        guard error == 0 else { throw TestFailure("posix_spawn: \(error)") }
         self.controller = controller
         self.process = process
     }
@@ -64,10 +65,10 @@ final class PseudoTerminal {
 
     /// Reads until the screen has a text.
     ///
-    /// - Throws: `Home.Failure` if the program ends, or writes nothing for a minute, before that.
+    /// - Throws: `TestFailure` if the program ends, or writes nothing for a minute, before that.
     func wait(for text: String) throws {
         while !self.text.contains(text) {
-            guard readOnce() else { throw Home.Failure(description: "the screen never showed '\(text)': \(self.text)") }
+            guard readOnce() else { throw TestFailure("the screen never showed '\(text)': \(self.text)") }
         }
     }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("ld-host at a terminal")
@@ -85,7 +86,7 @@ struct TerminalTests {
     func lines() throws {
         let (home, file, variables) = try haste()
         let long = try home.run(
-            BuiltProducts.program, ["import", "encryptedFileSystem", file], adding: variables)
+            BuiltProducts.host, ["import", "encryptedFileSystem", file], adding: variables)
         #expect(long.text == "imported 2000 values into encryptedFileSystem:documents\n")
         let lines = long.errors.split(separator: "\n")
         #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("ld-host: importing: ") && $0.contains(" of 2,000") })

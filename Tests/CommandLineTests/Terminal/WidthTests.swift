@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("The width of what ld-host writes")
@@ -18,7 +19,7 @@ struct WidthTests {
             #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
         }
         #expect(whole.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(whole)")
-        let narrow = try home.run(BuiltProducts.program, ["help", "doctor"], adding: ["COLUMNS": "50"]).text
+        let narrow = try home.run(BuiltProducts.host, ["help", "doctor"], adding: ["COLUMNS": "50"]).text
         #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 50 }, "\(narrow)")
         func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
         #expect(try words(narrow) == words(home.done("help", "doctor").text))
@@ -47,7 +48,7 @@ struct WidthTests {
         let lines = terminal.text.split(separator: "\r\n")
         // A path alone may be longer.
         #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").count == 1 }, "\(lines)")
-        let whole = try home.run(BuiltProducts.program, ["audit"] + options).text
+        let whole = try home.run(BuiltProducts.host, ["audit"] + options).text
         #expect(whole.split(separator: "\n").contains { $0.count > 80 })
         // But for the audit's time, and the hint that only a person gets.
         func words(_ text: String) -> [Substring] {

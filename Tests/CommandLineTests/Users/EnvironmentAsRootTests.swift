@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("The environment of another user", .enabled(if: Users.areAvailable))
@@ -78,7 +79,7 @@ struct EnvironmentAsRootTests {
     func demo() throws {
         let user = users.first
         let script = "\(users.folder)/demo.sh"
-        try FileManager.default.copyItem(atPath: "\(BuiltProducts.package)/Examples/demo.sh", toPath: script)
+        try FileManager.default.copyItem(atPath: "\(Repository.root)/Examples/demo.sh", toPath: script)
         #expect(chmod(script, 0o755) == 0)
         let ending = try users.run(user, program: script, [Users.products])
         #expect(ending.status == 0, "\(ending.errors)")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 
 /// Files that users put where others find them.
 extension Users {
@@ -36,6 +37,6 @@ extension Users {
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     private static func check(_ result: Int32, _ what: String) throws {
-        guard result == 0 else { throw Home.Failure(description: "\(what): \(errno)") }
+        guard result == 0 else { throw TestFailure("\(what): \(errno)") }
     }
 }

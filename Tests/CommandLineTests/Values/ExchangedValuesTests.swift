@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("Values that apps and ld-host give each other")
@@ -90,7 +91,7 @@ struct ExchangedValuesTests {
                 #"{"set":"userDefaults/theme","value":"light"}"# + "\n" + #"{"set":"userDefaults/size","value":"7"}"#
             ),
         ] {
-            let ending = try home.run(BuiltProducts.program, words, input: Array(value.utf8))
+            let ending = try home.run(BuiltProducts.host, words, input: Array(value.utf8))
             #expect(ending.status == 2)
             #expect(ending.errors.contains("'userDefaults/size' is not of the type 'Int'"), "\(ending.errors)")
         }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("What ld-host stores, an app reads")
@@ -23,7 +24,7 @@ struct ReadableValuesTests {
     /// Types a text, and reads what an app gets.
     private func typed<Value>(_ text: String, _ key: StorageKey<Value>, _ options: String...) async throws -> Value {
         let words = ["set"] + options + ["--", "\(key.domain)/\(key.name)", text]
-        let ending = try home.run(BuiltProducts.program, words)
+        let ending = try home.run(BuiltProducts.host, words)
         try #require(ending.status == 0, "\(ending.errors)")
         return try await home.app().get(key)
     }

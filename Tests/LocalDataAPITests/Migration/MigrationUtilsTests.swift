@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @Suite("checks of migrations") struct MigrationUtilsTests {
@@ -75,14 +76,10 @@ import Testing
 
     @Test("seed defect 43: what the seeds call Utils or Manager is called so, and nothing else is")
     func names() throws {
-        let root =
-            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path() + "Sources"
         let declaration = try Regex(#"(?:struct|class|enum|protocol|actor) (\w*(?:Utils|Manager)\w*)"#)
         var found: Set<String> = []
-        for path in try FileManager.default.subpathsOfDirectory(atPath: root) where path.hasSuffix(".swift") {
-            let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
-            for match in text.matches(of: declaration) {
+        for path in Repository.files(below: "Sources", where: { $0.hasSuffix(".swift") }) {
+            for match in try Repository.text(path).matches(of: declaration) {
                 found.insert(match.output[1].substring.map { String($0) } ?? "")
             }
         }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -233,7 +234,7 @@ import Testing
 
     @Test("a watch gets the requested reports, and none after its end")
     func watch() throws {
-        let told = Told()
+        let told = Recorder<String?>()
         let watch = try store.watch(place, prefix: "w") { told.add($0) }
         func change(_ name: String, in place: StorageNamespace) throws {
             try store.with(name, in: place) { handle in
@@ -244,19 +245,19 @@ import Testing
         try change("wé", in: place)
         try change("other", in: place)
         try change("w", in: StorageNamespace(domain: "userDefaults"))
-        #expect(told.names == ["wé", "wé"])
+        #expect(told.all == ["wé", "wé"])
         store.unwatch(watch)
         try change("wé", in: place)
-        #expect(told.names == ["wé", "wé"])
+        #expect(told.all == ["wé", "wé"])
         let error = try #require(throws: StorageError.self) { try store.watch(place, prefix: "refused") { _ in } }
         #expect(error.code == .busy && error.message == "too many watches")
     }
 
     @Test("what a watch holds is given back at its end")
     func watchReleases() throws {
-        weak var released: Told?
+        weak var released: Recorder<String?>?
         do {
-            let told = Told()
+            let told = Recorder<String?>()
             released = told
             let watch = try store.watch(place) { told.add($0) }
             store.unwatch(watch)
@@ -312,11 +313,4 @@ extension FullStoreTests {
             }
         }
     }
-}
-
-/// Remembers what a watch told.
-private final class Told: Sendable {
-    private let list = Mutex<[String?]>([])
-    var names: [String?] { list.withLock { $0 } }
-    func add(_ name: String?) { list.withLock { $0.append(name) } }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("what the built files link to and export", .waitsForPrograms) struct LinkageTests {
@@ -15,7 +16,7 @@ import Testing
     /// The plugins that the package builds: one for each folder of backends and migrators that has come to more than a
     /// placeholder.
     static let plugins: [String] = ["Backends", "Migrators"].flatMap { kind in
-        let kind = "\(FixtureBuilder.repository)/Sources/\(kind)"
+        let kind = "\(Repository.root)/Sources/\(kind)"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: kind)) ?? []
         return names.sorted().filter { name in
             let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(kind)/\(name)")) ?? []
@@ -122,7 +123,7 @@ import Testing
             compiler[0],
             arguments: compiler.dropFirst() + [
                 "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
-                "-I\(FixtureBuilder.repository)/Sources/LocalDataAPI/CLocalData/include", source,
+                "-I\(Repository.header)", source,
             ], environment: ["PATH": "/usr/bin:/bin"]
         ).run(deadline: .seconds(60))
         #expect(end.outcome == .exited(code: 0), "\(end.errorText)")

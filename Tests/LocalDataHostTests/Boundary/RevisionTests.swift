@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -29,11 +30,8 @@ import Testing
         #expect(try await !router.exists(key))
     }
 
-    /// Whether the long campaigns run.
-    static let isTorture = getenv("LOCALDATA_TORTURE") != nil
-
     @Test(
-        "a release build of the host takes the same plugins", .enabled(if: isTorture),
+        "a release build of the host takes the same plugins", .enabled(if: TestRun.isTorture),
         arguments: ["FIXTURE_OLDER", "FIXTURE_NEWER"])
     func release(_ variant: String) throws {
         let fixture = try FixtureBuilder()
@@ -44,7 +42,7 @@ import Testing
         let built = try ChildProcess(
             swift,
             arguments: [
-                "build", "-c", "release", "--product", "ld-host", "--package-path", FixtureBuilder.repository,
+                "build", "-c", "release", "--product", "ld-host", "--package-path", Repository.root,
                 "--scratch-path", build,
             ],
             environment: ["PATH": "/usr/bin:/bin", "HOME": fixture.folder]

@@ -1,6 +1,7 @@
 import Glibc
 import LocalDataAPI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -39,11 +40,11 @@ import Testing
 
     @Test("ten thousand tasks are all run, on no more threads than the limit")
     func manyTasks() async {
-        let threads = Threads()
+        let threads = MutexBox<Set<UInt>>([])
         let ran = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<10_000 {
                 group.addTask(executorPreference: IOExecutor.shared) {
-                    threads.note()
+                    threads.withLock { _ = $0.insert(UInt(pthread_self())) }
                     await Task.yield()
                     return 1
                 }
@@ -51,7 +52,7 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(ran == 10_000)
-        #expect(threads.count <= IOExecutor.limit)
+        #expect(threads.withLock { $0.count } <= IOExecutor.limit)
     }
 
     @Test("a queue returns its elements in order, whatever the pattern", arguments: [1, 3, 100, 1000])
@@ -74,11 +75,4 @@ import Testing
         }
         #expect(expected == next && queue.isEmpty)
     }
-}
-
-/// The threads that were seen.
-private final class Threads: Sendable {
-    private let seen = Mutex<Set<UInt>>([])
-    var count: Int { seen.withLock { $0.count } }
-    func note() { seen.withLock { _ = $0.insert(UInt(pthread_self())) } }
 }

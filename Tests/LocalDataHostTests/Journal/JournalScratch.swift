@@ -1,21 +1,18 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
 
 /// A folder of one test with a journal in it; removed with its owner.
 final class JournalScratch: Sendable {
-    let path: String
+    private let scratch: TemporaryFolder
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path() + "localdata-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
+    init() throws { scratch = try TemporaryFolder() }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
+    var path: String { scratch.path }
     var folder: String { "\(path)/state/journal" }
 
     /// The journal, as another process would open it: with nothing that is shared with the others of this test.

@@ -1,23 +1,11 @@
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 @Suite("ELFImage on damaged files")
 struct ELFImageFuzzTests {
-    /// SplitMix64 (Steele, Lea, Flood 2014): the same damages in every run.
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static let hostileNumbers: [UInt64] = [
         0, 1, 2, 7, 0x7F, 0xFF, 0xFFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 32, 1 << 40, .max >> 1, 1 << 63,
         .max - 63, .max - 7, .max,
@@ -104,7 +92,7 @@ struct ELFImageFuzzTests {
     @Test("hostile numbers in any combination never crash the reader", arguments: ["gnu", "sysv", "both"])
     func hostileNumbers(style: String) throws {
         try Self.with(style: style) { specimen in
-            var random = Seeded(state: 0x10CA_1DA7_A000_0001)
+            var random = SeededGenerator(seed: 0x10CA_1DA7_A000_0001)
             let offsets = Array(Self.structures(specimen.whole).joined()).filter { $0 % 4 == 0 }
             var refused = 0
             for _ in 0..<3000 {
@@ -124,7 +112,7 @@ struct ELFImageFuzzTests {
     @Test("random bytes anywhere, and a cut anywhere behind them, never crash the reader")
     func noise() throws {
         try Self.with(style: "both") { specimen in
-            var random = Seeded(state: 0x10CA_1DA7_A000_0002)
+            var random = SeededGenerator(seed: 0x10CA_1DA7_A000_0002)
             for round in 0..<4000 {
                 let offset = Int.random(in: 0..<specimen.whole.count, using: &random)
                 let length = Int.random(in: 1...32, using: &random)

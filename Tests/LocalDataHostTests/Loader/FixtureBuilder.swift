@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// A temporary folder in which variants of the C plugin in `Tests/PluginFixtures` are built.
@@ -12,16 +13,7 @@ struct FixtureBuilder: Sendable {
     /// The folder, writable by its owner only, as the host demands.
     let folder: String
 
-    init() throws {
-        var template = Array("/tmp/localdata-fixture-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } != nil }
-        try #require(made, "no temporary folder below /tmp: error \(errno)")
-        folder = template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
-        try #require(chmod(folder, 0o755) == 0)
-    }
-
-    /// The folder that holds `Package.swift`.
-    static let repository = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" }
+    init() throws { folder = try TemporaryFolder.make(named: "localdata-fixture") }
 
     /// The `ld-host` that was built with the tests.
     static var host: String {
@@ -47,9 +39,9 @@ struct FixtureBuilder: Sendable {
         let end = try ChildProcess(
             "/usr/bin/cc",
             arguments: ["-std=c11", "-shared", "-fPIC", "-o", path]
-                + ["-I", "\(Self.repository)/Sources/LocalDataAPI/CLocalData/include"]
+                + ["-I", Repository.header]
                 + ["-DCOMPONENT_ID=\"\(component)\""] + variant.map { "-D\($0)" }
-                + ["\(Self.repository)/Tests/PluginFixtures/\(source)"],
+                + ["\(Repository.tests)/PluginFixtures/\(source)"],
             environment: ["PATH": "/usr/bin:/bin"]
         ).run(deadline: .seconds(120))
         try #require(end.outcome == .exited(code: 0), "cc \(end.outcome): \(end.errorText)")

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import LocalDataHost
+import TestSupport
 import Testing
 
 /// A folder of one test, with what a plugin folder may hold; removed when the test is over.
@@ -11,13 +12,8 @@ struct PluginScratch {
 
     /// Makes the folder, runs the test in it, and removes it.
     static func with<Result>(_ body: (PluginScratch) throws -> Result) throws -> Result {
-        var template = Array("/tmp/localdata-loader-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { buffer in
-            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
-        }
-        let path = try #require(made)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        return try body(PluginScratch(path: path))
+        let folder = try TemporaryFolder()
+        return try withExtendedLifetime(folder) { try body(PluginScratch(path: folder.path)) }
     }
 
     /// Makes a folder, mode 0755 whatever the umask is.

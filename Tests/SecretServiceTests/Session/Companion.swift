@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A program that runs beside a test until its standard input ends.
 final class Companion: Sendable {
@@ -11,7 +12,7 @@ final class Companion: Sendable {
         var ends: [Int32] = [-1, -1]
         // Nobody else inherits ours: the program's input would not end with it.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw BuiltProducts.Failure(description: "no pair of sockets: \(errno)")
+            throw TestFailure("no pair of sockets: \(errno)")
         }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -27,13 +28,13 @@ final class Companion: Sendable {
         close(ends[1])
         self.process = process
         socket = ends[0]
-        guard failure == 0 else { throw BuiltProducts.Failure(description: "\(program): \(failure)") }
+        guard failure == 0 else { throw TestFailure("\(program): \(failure)") }
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while !line.ends(with: "ready\n"), read(socket, &byte, 1) == 1 { line.append(byte) }
         guard line.ends(with: "ready\n") else {
             let output = String(decoding: line, as: UTF8.self)
-            throw BuiltProducts.Failure(description: "\(program) \(arguments): \(output)")
+            throw TestFailure("\(program) \(arguments): \(output)")
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 import Synchronization
+import TestSupport
 
 /// A session bus of a test's own in a home of its own, and what is on it. All of it ends with the object.
 final class Session: Sendable {
@@ -20,7 +21,7 @@ final class Session: Sendable {
             case .nothing: ["bus"]
             case .keyring(let answers): ["keyring", Session.password] + answers
             case .plainKeyring: ["plain"]
-            case .fault(let fault): ["program", "/usr/bin/python3", "\(BuiltProducts.programs)/service.py", fault]
+            case .fault(let fault): ["program", "/usr/bin/python3", "\(StoreProgram.folder)/service.py", fault]
             }
         }
     }
@@ -30,14 +31,16 @@ final class Session: Sendable {
     let home: String
     /// What the bus is reached by.
     var address: String { "unix:path=\(home)/bus" }
-    private let keeper: Home
+    private let keeper: TemporaryFolder
     private let companion = Mutex<Companion?>(nil)
 
     /// Starts a session, in a home that another one has left behind or in a new one.
-    init(_ content: Content, home: Home? = nil) throws {
-        keeper = try home ?? Home()
+    init(_ content: Content, home: TemporaryFolder? = nil) throws {
+        keeper = try home ?? TemporaryFolder()
         self.home = keeper.path
-        let words = ["\(BuiltProducts.programs)/session.sh"] + content.words
+        try FileManager.default.createDirectory(
+            atPath: "\(self.home)/run", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let words = ["\(StoreProgram.folder)/session.sh"] + content.words
         let started = try Companion("/bin/sh", words, environment: environment)
         companion.withLock { $0 = started }
     }
@@ -62,7 +65,7 @@ final class Session: Sendable {
             input: input.map { Array($0) }
         ).run(deadline: .seconds(300))
         guard case .exited(let status) = end.outcome else {
-            throw BuiltProducts.Failure(description: "\(program) \(arguments) \(end.outcome): \(end.errorText)")
+            throw TestFailure("\(program) \(arguments) \(end.outcome): \(end.errorText)")
         }
         return (status, Data(end.output), end.errorText)
     }
@@ -72,13 +75,13 @@ final class Session: Sendable {
         _ action: String, _ names: String..., options: SecretOptions = SecretOptions(), input: Data? = nil,
         adding variables: [String: String] = [:]
     ) throws -> (status: Int32, output: Data, errors: String) {
-        let words = [BuiltProducts.plugin, options.json, action] + names
+        let words = [StoreProgram.plugin, options.json, action] + names
         let end = try ChildProcess(
-            try BuiltProducts.store.get(), arguments: words, environment: environment.merging(variables) { $1 },
+            try StoreProgram.built.get(), arguments: words, environment: environment.merging(variables) { $1 },
             input: input.map { Array($0) }
         ).run(deadline: .seconds(300))
         guard case .exited(let status) = end.outcome else {
-            throw BuiltProducts.Failure(description: "\(words) \(end.outcome): \(end.errorText)")
+            throw TestFailure("\(words) \(end.outcome): \(end.errorText)")
         }
         return (status, Data(end.output), end.errorText)
     }
@@ -87,11 +90,11 @@ final class Session: Sendable {
     @discardableResult
     func client(_ words: String..., input: Data? = nil) throws -> Data {
         let end = try ChildProcess(
-            "/usr/bin/python3", arguments: ["\(BuiltProducts.programs)/clients.py"] + words, environment: environment,
+            "/usr/bin/python3", arguments: ["\(StoreProgram.folder)/clients.py"] + words, environment: environment,
             input: Array(input ?? Data())
         ).run(deadline: .seconds(60))
         guard end.outcome == .exited(code: 0) else {
-            throw BuiltProducts.Failure(description: "\(words) \(end.outcome): \(end.errorText)")
+            throw TestFailure("\(words) \(end.outcome): \(end.errorText)")
         }
         return Data(end.output)
     }
@@ -102,7 +105,7 @@ final class Session: Sendable {
     ) throws -> LoadedStore {
         var options = options
         options.bus = address
-        return try PluginImage.load(BuiltProducts.plugin).openStore(
+        return try PluginImage.load(StoreProgram.plugin).openStore(
             "secret-service", options: options.values, folder: home, log: log)
     }
 }

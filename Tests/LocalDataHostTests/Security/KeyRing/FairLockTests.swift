@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost

@@ -1,5 +1,6 @@
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import TestSupport
 
 /// Supplies key material as a test wants it, and remembers the names that it was asked for.
 final class TestMaterial: KeyMaterialProviding {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs `body` on so many threads at once, and returns when all are done.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+/// Runs `body` on so many threads at once, none of them of a pool, and returns when all are done.
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
     final class Start {
         let index: Int
         let body: @Sendable (Int) -> Void

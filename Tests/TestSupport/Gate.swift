@@ -1,22 +1,22 @@
 import Glibc
 
-/// Opens once.
-final class Gate: @unchecked Sendable {
+/// What one thread waits for and another opens, once.
+package final class Gate: @unchecked Sendable {
     // The semaphore is at one address for as long as the gate lives, and made for threads.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    init() { sem_init(semaphore, 0, 0) }
+    package init() { sem_init(semaphore, 0, 0) }
 
     deinit {
         sem_destroy(semaphore)
         semaphore.deallocate()
     }
 
-    func open() { sem_post(semaphore) }
+    package func open() { sem_post(semaphore) }
 
     /// Waits until the gate is open, for two minutes at most; then it is `false`.
     @discardableResult
-    func wait() -> Bool {
+    package func wait() -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
         deadline.tv_sec += 120

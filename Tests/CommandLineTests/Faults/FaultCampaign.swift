@@ -1,0 +1,69 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// One operation, disturbed at its points: at all of them with `LOCALDATA_TORTURE=1`, otherwise at a random part, the
+/// same for the same `LOCALDATA_SEED`.
+struct FaultCampaign<Operation: CustomTestStringConvertible> {
+    let operation: Operation
+    /// How many points are tried without torture.
+    let sample: Int
+
+    /// Disturbs the operation in every way at every call.
+    ///
+    /// - Parameters:
+    ///   - fewest: How many calls there must be; if fewer are seen, the injector is not at work.
+    ///   - prepare: Gives the home in the state before, once for all points or a new one for each.
+    ///   - check: What must hold after a run. The text says what was done, for messages.
+    func run(
+        fewest: Int, in prepare: () throws -> DisturbedHome, check: (DisturbedHome.Run, _ what: String) throws -> Void
+    ) throws {
+        let calls = try prepare().calls()
+        try #require(calls.count >= fewest, "the injector sees only \(calls.count) calls: \(calls)")
+        let all = FaultMode.allCases.flatMap { mode in
+            (1...calls.count).map { FaultPoint(mode: mode, number: $0) }
+        }
+        attempt(TestRun.sample(sample, of: all), of: all.count, calls: calls.count) { point, place in
+            let run = try prepare().run(point)
+            let what = "\(place): \(run.hit): status \(run.ending.status), \(run.ending.errors)"
+            if point.mode.kills { #expect(run.ending.status == 128 + SIGKILL, "not killed; \(what)") }
+            try check(run, what)
+        }
+    }
+
+    /// Tries points one after the other, and prints how many of all those are.
+    ///
+    /// - Parameter check: Tries one. What it throws fails the test, and the next is tried. The text says where it is.
+    func attempt<Point>(
+        _ points: [Point], of all: Int, calls: Int, check: (Point, _ place: String) throws -> Void
+    ) {
+        for point in points {
+            let place = "\(operation.testDescription), \(point) of \(calls), seed \(TestRun.seed)"
+            do { try check(point, place) } catch { Issue.record("\(place): \(error)") }
+        }
+        print(
+            "faults: \(operation.testDescription): \(points.count) of \(all) points at \(calls) calls, "
+                + "seed \(TestRun.seed)")
+    }
+}
+
+/// Where an operation is disturbed, and how.
+struct FaultPoint: CustomStringConvertible {
+    let mode: FaultMode
+    /// Which call is hit, from 1.
+    let number: Int
+
+    var description: String { "\(mode.rawValue) at call \(number)" }
+}
+
+/// What happens at the call that is hit; see `Tests/FaultInjection/faultshim.c`.
+enum FaultMode: String, CaseIterable {
+    case killBefore = "kill-before"
+    case killTorn = "kill-torn"
+    case killAfter = "kill-after"
+    case ioError = "eio"
+    case noSpace = "enospc"
+    case ioErrorAfter = "eio-after"
+
+    var kills: Bool { [.killBefore, .killTorn, .killAfter].contains(self) }
+}
