@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,15 +32,28 @@ enum Built {
             arguments: ["-O1", "-pthread"] + (variant.map { ["-D\($0)"] } ?? []))
     }
 
-    /// Builds the crypto provider of `PluginFixtures/crypto` likewise; an option says what is broken of it.
-    static func provider() throws -> (folder: String, file: String) {
-        try library(
-            "libCrypto.so", of: ["crypto/provider.c", "crypto/broken.c"], arguments: ["-lcrypto", "-lsodium"])
+    /// The crypto provider of `PluginFixtures/crypto`, built once; an option says what is broken of it.
+    static let provider = Result {
+        let sources = ["crypto/provider.c", "crypto/broken.c"]
+        return try kept(library("libCrypto.so", of: sources, arguments: ["-lcrypto", "-lsodium"]))
     }
 
-    /// Builds the migration pack of `PluginFixtures/pack.c` likewise.
-    static func pack() throws -> (folder: String, file: String) {
-        try library("libPack.so", of: ["pack.c"], arguments: ["-O1", "-pthread"])
+    /// The migration pack of `PluginFixtures/pack.c` likewise.
+    static let pack = Result { try kept(library("libPack.so", of: ["pack.c"], arguments: ["-O1", "-pthread"])) }
+
+    private static let folders = Mutex<[String]>([])
+
+    /// Has a library's folder removed when the tests end.
+    private static func kept(_ library: (folder: String, file: String)) -> String {
+        folders.withLock { folders in
+            if folders.isEmpty {
+                atexit {
+                    for folder in Built.folders.withLock(\.self) { try? FileManager.default.removeItem(atPath: folder) }
+                }
+            }
+            folders.append(library.folder)
+        }
+        return library.file
     }
 
     private static func library(
