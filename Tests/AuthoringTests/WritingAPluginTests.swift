@@ -21,15 +21,16 @@ struct WritingAPluginTests {
         // the fourth the migration pack.
         let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
         try #require(builds.count == 4)
-        // The three packages are built in one folder, so that what they depend on is compiled once.
-        let shared = "'\(workspace.path)/build'"
-        let link = "mkdir -p \(shared) && ln -s \(shared) .build && export SWIFTPM_BUILD_DIR=\(shared)"
-        session.insert(link, before: builds[3])
-        session.insert(link, before: builds[2])
+        session.insert("link", before: builds[3])
+        session.insert("link", before: builds[2])
         session.insert(
-            "cp '\(Repository.root)/Tests/AuthoringTests/Samples/MyStore.swift' Sources/MyStore/", before: builds[1])
-        session.insert(link, before: builds[0])
-        try session.run(in: workspace, places: ["{home}": workspace.home, "{here}": workspace.path])
+            "cp '\(Repository.tests)/AuthoringTests/Samples/MyStore.swift' Sources/MyStore/", before: builds[1])
+        session.insert("link", before: builds[0])
+        try NestedPackages.build { scratch in
+            session.insert(
+                "link() { ln -s '\(scratch)' .build; }; export SWIFTPM_BUILD_DIR='\(scratch)'", before: 0)
+            try session.run(in: workspace, places: ["{home}": workspace.home, "{here}": workspace.path])
+        }
     }
 
     @Test("shows only samples that stand word for word in compiled code: the new packages and a store made from one")

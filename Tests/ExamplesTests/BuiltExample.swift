@@ -1,39 +1,34 @@
 import FoundationEssentials
-import Glibc
 import LocalDataHost
 import TestSupport
 import Testing
 
-/// An example package, built for a test as its author would build it. All are built in one folder, one after the other,
-/// so that what they depend on is compiled once.
+/// An example package, built for a test as its author would build it.
 struct BuiltExample {
     /// A folder of the test's own; remove it at the end.
     let folder: String
     /// Where the example's program or plugin is.
     var products: String { "\(folder)/.build/debug" }
 
-    /// Where the examples are built, until the tests end.
-    private static let scratch: String = {
-        atexit { try? FileManager.default.removeItem(atPath: BuiltExample.scratchPath) }
-        return scratchPath
-    }()
-    private static let scratchPath = "/tmp/localdata-examples-\(UInt64.random(in: 0 ... .max))"
-
     init(_ name: String) throws {
         folder = try TemporaryFolder.make(named: "localdata-\(name)")
+        let products = products
         try TemporaryFolder.makeFolder(products)
-        let build = try ChildProcess(
-            "/usr/bin/env",
-            arguments: [
-                "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)", "--scratch-path",
-                Self.scratch,
-            ], environment: ProcessInfo.processInfo.environment
-        ).run(deadline: .seconds(900))
-        try #require(build.outcome == .exited(code: 0), "\(String(decoding: build.output.suffix(4000), as: UTF8.self))")
-        for product in [name, "lib\(name).so"]
-        where FileManager.default.fileExists(atPath: "\(Self.scratch)/debug/\(product)") {
-            try FileManager.default.copyItem(
-                atPath: "\(Self.scratch)/debug/\(product)", toPath: "\(products)/\(product)")
+        try NestedPackages.build { scratch in
+            let build = try ChildProcess(
+                "/usr/bin/env",
+                arguments: [
+                    "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)",
+                    "--scratch-path", scratch,
+                ], environment: TestRun.environment
+            ).run(deadline: .seconds(900))
+            let output = String(decoding: build.output.suffix(4000), as: UTF8.self)
+            try #require(build.outcome == .exited(code: 0), "\(output)")
+            for product in [name, "lib\(name).so"]
+            where FileManager.default.fileExists(atPath: "\(scratch)/debug/\(product)") {
+                try FileManager.default.copyItem(
+                    atPath: "\(scratch)/debug/\(product)", toPath: "\(products)/\(product)")
+            }
         }
     }
 
