@@ -25,7 +25,7 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
 
-.PHONY: help build demo test check check-as-root clients lint docs guides bench torture campaigns clean
+.PHONY: help build demo test gate check check-as-root clients lint docs guides bench torture campaigns clean
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
@@ -54,23 +54,29 @@ docs: build guides
 guides:
 	SWIFT=$(SWIFT) .ci/docs "$$($(SWIFT) build --show-bin-path)"
 
-test: clients
+test:
+	.ci/timed all $(MAKE) gate
+
+gate:
+	.ci/timed part "programs it needs" $(MAKE) clients
 	SWIFT=$(SWIFT) .ci/as user $(MAKE) check
 	SWIFT=$(SWIFT) .ci/as root $(MAKE) check-as-root
 
 # What the gate runs as a user who is not root; as root, in place, it is part of make torture.
-check: lint
-	python3 Tests/FaultInjection/selftest.py
-	$(SWIFT) build --build-tests
-	if id -un >/dev/null 2>&1; then $(MAKE) guides; fi
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(AS_ROOT)'
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'
+check:
+	.ci/timed part "lint" $(MAKE) lint
+	.ci/timed part "fault injector" python3 Tests/FaultInjection/selftest.py
+	.ci/timed part "build" $(SWIFT) build --build-tests
+	if id -un >/dev/null 2>&1; then .ci/timed part "docs" $(MAKE) guides; fi
+	SWIFT=$(SWIFT) .ci/timed part "sensitive tests" \
+		.ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(AS_ROOT)'
+	SWIFT=$(SWIFT) .ci/timed part "other tests" .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'
 
 # What several users do to each other.
 check-as-root:
-	$(SWIFT) build --build-tests
-	$(MAKE) guides
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(AS_ROOT)'
+	.ci/timed part "build as root" $(SWIFT) build --build-tests
+	.ci/timed part "docs as root" $(MAKE) guides
+	SWIFT=$(SWIFT) .ci/timed part "tests as root" .ci/test $(AT_ONCE) 2 --filter '$(AS_ROOT)'
 
 clients:
 	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
