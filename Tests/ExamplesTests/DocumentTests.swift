@@ -18,12 +18,16 @@ struct DocumentTests {
         }
     }
 
-    @Test("have the samples that the test above looks for")
-    func samplesAreFound() throws {
-        let counts = try Document.paths.map { try Document($0).blocks(of: "swift").count }
-        #expect(counts.filter { $0 > 0 }.count >= 6)
-        #expect(try Document("README.md").blocks(of: "swift").count == 2)
-        #expect(try Document("Sources/LocalDataAPI/LocalDataAPI.docc/Migrations.md").blocks(of: "swift").count == 7)
+    @Test("have samples, each of which the tests above and below find", arguments: Document.paths)
+    func samplesAreFound(_ path: String) throws {
+        let document = try Document(path)
+        let fences = document.text.split(separator: "\n").filter { $0.hasPrefix("```") }
+        #expect(fences.count.isMultiple(of: 2), "a block has no end")
+        for language in ["swift", "json5", "console"] {
+            #expect(document.blocks(of: language).count == fences.count { $0.hasSuffix("```\(language)") })
+        }
+        let teaches = ["README.md", "/Migrations.md", "/TestingAPlugin.md"].contains { path.hasSuffix($0) }
+        #expect(!teaches || !document.blocks(of: "swift").isEmpty)
     }
 
     @Test("have configuration samples that are valid", arguments: Document.paths)
@@ -42,18 +46,18 @@ struct DocumentTests {
         #expect(words.count <= 1000)
     }
 
-    @Test("promise a plugin in 25 lines, and the example has no more")
+    @Test("begin with a README that shows a whole plugin, which has at most 25 lines")
     func helloIsShort() throws {
-        let lines = try Repository.text("Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift")
-            .split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count <= 26)
+        let example = try Repository.text("Examples/HelloBackend/Sources/HelloBackend/HelloStore.swift")
+        #expect(try Document("README.md").blocks(of: "swift").contains(example))
+        #expect(example.hasSuffix("\n") && example.count { $0 == "\n" } <= 25)
     }
 
-    @Test("show six figures first, as the article on performance has them")
+    @Test("show figures first as the article on performance has them")
     func figures() throws {
         let measured = try Document("Sources/ld-host/Host/LocalDataHost.docc/Performance.md").rows
         let shown = try Document("README.md").rows.filter { $0.hasSuffix(" met |") || $0.hasSuffix(" **not met** |") }
-        #expect(shown.count == 6)
+        #expect(!shown.isEmpty)
         for row in shown { #expect(measured.contains(row), "not measured so:\n\(row)") }
     }
 

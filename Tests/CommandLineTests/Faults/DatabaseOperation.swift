@@ -15,7 +15,7 @@ struct DatabaseOperation: Sendable, CustomTestStringConvertible {
     /// Makes the change.
     let run: @Sendable (DatabaseUnderFaults) throws -> Void
 
-    var testDescription: String { name }
+    var testDescription: String { "\(name) of a database" }
 
     private static let some: Values = ["kept": bytes(1, 20), "small": bytes(2, 30), "large": bytes(3, 270_000)]
     private static let large = bytes(4, 300_001)
