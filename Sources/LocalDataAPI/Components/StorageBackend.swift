@@ -9,7 +9,7 @@
 ///   while a value is replaced. A `set` that throws leaves the old value (`durabilityUnknown`: the new one is in place;
 ///   `timedOut`: either).
 /// - **Order.** After `set` or `remove` returned, every thread reads that state or a later one.
-/// - **Durability.** If `properties.isDurable`, then what was returned from survives a power loss.
+/// - **Durability.** If `properties.isDurable`, then a completed change survives a power loss.
 /// - **Threads.** Every method is called from many threads at once, on threads of the host's choosing. Nothing is held
 ///   over a call of `deliver`.
 /// - **Waiting.** Methods are synchronous: they return when they are done. What may wait follows from

@@ -57,7 +57,7 @@ extension RouterSnapshot {
             throw refusal(
                 security, address, "no store here can do that",
                 domain == "keychain"
-                    ? "seal the store, e.g.  ld-host config set stores.NAME.sealing keyFile, or map the domain "
+                    ? "seal the store, e.g. ld-host config set stores.NAME.sealing keyFile, or map the domain "
                         + "to another store"
                     : "give the key the domain keychain or encryptedFileSystem, or the policy encrypted")
         }

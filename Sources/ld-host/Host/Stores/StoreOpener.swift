@@ -72,7 +72,7 @@ struct StoreOpener: Sendable {
                 throw StorageError(
                     .securityApplicationFailed,
                     "the store '\(open.name)' of the domain 'keychain' keeps plain values, so it cannot hold keys",
-                    hint: "seal it, or map the domain to another store: "
+                    hint: "seal the store, or map the domain to another store: "
                         + "ld-host config set domains.keychain sealed-files")
             }
             let place = StorageNamespace(domain: "keychain", scope: service)

@@ -44,7 +44,7 @@ import Testing
         try await expectRefused(textKey("token", domain), try home.router(), "security none")
         let unsealed = try home.router(domains: "keychain: \"file\"")
         for policy in [SecurityPolicy.keychain(accessibility: .always), .recommended] {
-            try await expectRefused(textKey("token", domain, security: policy), unsealed, "seal it")
+            try await expectRefused(textKey("token", domain, security: policy), unsealed, "seal the store")
         }
         // Nor does it keep the master keys there.
         let error = try await StorageError.of {

@@ -75,7 +75,7 @@ extension ConformanceCheck {
             }
             try found.succeeded()
             try expect(
-                found.pieces.count == 2, "the caller stopped after 2 names, and got  \(found.pieces.count)")
+                found.pieces.count == 2, "the caller stopped after 2 names, and got \(found.pieces.count)")
         },
         ConformanceCheck(
             "enumeration.places", "every namespace that has a value is listed once, and no other", if: .enumeration

@@ -76,7 +76,7 @@ extension ConformanceCheck {
             let observed = try store.store.observeRead(store.handle("value")) { _ in false }
             try expect(
                 observed.pieces.count == 1,
-                "the caller stopped after 1 piece, and got  \(observed.pieces.count)")
+                "the caller stopped after 1 piece, and got \(observed.pieces.count)")
             try expect(
                 observed.status == LD_STOPPED && observed.reports.isEmpty,
                 "a read that the caller stopped returned \(observed.status) with \(observed.reports.count) reports; "
