@@ -1,4 +1,6 @@
-import DurableFiles
+package import DurableFiles
+import FoundationEssentials
+internal import Glibc
 package import LocalDataAPI
 
 /// Keeps every value in its own file, whose content is exactly the value.
@@ -123,4 +125,157 @@ package final class FileStore: StorageBackend {
         }
         return try places.directory(root: path)
     }
+}
+
+extension FileStore: AttributedBackend {
+    package func attributes(of key: FileKey) throws -> ValueAttributes? {
+        try StorageError.translating {
+            guard let file = try key.place.open(key.path) else { return nil }
+            let status = try file.status()
+            let stored = try file.attribute(StoredAttributes.name)
+            var attributes = stored.map(StoredAttributes.decoded) ?? ValueAttributes()
+            attributes.size = UInt64(status.size)
+            attributes.modified = status.modified
+            return attributes
+        }
+    }
+}
+
+extension FileStore: BatchBackend {
+    /// Applies the changes, all or none, even across a crash: the next process that opens or changes a store of the
+    /// same root completes the batch. While it is put in place, readers see part of it.
+    ///
+    /// It may include namespaces with their own folders, on any file system. If a store of another root changes a value
+    /// there between a crash and the completion, the batch may overwrite that change.
+    package func apply(_ changes: [StorageChange<FileKey>]) throws {
+        try StorageError.translating {
+            // The values of a batch have few different attributes.
+            var encoded: [ValueAttributes: FileAttribute] = [:]
+            try batches.apply(
+                changes.map { change in
+                    let (place, path) = (change.key.place, change.key.path)
+                    guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
+                    let attributes = change.attributes ?? ValueAttributes()
+                    let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
+                    encoded[attributes] = attribute
+                    return BatchChange(in: place, path, attribute: attribute) { take in
+                        try value.withUnsafeBytes { try take($0) }
+                    }
+                })
+        }
+    }
+}
+
+/// Reports an interrupted batch that cannot be completed.
+extension FileStore: CheckableBackend {
+    package func check(_ report: (String) -> Bool) throws {
+        try StorageError.translating {
+            do { try batches.recover() } catch let error as DurableBatchError where error.leavesReading {
+                // Another process is completing it; whether that succeeds is not known yet.
+                if error.cause.code == ETIMEDOUT { throw error }
+                // A batch that only this process must not write is not damaged.
+                if !error.cause.isRefusal || error.cause.detail != nil { _ = report("\(error)") }
+            }
+        }
+    }
+}
+
+extension FileStore: RepairableBackend {
+    package func repair(_ report: (String) -> Void) throws {
+        try StorageError.translating {
+            guard let journal = try batches.setAside() else { return }
+            report("a batch was only partly applied, and its rest is given up; its damaged journal is now '\(journal)'")
+        }
+    }
+}
+
+extension FileStore: EnumerableBackend {
+    package func forEachName(
+        in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+    ) throws {
+        try StorageError.translating {
+            let names = try listed.names(in: directory(of: place), prefix: prefix, after: after, limit: limit)
+            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+        }
+    }
+
+    package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+        try StorageError.translating {
+            let listing = ValueListing(directory: root)
+            _ = try listing.forEachPlaceFolder { folders, last in
+                guard let place = PlaceName.place(folders: folders, last: last) else { return true }
+                let path = folders.map { $0 + [FileName.folderMark] } + [last]
+                let isEmpty = try listing.forEachName(in: path) { _ in false }
+                return isEmpty || body(place)
+            }
+        }
+    }
+}
+
+extension FileStore: StreamingBackend {
+    package func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
+        try StorageError.translating {
+            guard let file = try key.place.open(key.path) else { return false }
+            let state = try file.readPieces(expecting: StoredAttributes.record(of: file), body)
+            if state == .edited { noteEdit(file.path) }
+            return true
+        }
+    }
+
+    package func write(
+        _ key: FileKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
+    ) throws {
+        try StorageError.translating {
+            let attribute = try StoredAttributes.encoded(attributes)
+            try batches.replace(key.path, in: key.place, attribute: attribute, from: source)
+        }
+    }
+}
+
+extension FileStore: VerifiableBackend {
+    package func verify(_ key: FileKey) throws -> ValueState? {
+        try StorageError.translating {
+            guard let file = try key.place.open(key.path) else { return nil }
+            return switch try file.readPieces(expecting: StoredAttributes.record(of: file), { _ in true }) {
+            case .unrecorded: .unrecorded
+            case .intact: .intact
+            case .edited: .edited
+            }
+        }
+    }
+}
+
+extension FileStore: WipingBackend {
+    /// A value's file is removed with the value, so only temporary files of killed processes may still contain parts of
+    /// it; those are removed. It does not overwrite the blocks of removed files: no file system promises that new bytes
+    /// go to the same blocks.
+    package func wipe(_ place: StorageNamespace) throws {
+        try StorageError.translating {
+            try batches.recover()
+            try directory(of: place).removeAbandoned()
+        }
+    }
+}
+
+extension FileStore: WatchableBackend {
+    /// Reports files that this or another process puts in place or removes, within milliseconds; see inotify(7). It
+    /// does not report files that are edited in place, bypassing the store.
+    package func watch(
+        _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+    ) throws -> FolderWatch {
+        try StorageError.translatingWatch {
+            try FolderWatch(directory(of: place).path, entersFolder: { $0.last == FileName.folderMark }) { change in
+                switch change {
+                case .anything: changed(nil)
+                case .file(let folders, let file):
+                    guard let name = FileName.name(folders: folders.map { Array($0.dropLast()) }, file: file),
+                        name.utf8.starts(with: prefix.utf8)
+                    else { return }
+                    changed(name)
+                }
+            }
+        }
+    }
+
+    package func unwatch(_ watch: FolderWatch) { watch.end() }
 }

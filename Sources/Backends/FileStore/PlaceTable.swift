@@ -1,4 +1,5 @@
 import DurableFiles
+import LocalDataAPI
 import Synchronization
 
 /// The folders in use, so that all keys of a namespace share one. A folder is closed with its last key.
@@ -38,4 +39,68 @@ final class PlaceTable: Sendable {
             return new
         }
     }
+}
+
+/// A resolved address: the namespace's folder and the file's path in it, both ready for system calls.
+package final class FileKey: Sendable {
+    let place: DurableDirectory
+    let path: RelativePath
+    /// The record of the last file read: reading it from the file again would cost as much as all the rest.
+    private let last = Mutex<(status: FileStatus, record: ContentRecord)?>(nil)
+
+    init(place: DurableDirectory, path: RelativePath) {
+        self.place = place
+        self.path = path
+    }
+
+    /// The record of the content of a file with this status. Waits for no other thread.
+    func record(_ status: FileStatus, _ read: () throws -> ContentRecord?) throws -> ContentRecord? {
+        let known = last.withLockIfAvailable { last -> ContentRecord? in
+            guard let last, status.isUnchanged(since: last.status) else { return nil }
+            return last.record
+        }
+        if let known = known ?? nil { return known }
+        guard let record = try read() else { return nil }
+        _ = last.withLockIfAvailable { $0 = (status, record) }
+        return record
+    }
+}
+
+/// The spelling of a namespace as a folder below a store's root: `<domain>`, or `<domain>@<scope>`.
+///
+/// The scope is encoded like a file's name, and a long one is split in the same way. The domain stays readable: its
+/// upper case is kept, so two domains that differ only in case need a case-sensitive file system.
+enum PlaceName {
+    /// The names of the folders from the root.
+    static func folders(of place: StorageNamespace) -> [String] {
+        spelling(domain: place.domain.utf8, scope: place.scope.utf8).entries
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The namespace with this spelling; `nil` for any other folder.
+    static func place(folders: [[UInt8]], last: [UInt8]) -> StorageNamespace? {
+        let pieces = folders + [last]
+        let parts = pieces.joined().split(separator: at, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let domain = FileName.decode(Array(parts[0])), !domain.isEmpty else { return nil }
+        var scope: [UInt8] = []
+        if parts.count > 1 {
+            guard let decoded = FileName.decode(Array(parts[1])), !decoded.isEmpty else { return nil }
+            scope = decoded
+        }
+        guard spelling(domain: domain, scope: scope).pieces == pieces,
+            let domain = String(validating: domain, as: UTF8.self),
+            let scope = String(validating: scope, as: UTF8.self)
+        else { return nil }
+        return StorageNamespace(domain: domain, scope: scope)
+    }
+
+    private static func spelling(domain: some Collection<UInt8>, scope: some Collection<UInt8>) -> FileName {
+        var encoded = FileName.encode(domain) {
+            FileName.isKept($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+        }
+        if !scope.isEmpty { encoded += [at] + FileName.encode(scope, isKept: FileName.isKept) }
+        return FileName(encoded: encoded)
+    }
+
+    private static let at = UInt8(ascii: "@")
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import LocalDataAPI
 internal import Synchronization
 
@@ -93,5 +94,101 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, Wat
             if cell.value != nil || !isKnownUniquelyReferenced(&cell) { table.cells[address] = cell }
         }
         table.sweepAt = max(1024, table.cells.count * 2)
+    }
+}
+
+/// The cell of one value. Cells have their own locks, so that different keys never wait for each other.
+final class MemoryCell: Sendable {
+    /// A value with its attributes; an object, so that a reader takes one reference and releases the lock.
+    final class Value: Sendable {
+        let data: Data
+        let attributes: ValueAttributes
+
+        init(data: Data, attributes: ValueAttributes?) {
+            self.data = data
+            var attributes = attributes ?? ValueAttributes()
+            attributes.size = UInt64(data.count)
+            attributes.modified = Self.now
+            self.attributes = attributes
+        }
+
+        private static var now: Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+    }
+
+    let address: StorageAddress
+    private let content = Mutex<Value?>(nil)
+    /// Keeps the locks of two cells on separate cache lines: otherwise readers of different keys could slow each other
+    /// down, depending on the cells' addresses.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
+
+    init(_ address: StorageAddress) { self.address = address }
+
+    /// The current value.
+    var value: Value? { content.withLock { $0 } }
+
+    /// Replaces the value; returns whether there was one.
+    @discardableResult
+    func replace(with value: Value?) -> Bool {
+        content.withLock { content in
+            defer { content = value }
+            return content != nil
+        }
+    }
+}
+
+/// The watches of a store. While there are none, a change only reads one number.
+final class WatchList: Sendable {
+    /// Identifies a watch.
+    struct Watch: Hashable {
+        fileprivate let number: Int
+    }
+
+    private struct Watcher {
+        let place: StorageNamespace
+        let prefix: String
+        let changed: @Sendable (String?) -> Void
+    }
+
+    private struct State {
+        var next = 0
+        var watchers: [Watch: Watcher] = [:]
+    }
+
+    /// Locked while watches are notified, so that none is called after it has ended.
+    private let state = Mutex(State())
+    private let count = Atomic<Int>(0)
+
+    func begin(
+        _ place: StorageNamespace, prefix: String, _ changed: @escaping @Sendable (String?) -> Void
+    ) -> Watch {
+        state.withLock { state in
+            state.next += 1
+            let watch = Watch(number: state.next)
+            state.watchers[watch] = Watcher(place: place, prefix: prefix, changed: changed)
+            count.store(state.watchers.count, ordering: .sequentiallyConsistent)
+            return watch
+        }
+    }
+
+    func end(_ watch: Watch) {
+        state.withLock { state in
+            state.watchers[watch] = nil
+            count.store(state.watchers.count, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Notifies the watches of a name, on the calling thread.
+    func tell(of address: StorageAddress) {
+        guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        state.withLock { state in
+            for watcher in state.watchers.values
+            where watcher.place == address.place && address.name.utf8.starts(with: watcher.prefix.utf8) {
+                watcher.changed(address.name)
+            }
+        }
     }
 }

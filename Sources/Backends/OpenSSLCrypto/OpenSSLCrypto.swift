@@ -130,3 +130,138 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws { try X25519.sharedSecret(of: privateKey, with: publicKey, into: &secret) }
 }
+
+/// A cipher in pieces.
+final class OpenSSLStream: CipherStream {
+    private let direction: CipherDirection
+    private let cipher: AuthenticatedCipher
+    private let context: CipherContext
+
+    init(_ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ context: consuming CipherContext) {
+        self.direction = direction
+        self.cipher = cipher
+        self.context = context
+    }
+
+    func update(_ input: RawSpan, into output: inout MutableRawSpan) throws {
+        try context.update(input, into: &output)
+    }
+
+    func seal(tag: inout MutableRawSpan) throws {
+        try require(.seal)
+        try context.finish()
+        try context.takeTag(into: &tag)
+    }
+
+    func open(tag: RawSpan) throws {
+        try require(.open)
+        try context.expect(tag)
+        try context.verify(cipher)
+    }
+
+    private func require(_ direction: CipherDirection) throws(StorageError) {
+        guard self.direction == direction else {
+            throw StorageError(
+                .unsupported, "a stream of \(cipher) was begun to \(self.direction), not to \(direction)")
+        }
+    }
+}
+
+/// OpenSSL's PBKDF2, RFC 8018.
+enum PasswordDerivation {
+    private struct Shared: @unchecked Sendable {
+        // Created once and never freed; OpenSSL allows concurrent use.
+        let function: OpaquePointer
+    }
+
+    private static let shared = EVP_KDF_fetch(nil, "PBKDF2", nil).map { Shared(function: $0) }
+
+    /// Whether OpenSSL offers it.
+    static var isOffered: Bool { shared != nil }
+
+    static func derive(
+        by variant: SHA2.Variant, from passphrase: RawSpan, salt: RawSpan, iterations: UInt64,
+        into key: inout MutableRawSpan
+    ) throws {
+        guard let shared, let context = EVP_KDF_CTX_new(shared.function) else {
+            throw LibraryState.failure("EVP_KDF_CTX_new of PBKDF2")
+        }
+        // Overwrites the passphrase in the context.
+        defer { EVP_KDF_CTX_free(context) }
+        // The caller decides on the minimum lengths of SP 800-132: values sealed with less must open.
+        var hasNoLeastLengths: UInt64 = 1
+        var iterations = iterations
+        try key.withUnsafeMutableBytes { key in
+            try passphrase.withUnsafeBytes { passphrase in
+                try salt.withUnsafeBytes { salt in
+                    let parameters: [OSSL_PARAM] = [
+                        .text("digest", variant.name), .bytes("pass", passphrase), .bytes("salt", salt),
+                        .number("iter", &iterations), .number("pkcs5", &hasNoLeastLengths), .end,
+                    ]
+                    try LibraryState.check(
+                        "PBKDF2", EVP_KDF_derive(context, key.bytePointer, key.count, parameters))
+                }
+            }
+        }
+    }
+}
+
+/// X25519, RFC 7748. Keys are in OpenSSL's own memory during a call and are overwritten there.
+enum X25519 {
+    private static let name = "X25519"
+
+    /// Whether OpenSSL offers it.
+    static let isOffered: Bool = {
+        guard let agreement = EVP_KEYEXCH_fetch(nil, name, nil) else { return false }
+        EVP_KEYEXCH_free(agreement)
+        return true
+    }()
+
+    static func publicKey(of privateKey: RawSpan, into publicKey: inout MutableRawSpan) throws {
+        let key = privateKey.withUnsafeBytes {
+            EVP_PKEY_new_raw_private_key_ex(nil, name, nil, $0.bytePointer, $0.count)
+        }
+        guard let key else { throw LibraryState.failure("EVP_PKEY_new_raw_private_key_ex") }
+        defer {
+            EVP_PKEY_free(key)
+            clear_stack_below()
+        }
+        try publicKey.withUnsafeMutableBytes { publicKey in
+            var count = publicKey.count
+            try LibraryState.check(
+                "EVP_PKEY_get_raw_public_key", EVP_PKEY_get_raw_public_key(key, publicKey.bytePointer, &count))
+        }
+    }
+
+    /// - Throws: `securityApplicationFailed` if the secret is all zeros.
+    static func sharedSecret(
+        of privateKey: RawSpan, with publicKey: RawSpan, into secret: inout MutableRawSpan
+    ) throws {
+        let key = privateKey.withUnsafeBytes {
+            EVP_PKEY_new_raw_private_key_ex(nil, name, nil, $0.bytePointer, $0.count)
+        }
+        let peer = publicKey.withUnsafeBytes {
+            EVP_PKEY_new_raw_public_key_ex(nil, name, nil, $0.bytePointer, $0.count)
+        }
+        let context = key.flatMap { EVP_PKEY_CTX_new_from_pkey(nil, $0, nil) }
+        defer {
+            EVP_PKEY_CTX_free(context)
+            EVP_PKEY_free(peer)
+            EVP_PKEY_free(key)
+            clear_stack_below()
+        }
+        guard let context, let peer, EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, peer) == 1
+        else { throw LibraryState.failure("start of X25519") }
+        try secret.withUnsafeMutableBytes { secret in
+            var count = secret.count
+            // With keys that it has accepted, OpenSSL fails only for a secret of zeros.
+            guard EVP_PKEY_derive(context, secret.bytePointer, &count) == 1, count == secret.count else {
+                OPENSSL_cleanse(secret.baseAddress, secret.count)
+                LibraryState.forgetReasons()
+                throw StorageError(
+                    .securityApplicationFailed, "X25519: the public key is of small order, the shared secret all zeros",
+                    hint: "do not trust the source of this public key")
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+import Glibc
 package import LocalDataAPI
 
 extension SQLiteStore: BatchBackend {
@@ -76,5 +77,149 @@ extension SQLiteStore: BatchBackend {
                 hint: "change the values of each folder separately")
         }
         return first
+    }
+}
+
+extension SQLiteStore: BulkBackend {
+    package func forEachValue(
+        in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
+    ) throws {
+        let place = try self.place(place)
+        _ = try place.database.read { connection in
+            guard let number = try place.number(connection) else { return }
+            try connection.values(number, in: NameRange(prefix: prefix, after: after), largest: largest, body)
+        }
+    }
+
+    package func apply(_ changes: BulkChanges) throws -> [Int] {
+        let places = try changes.places.map { try place($0) }
+        guard let database = try commonDatabase(of: places) else { return [] }
+        var conflicts: [Int] = []
+        do {
+            var stored: Int?
+            try changes.forEach { _, _, _, value in if let value { stored = (stored ?? 0) + value.byteCount } }
+            try database.write(adding: stored) { connection in
+                conflicts = []
+                var (insertions, removals) = (Insertions(), Removals())
+                func makeThose() throws {
+                    conflicts += try insertions.make(in: places, connection)
+                    conflicts += try removals.make(in: places, connection)
+                }
+                try changes.forEach { index, change, name, value in
+                    try check(value?.byteCount ?? 0)
+                    func waits() -> Bool {
+                        removals.isEmpty && insertions.add(index, change, name, value)
+                            || insertions.isEmpty && removals.add(index, change, name, isRemoval: value == nil)
+                    }
+                    if waits() { return }
+                    try makeThose()
+                    if waits() { return }
+                    let isMade = try name.withUnsafeBytes {
+                        try Self.make(change, LentName(place: places[change.place], name: $0), value, connection)
+                    }
+                    if !isMade { conflicts.append(index) }
+                }
+                try makeThose()
+                guard conflicts.isEmpty else { throw Conflict() }
+            }
+        } catch is Conflict { return conflicts.sorted() }
+        try database.changes.tellMany { tell in
+            try changes.forEach { _, change, name, _ in
+                name.withUnsafeBytes { tell(LentName(place: places[change.place], name: $0)) }
+            }
+        }
+        return []
+    }
+
+    /// Rolls the changes back.
+    private struct Conflict: Error {}
+
+    /// Makes a change if its expectation holds; `false` if not.
+    private static func make(
+        _ change: BulkChanges.Change, _ name: LentName, _ value: RawSpan?, _ connection: Change
+    ) throws -> Bool {
+        switch (value, change.expectation) {
+        case (let value?, .absence): return try connection.add(name, value, change.attributes)
+        case (let value?, .anything): try connection.set(name, to: value, change.attributes)
+        case (let value?, .mark(let mark)):
+            guard try connection.version(of: name) == Int64(bitPattern: mark) else { return false }
+            try connection.set(name, to: value, change.attributes)
+        case (nil, .absence): return try connection.version(of: name) == nil
+        case (nil, .anything): _ = try connection.remove(name)
+        case (nil, .mark(let mark)): return try connection.remove(name, of: Int64(bitPattern: mark))
+        }
+        return true
+    }
+}
+
+/// Consecutive removals of values with marks, in the order of their names: if the table contains nothing between them,
+/// one statement makes them.
+struct Removals {
+    private struct Entry {
+        let index: Int
+        let name: Range<Int>
+        let mark: Int64
+    }
+
+    private var entries: [Entry] = []
+    private var names: [UInt8] = []
+    private var place = 0
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a change if it can follow the others; `false` if not.
+    mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) -> Bool {
+        guard isRemoval, case .mark(let mark) = change.expectation else { return false }
+        return name.withUnsafeBytes { name in
+            if let last = entries.last {
+                guard change.place == place, isAscending(last, name) else { return false }
+            }
+            place = change.place
+            entries.append(
+                Entry(index: index, name: names.count..<(names.count + name.count), mark: Int64(bitPattern: mark)))
+            names.append(contentsOf: name)
+            return true
+        }
+    }
+
+    private func isAscending(_ last: Entry, _ name: UnsafeRawBufferPointer) -> Bool {
+        names.withUnsafeBytes { names in
+            guard let first = names.baseAddress, let second = name.baseAddress else { return false }
+            let order = memcmp(first + last.name.lowerBound, second, min(last.name.count, name.count))
+            return order == 0 ? last.name.count < name.count : order < 0
+        }
+    }
+
+    /// Removes the added values, and forgets them.
+    ///
+    /// - Returns: The indices of those that have another mark or do not exist.
+    mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
+        guard !entries.isEmpty else { return [] }
+        defer {
+            entries.removeAll(keepingCapacity: true)
+            names.removeAll(keepingCapacity: true)
+        }
+        let place = places[self.place]
+        return try names.withUnsafeBytes { names in
+            func name(_ entry: Entry) -> LentName {
+                LentName(place: place, name: UnsafeRawBufferPointer(rebasing: names[entry.name]))
+            }
+            if let first = entries.first, let last = entries.last, entries.count > 1 {
+                var next = 0
+                let isAll = try change.removeRange(name(first), name(last)) { found, mark in
+                    guard next < entries.count, entries[next].mark == mark else { return false }
+                    let expected = name(entries[next]).name
+                    guard found.count == expected.count, let first = found.baseAddress,
+                        let second = expected.baseAddress, memcmp(first, second, expected.count) == 0
+                    else { return false }
+                    next += 1
+                    return true
+                } isWhole: {
+                    next == entries.count
+                }
+                if isAll { return [] }
+            }
+            return try entries.filter { try !change.remove(name($0), of: $0.mark) }.map(\.index)
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import LocalDataAPI
+import Synchronization
 
 /// Keeps values in a SQLite database: many small values in one file.
 ///
@@ -132,5 +133,138 @@ package final class SQLiteStore: StorageBackend {
         let path = folder + (folder.hasSuffix("/") ? "" : "/") + "values.sqlite"
         if path.utf8.elementsEqual(main.path.utf8) { return main }
         return databases.value(Array(path.utf8)) { Database(path: path, durability: durability) }
+    }
+}
+
+extension SQLiteStore: AttributedBackend {
+    package func attributes(of key: SQLiteKey) throws -> ValueAttributes? {
+        try key.read { connection, place in try connection.attributes(place, key.name) } ?? nil
+    }
+}
+
+/// Checks the database of the namespaces without a folder: its trees, as SQLite's `integrity_check` does, and the
+/// checksum of each value.
+extension SQLiteStore: CheckableBackend {
+    package func check(_ report: (String) -> Bool) throws { _ = try main.read { try $0.check(report) } }
+}
+
+extension SQLiteStore: VerifiableBackend {
+    package func verify(_ key: SQLiteKey) throws -> ValueState? {
+        try key.read { connection, place in try connection.pieces(place, key.name) { _ in true } } ?? nil
+    }
+}
+
+extension SQLiteStore: WipingBackend {
+    package func wipe(_ place: StorageNamespace) throws { try database(of: place).wipe() }
+}
+
+extension SQLiteStore: EnumerableBackend {
+    package func forEachName(
+        in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+    ) throws {
+        let place = try self.place(place)
+        var range = NameRange(prefix: prefix, after: after)
+        var rest = limit ?? .max
+        // In pages, so that no reader blocks the log's restart while the caller works.
+        while rest > 0 {
+            let wanted = min(rest, Self.page)
+            let names = try place.database.read { connection in
+                guard let number = try place.number(connection) else { return [String]() }
+                return try connection.names(number, in: range, limit: wanted)
+            }
+            guard let names else { return }
+            for name in names where !body(name) { return }
+            guard names.count == wanted, let last = names.last else { return }
+            range.after = Array(last.utf8)
+            rest -= names.count
+        }
+    }
+
+    package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+        var last: Int64 = 0
+        while true {
+            let page = try main.read { try $0.places(after: last, limit: Self.page) } ?? []
+            for (_, place) in page where !body(place) { return }
+            guard page.count == Self.page, let end = page.last else { return }
+            last = end.number
+        }
+    }
+
+    /// The most names in memory at once: at most half a MiB.
+    private static let page = 512
+}
+
+extension SQLiteStore: StreamingBackend {
+    /// During the read the log cannot restart, and grows with what others write.
+    package func read(_ key: SQLiteKey, _ body: (RawSpan) -> Bool) throws -> Bool {
+        try key.read { connection, place in try connection.pieces(place, key.name, body) != nil } ?? false
+    }
+
+    /// A value of more than one piece is first collected in an unnamed file beside the database, so that others can
+    /// write for as long as the source takes.
+    package func write(
+        _ key: SQLiteKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
+    ) throws {
+        let spool = Spool(beside: key.database.path)
+        try source { piece in
+            try check(spool.count + piece.byteCount)
+            try spool.append(piece)
+        }
+        try spool.finish()
+        try key.database.write(adding: spool.count) { connection in
+            if let content = spool.content {
+                return try connection.set(key, to: content.bytes, attributes)
+            }
+            try connection.insert(key, spool.checksum, attributes) { put in
+                try spool.forEachPiece(put)
+            }
+        }
+        key.database.changes.tell(key)
+    }
+}
+
+/// This process's changes are reported at once, with their names. Other processes' changes are reported within about a
+/// second, as "anything may have changed".
+extension SQLiteStore: WatchableBackend {
+    package func watch(
+        _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
+    ) throws -> ChangeWatch {
+        let place = try self.place(place)
+        let watch = ChangeWatch(place: place, prefix: prefix, changed)
+        try place.database.changes.add(watch, of: place.database)
+        return watch
+    }
+
+    package func unwatch(_ watch: ChangeWatch) {
+        watch.place.database.changes.remove(watch)
+        watch.end()
+    }
+}
+
+/// Objects in use, shared by name. An object is removed with its last user.
+final class SharedTable<Name: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
+    private struct Entry {
+        weak var value: Value?
+    }
+
+    private struct State {
+        var entries: [Name: Entry] = [:]
+        var sweepAt = 64
+    }
+
+    private let state = Mutex(State())
+
+    /// The object with a name, created if nobody uses it yet.
+    func value(_ name: Name, _ make: () -> Value) -> Value {
+        state.withLock { state in
+            if let kept = state.entries[name]?.value { return kept }
+            if state.entries.count >= state.sweepAt {
+                state.entries = state.entries.filter { $0.value.value != nil }
+                state.sweepAt = max(64, 2 * state.entries.count)
+            }
+            let new = make()
+            state.entries[name] = Entry(value: new)
+            return new
+        }
     }
 }

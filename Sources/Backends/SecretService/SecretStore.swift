@@ -1,3 +1,5 @@
+internal import CSecret
+internal import Glibc
 package import LocalDataAPI
 
 /// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or any other service that implements
@@ -99,5 +101,173 @@ package final class SecretStore: StorageBackend {
                 .corrupt, "the secret service returned a secret for '\(key.address)' that libsecret cannot decrypt",
                 hint: "inspect the item with seahorse or secret-tool")
         }
+    }
+}
+
+extension SecretStore: AttributedBackend {
+    /// Reads the value too, because the size is that of the value, not of the text that encodes it.
+    package func attributes(of key: SecretKey) throws -> ValueAttributes? {
+        try perform("reading the attributes of '\(key.address)'") { service in
+            guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),
+                let properties = try service.properties(of: [item]).first ?? nil
+            else { return nil }
+            var attributes = KeptAttributes.attributes(properties.attributes[ItemAttributes.kept])
+            try read(secret, of: key, service) { attributes.size = UInt64($0.byteCount) }
+            attributes.modified = Int64(clamping: min(properties.modified, 9_000_000_000)) * 1_000_000_000
+            return attributes
+        }
+    }
+}
+
+extension SecretStore: EnumerableBackend {
+    package func forEachName(
+        in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+    ) throws {
+        let addresses = try addresses(with: ItemAttributes.of(place), "listing '\(place)'")
+        let names = addresses.filter { address in
+            address.place == place && address.name.utf8.starts(with: prefix.utf8)
+                && after.map { $0.utf8.lexicographicallyPrecedes(address.name.utf8) } ?? true
+        }.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for name in names.prefix(limit ?? names.count) where !body(name) { return }
+    }
+
+    package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+        let places = Set(try addresses(with: [:], "listing \(options.collection)").map(\.place))
+        for place in places where !body(place) { return }
+    }
+
+    /// The addresses of all items with these attributes.
+    private func addresses(with attributes: [String: String], _ work: String) throws -> Set<StorageAddress> {
+        try perform(work) { service in
+            guard let collection = try service.path(of: options.collection) else { return [] }
+            // A locked collection reveals enough of its items' attributes to find them, but not to read them.
+            if try service.orMissing({ try service.isLocked(collection) }) == true { throw Locked(path: collection) }
+            let items = try service.items(with: attributes, in: collection) ?? []
+            return Set(try service.attributes(of: items).compactMap { $0.flatMap(ItemAttributes.address) })
+        }
+    }
+}
+
+extension SecretStore {
+    /// Runs `body` on a link, and again if the service has restarted or a collection was unlocked. Converts failures
+    /// into the store's errors.
+    ///
+    /// - Parameter unlocks: Whether a person may be asked for a password.
+    func perform<Result>(
+        _ work: String, unlocks: Bool = true, _ body: (Service) throws -> Result
+    ) throws -> Result {
+        // Limits far above what one call normally meets, so that a persistent failure ends.
+        var attempts = (sessions: 2, locks: 3, races: 20)
+        var deadline = Deadline(seconds: options.timeout)
+        while true {
+            var service: Service?
+            do {
+                let open = Service(link: try keeper.link(until: deadline), deadline: deadline)
+                service = open
+                return try body(open)
+            } catch let locked as Locked {
+                guard let link = service?.link, unlocks, attempts.locks > 0 else { throw lockedError(work) }
+                attempts.locks -= 1
+                try unlock(locked.path, link, work)
+                // The person's time does not count as the service's.
+                deadline = Deadline(seconds: options.timeout)
+            } catch let failure as BusFailure {
+                if failure.isForgottenSession, let link = service?.link, attempts.sessions > 0 {
+                    attempts.sessions -= 1
+                    keeper.drop(link)
+                } else if failure.isMissingObject, attempts.races > 0 {
+                    // An object that was found a moment ago has been removed.
+                    attempts.races -= 1
+                } else {
+                    if case .gone = failure, let link = service?.link { keeper.drop(link) }
+                    throw StorageError(failure, work, isChange: service?.effects.mayHaveChanged ?? false, options)
+                }
+            }
+        }
+    }
+
+    func lockedError(_ work: String) -> StorageError {
+        StorageError(
+            .keychainError, "\(options.collection) is locked, and \(work) needs its password",
+            hint: "unlock it in seahorse or by logging in, or set option 'promptTimeout' above 0")
+    }
+}
+
+extension SecretStore {
+    /// Unlocks an object for all waiting threads; a person is asked once.
+    func unlock(_ path: String, _ link: Link, _ work: String) throws {
+        let patience = Deadline(seconds: options.promptTimeout + 2 * options.timeout)
+        try unlocking.once(until: patience) { () throws(StorageError) in
+            let service = Service(link: link, deadline: Deadline(seconds: options.timeout))
+            do {
+                try finish(service.unlock(path), service)
+            } catch let error as StorageError {
+                throw error
+            } catch is Locked {
+                throw lockedError(work)
+            } catch let failure as BusFailure where failure.isMissingObject {
+                // The object is gone; the call that needs it will notice.
+            } catch let failure as BusFailure {
+                throw StorageError(failure, "unlocking \(options.collection)", isChange: false, options)
+            } catch { throw StorageError(.unknown, "\(error)") }
+        }
+    }
+
+    /// Waits for the prompt of a service call, if there is one, and returns the prompt's result.
+    @discardableResult
+    func finish(_ prompt: String?, _ service: Service) throws -> Variant? {
+        guard let prompt else { return nil }
+        guard options.promptTimeout > 0 else { throw Locked(path: prompt) }
+        let deadline = Deadline(seconds: options.timeout)
+        switch try Prompt(link: service.link, path: prompt).ask(seconds: options.promptTimeout, until: deadline) {
+        case .completed(let result): return result
+        case .unanswered:
+            throw StorageError(
+                .timedOut,
+                "nobody answered the secret service's prompt for \(options.collection) within "
+                    + "\(options.promptTimeout) s",
+                hint: "unlock it first, or raise option 'promptTimeout'")
+        case .dismissed where isWithoutScreen(service):
+            throw StorageError(
+                .keychainError,
+                "\(options.collection) is locked or missing, and there is no screen to ask for its password on",
+                hint: "unlock it first: gnome-keyring-daemon --unlock reads the login's password from standard input")
+        case .dismissed:
+            throw StorageError(
+                .cancelled, "the secret service's prompt for \(options.collection) was dismissed",
+                hint: "repeat the call and answer it, or unlock the collection in seahorse")
+        }
+    }
+
+    /// Whether the service is gnome-keyring without a screen: it reports a prompt as dismissed when its prompt program
+    /// does not start.
+    private func isWithoutScreen(_ service: Service) -> Bool {
+        guard getenv("DISPLAY") == nil, getenv("WAYLAND_DISPLAY") == nil else { return false }
+        func owner(_ name: String) -> String? {
+            let method = BusMethod(
+                "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", .tuple(.string(name)), answer: "(s)")
+            let deadline = Deadline(seconds: options.timeout)
+            return try? service.link.call(method, of: "org.freedesktop.DBus", until: deadline)[0]?.text
+        }
+        guard let keyring = owner("org.gnome.keyring"), keyring == owner(Link.serviceName) else { return false }
+        return owner("org.gnome.keyring.SystemPrompter") == nil
+    }
+
+    /// Creates the collection; returns its path.
+    func makeCollection(_ service: Service) throws -> String {
+        switch options.collection {
+        case .login, .session:
+            throw StorageError(
+                .storeUnavailable, "the secret service has no collection of that kind: \(options.collection)",
+                hint: "log in with a password, or set option 'collection' to default")
+        case .standard, .labelled: break
+        }
+        let answer = try service.make(options.collection)
+        let path = try answer.path ?? finish(answer.prompt, service)?.text
+        guard let path, path != "/" else {
+            throw StorageError(.keychainError, "the secret service did not create \(options.collection)")
+        }
+        if case .labelled(let label) = options.collection { service.link.keep(path, ofCollection: label) }
+        return path
     }
 }

@@ -1,3 +1,5 @@
+internal import CChecksum
+
 /// A record of a file's content when it was written, kept in an extended attribute to detect damage.
 package struct ContentRecord: Hashable, Sendable {
     /// The CRC-32C of the content.
@@ -42,4 +44,40 @@ package struct CorruptFileError: Error, Hashable, Sendable {
 extension CorruptFileError: CustomStringConvertible {
     /// The file and what is wrong, as a sentence.
     package var description: String { "'\(path)' is corrupt: its bytes are not those that were stored" }
+}
+
+/// The CRC-32C and the number of bytes that arrive in pieces.
+package struct Checksum: Hashable, Sendable {
+    /// The CRC-32C (RFC 3720) of all pieces.
+    package private(set) var value: UInt32 = 0
+    /// The number of bytes.
+    package private(set) var count = 0
+
+    /// The checksum of no bytes.
+    package init() {}
+
+    /// The checksum of all bytes at once.
+    @inline(__always)
+    package init(of bytes: UnsafeRawBufferPointer) { add(bytes) }
+
+    /// Adds the next piece.
+    @inline(__always)
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        value = ld_crc32c(value, bytes.baseAddress, bytes.count)
+        count += bytes.count
+    }
+}
+
+/// An extended attribute for a file to be written; see xattr(7).
+package struct FileAttribute: Sendable {
+    /// The attribute's name with its namespace, e.g. `user.example`.
+    package let name: CString
+    /// Its bytes, for a file with the described content. File systems differ in how many they keep; some keep none.
+    package let value: @Sendable (ContentRecord) -> [UInt8]
+
+    /// Describes an attribute.
+    package init(_ name: CString, _ value: @escaping @Sendable (ContentRecord) -> [UInt8]) {
+        self.name = name
+        self.value = value
+    }
 }

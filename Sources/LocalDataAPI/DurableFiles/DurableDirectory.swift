@@ -152,3 +152,121 @@ package final class DurableDirectory: Sendable {
         SystemCallError(code, call, path: FileLocation(directory: self, name: name).description)
     }
 }
+
+/// The immediate parent folder of a file: a directory, or one below it that is open as long as this value lives.
+struct ParentFolder: ~Copyable {
+    let number: Int32
+    private let opened: Descriptor?
+
+    init(_ directory: Int32) {
+        number = directory
+        opened = nil
+    }
+
+    init(_ opened: consuming Descriptor) {
+        number = opened.number
+        self.opened = consume opened
+    }
+}
+
+extension DurableDirectory {
+    /// The immediate parent folder of a file; `nil` if it or one above it is missing. Follows no symbolic link.
+    func parent(of path: RelativePath, in folder: Int32) throws -> ParentFolder? {
+        guard let inner = path.folders.last else { return ParentFolder(folder) }
+        guard let opened = try openFolder(inner, in: folder) else { return nil }
+        return ParentFolder(opened)
+    }
+
+    /// Creates the missing parent folders of a file.
+    func makeFolders(of path: RelativePath, _ folder: Writable) throws {
+        var parent = ParentFolder(folder.descriptor)
+        for inner in path.folders {
+            try FolderMaker.make(
+                inner.name, in: parent.number, isShared: folder.isShared,
+                at: FileLocation(directory: self, name: inner.path).description)
+            guard let opened = try openFolder(inner, in: folder.descriptor) else {
+                throw failure(ENOENT, "open the folder", inner.path)
+            }
+            parent = ParentFolder(opened)
+        }
+    }
+
+    /// Removes the empty parent folders of a file.
+    func removeEmptyFolders(of path: RelativePath, in folder: Int32) {
+        for (index, inner) in path.folders.enumerated().reversed() {
+            var above: Descriptor?
+            if index > 0 {
+                above = try? openFolder(path.folders[index - 1], in: folder)
+                if above == nil { return }
+            }
+            guard unlinkat(above?.number ?? folder, inner.name.start, AT_REMOVEDIR) == 0 else { return }
+        }
+    }
+
+    /// Makes the entries of a file's parent folder durable; `false` if the folder is gone.
+    func synchronize(_ inner: RelativePath.Folder, in folder: Int32) throws -> Bool {
+        do {
+            let location = FileLocation(directory: self, name: inner.path)
+            try FolderMaker.synchronize(inner.path.start, in: folder, at: location.description, isOwn: true)
+            return true
+        } catch let error as SystemCallError where error.code == ENOENT {
+            return false
+        }
+    }
+
+    private func openFolder(_ inner: RelativePath.Folder, in folder: Int32) throws -> Descriptor? {
+        let flags = Descriptor.pathOnly | O_DIRECTORY
+        if let opened = Descriptor(Descriptor.openBelow(inner.path.start, in: folder, flags)) { return opened }
+        let code = errno
+        if code == ENOENT { return nil }
+        throw failure(code, "open the folder", inner.path)
+    }
+}
+
+extension DurableDirectory {
+    /// Removes a file and its parent folders that become empty; `false` if there was no file.
+    ///
+    /// When this returns, the file stays removed, even if the result is `false`: someone else may have removed the file
+    /// without making that durable.
+    ///
+    /// - Throws: `DurableChangeError`, which states the outcome; `FileKindError` if the name belongs to something other
+    ///   than a regular file.
+    package func remove(_ path: RelativePath) throws -> Bool {
+        try change(.remove, path) {
+            guard let folder = try descriptorForReading() else { return false }
+            _ = try reopenIfReplaced(folder)
+            var isRemoved = false
+            if let parent = try parent(of: path, in: folder), try isRegular(path.name, in: parent.number) {
+                isRemoved = unlinkat(parent.number, path.name.start, 0) == 0
+                if !isRemoved {
+                    let code = errno
+                    guard code == ENOENT else {
+                        let cause = failure(code, "remove", path.text)
+                        // A failing disk or server may have removed it although it reported an error.
+                        if code == EIO, try !isRegular(path.name, in: parent.number) {
+                            throw unknown(.remove, path, cause)
+                        }
+                        throw cause
+                    }
+                }
+            }
+            do {
+                try synchronizeNearest(path, folder)
+            } catch let cause as SystemCallError {
+                throw unknown(.remove, path, cause)
+            }
+            if isRemoved {
+                // This need not be durable: at worst an empty folder is left after a power loss.
+                removeEmptyFolders(of: path, in: folder)
+            }
+            return isRemoved
+        }
+    }
+
+    /// Synchronizes the innermost existing parent folder: if an inner one is gone, its removal from the next one must
+    /// become durable.
+    private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws {
+        for inner in path.folders.reversed() where try synchronize(inner, in: folder) { return }
+        try synchronizeSelf(folder)
+    }
+}

@@ -43,3 +43,214 @@ extension StorageError: CustomStringConvertible {
     /// The message, followed by the hint if there is one.
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }
+
+extension StorageError {
+    /// A kind of failure, with its number at the plugin boundary (`ld_error_code` in the C header).
+    ///
+    /// Later versions may add codes; numbers are never reused. A number that this version does not know keeps its
+    /// value.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number at the boundary.
+        public let rawValue: Int32
+
+        /// Wraps a number that crossed the boundary.
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        /// No value is stored for the key.
+        public static let notFound = Code(rawValue: 1)
+        /// A value could not be turned into bytes.
+        public static let serializationFailed = Code(rawValue: 2)
+        /// Stored bytes could not be turned into a value; the bytes stay where they are.
+        public static let deserializationFailed = Code(rawValue: 3)
+        /// The key's security policy cannot be applied here; nothing was written.
+        public static let securityApplicationFailed = Code(rawValue: 4)
+        /// The keychain refused or failed.
+        public static let keychainError = Code(rawValue: 5)
+        /// A file operation failed; the message has the path and the system's message.
+        public static let fileError = Code(rawValue: 6)
+        /// The name of a preferences suite is invalid.
+        public static let invalidUserDefaultsSuite = Code(rawValue: 7)
+        /// An app group identifier is missing or invalid.
+        public static let invalidAppGroupIdentifier = Code(rawValue: 8)
+        /// A value is larger than the limit for automatic synchronization.
+        public static let dataTooLargeForSync = Code(rawValue: 9)
+        /// A catalog is registered and does not list the key.
+        public static let unregisteredKey = Code(rawValue: 10)
+        /// Two registered keys have the same address.
+        public static let duplicateRegisteredKeys = Code(rawValue: 11)
+        /// A key in a catalog has no description.
+        public static let missingDescription = Code(rawValue: 12)
+        /// The key is for phones, and `device.role` is `watch`.
+        public static let phoneOnlyKeyAccessedOnWatch = Code(rawValue: 13)
+        /// The key is for watches, and `device.role` is `phone`.
+        public static let watchOnlyKeyAccessedOnPhone = Code(rawValue: 14)
+        /// An error from outside without a code of its own; the message is its text.
+        public static let unknown = Code(rawValue: 15)
+
+        /// A key's name, scope or address is not well formed.
+        public static let invalidAddress = Code(rawValue: 32)
+        /// The value is larger than the store takes.
+        public static let valueTooLarge = Code(rawValue: 33)
+        /// The store cannot be reached now.
+        public static let storeUnavailable = Code(rawValue: 34)
+        /// Another user of the store did not release it in time.
+        public static let busy = Code(rawValue: 35)
+        /// A call did not end before its deadline and was abandoned; whether it took effect is unknown.
+        public static let timedOut = Code(rawValue: 36)
+        /// The caller cancelled the call.
+        public static let cancelled = Code(rawValue: 37)
+        /// Stored data is damaged.
+        public static let corrupt = Code(rawValue: 38)
+        /// The component does not offer the requested feature.
+        public static let unsupported = Code(rawValue: 39)
+        /// A configuration value is missing, unknown or of the wrong kind.
+        public static let invalidConfiguration = Code(rawValue: 40)
+        /// A component's options are missing, unknown or of the wrong kind.
+        public static let invalidOptions = Code(rawValue: 41)
+        /// The host refused a plugin file before or while loading it.
+        public static let pluginRefused = Code(rawValue: 42)
+        /// No plugin on the search path offers the component.
+        public static let componentNotFound = Code(rawValue: 43)
+        /// More than one plugin offers the component.
+        public static let componentAmbiguous = Code(rawValue: 44)
+        /// The system refused access.
+        public static let permissionDenied = Code(rawValue: 45)
+        /// The device is full, or a quota is reached; the old value stands.
+        public static let noSpace = Code(rawValue: 46)
+        /// The new value is in place and complete, but whether it survives a power loss is unknown.
+        public static let durabilityUnknown = Code(rawValue: 47)
+        /// A sealed value cannot be opened: the value, its header or its address was changed, or another key sealed it.
+        /// The stored bytes stay where they are.
+        public static let cannotOpen = Code(rawValue: 48)
+    }
+}
+
+extension StorageError.Code {
+    /// The code's own sentence, for errors without a message.
+    public var summary: String { Self.summaries[self] ?? "error \(rawValue)" }
+
+    private static let summaries: [Self: String] = [
+        .notFound: "no value is stored for the key",
+        .serializationFailed: "the value could not be serialized",
+        .deserializationFailed: "the stored bytes could not be decoded",
+        .securityApplicationFailed: "the security policy cannot be applied",
+        .keychainError: "the keychain failed",
+        .fileError: "a file operation failed",
+        .invalidUserDefaultsSuite: "the suite name is not usable",
+        .invalidAppGroupIdentifier: "the app group identifier is missing or not usable",
+        .dataTooLargeForSync: "the value is too large to synchronize automatically",
+        .unregisteredKey: "the key is in no registered catalog",
+        .duplicateRegisteredKeys: "the key is registered twice",
+        .missingDescription: "the key has no description",
+        .phoneOnlyKeyAccessedOnWatch: "the key is for phones only",
+        .watchOnlyKeyAccessedOnPhone: "the key is for watches only",
+        .unknown: "unknown error",
+        .invalidAddress: "the address is not well formed",
+        .valueTooLarge: "the value is larger than the store takes",
+        .storeUnavailable: "the store cannot be reached",
+        .busy: "the store is busy",
+        .timedOut: "the call did not end before its deadline",
+        .cancelled: "the call was cancelled",
+        .corrupt: "the stored data is damaged",
+        .unsupported: "the component does not support this",
+        .invalidConfiguration: "the configuration is not valid",
+        .invalidOptions: "the options are not valid",
+        .pluginRefused: "the plugin was refused",
+        .componentNotFound: "no plugin offers the component",
+        .componentAmbiguous: "more than one plugin offers the component",
+        .permissionDenied: "access was refused",
+        .noSpace: "no space is left",
+        .durabilityUnknown: "the value is written but may not survive a power loss",
+        .cannotOpen: "the sealed value cannot be opened",
+    ]
+}
+
+extension StorageError.Code {
+    /// The name of the code for other programs, e.g. `notFound`; `code<number>` if this version does not know it.
+    package var name: String { Self.names[self] ?? "code\(rawValue)" }
+
+    private static let names: [Self: String] = [
+        .notFound: "notFound", .serializationFailed: "serializationFailed",
+        .deserializationFailed: "deserializationFailed", .securityApplicationFailed: "securityApplicationFailed",
+        .keychainError: "keychainError", .fileError: "fileError",
+        .invalidUserDefaultsSuite: "invalidUserDefaultsSuite",
+        .invalidAppGroupIdentifier: "invalidAppGroupIdentifier", .dataTooLargeForSync: "dataTooLargeForSync",
+        .unregisteredKey: "unregisteredKey", .duplicateRegisteredKeys: "duplicateRegisteredKeys",
+        .missingDescription: "missingDescription", .phoneOnlyKeyAccessedOnWatch: "phoneOnlyKeyAccessedOnWatch",
+        .watchOnlyKeyAccessedOnPhone: "watchOnlyKeyAccessedOnPhone", .unknown: "unknown",
+        .invalidAddress: "invalidAddress", .valueTooLarge: "valueTooLarge", .storeUnavailable: "storeUnavailable",
+        .busy: "busy", .timedOut: "timedOut", .cancelled: "cancelled", .corrupt: "corrupt",
+        .unsupported: "unsupported", .invalidConfiguration: "invalidConfiguration",
+        .invalidOptions: "invalidOptions", .pluginRefused: "pluginRefused", .componentNotFound: "componentNotFound",
+        .componentAmbiguous: "componentAmbiguous", .permissionDenied: "permissionDenied", .noSpace: "noSpace",
+        .durabilityUnknown: "durabilityUnknown", .cannotOpen: "cannotOpen",
+    ]
+}
+
+/// One error per code, to match with `catch StorageError.notFound` and to throw with the code's own sentence.
+extension StorageError {
+    /// No value is stored for the key.
+    public static let notFound = StorageError(.notFound)
+    /// A value could not be turned into bytes.
+    public static let serializationFailed = StorageError(.serializationFailed)
+    /// Stored bytes could not be turned into a value.
+    public static let deserializationFailed = StorageError(.deserializationFailed)
+    /// The key's security policy cannot be applied here.
+    public static let securityApplicationFailed = StorageError(.securityApplicationFailed)
+    /// The keychain refused or failed.
+    public static let keychainError = StorageError(.keychainError)
+    /// A file operation failed.
+    public static let fileError = StorageError(.fileError)
+    /// The name of a preferences suite is invalid.
+    public static let invalidUserDefaultsSuite = StorageError(.invalidUserDefaultsSuite)
+    /// An app group identifier is missing or invalid.
+    public static let invalidAppGroupIdentifier = StorageError(.invalidAppGroupIdentifier)
+    /// A value is larger than the limit for automatic synchronization.
+    public static let dataTooLargeForSync = StorageError(.dataTooLargeForSync)
+    /// A catalog is registered and does not list the key.
+    public static let unregisteredKey = StorageError(.unregisteredKey)
+    /// Two registered keys have the same address.
+    public static let duplicateRegisteredKeys = StorageError(.duplicateRegisteredKeys)
+    /// A key in a catalog has no description.
+    public static let missingDescription = StorageError(.missingDescription)
+    /// The key is for phones, and this device is a watch.
+    public static let phoneOnlyKeyAccessedOnWatch = StorageError(.phoneOnlyKeyAccessedOnWatch)
+    /// The key is for watches, and this device is a phone.
+    public static let watchOnlyKeyAccessedOnPhone = StorageError(.watchOnlyKeyAccessedOnPhone)
+    /// An error from outside without a code of its own.
+    public static let unknown = StorageError(.unknown)
+    /// A key's name, scope or address is not well formed.
+    public static let invalidAddress = StorageError(.invalidAddress)
+    /// The value is larger than the store takes.
+    public static let valueTooLarge = StorageError(.valueTooLarge)
+    /// The store cannot be reached.
+    public static let storeUnavailable = StorageError(.storeUnavailable)
+    /// The store did not become free in time.
+    public static let busy = StorageError(.busy)
+    /// A call did not end before its deadline.
+    public static let timedOut = StorageError(.timedOut)
+    /// The caller cancelled the call.
+    public static let cancelled = StorageError(.cancelled)
+    /// Stored data is damaged.
+    public static let corrupt = StorageError(.corrupt)
+    /// The component does not offer the requested feature.
+    public static let unsupported = StorageError(.unsupported)
+    /// A configuration value is missing, unknown or of the wrong kind.
+    public static let invalidConfiguration = StorageError(.invalidConfiguration)
+    /// A component's options are missing, unknown or of the wrong kind.
+    public static let invalidOptions = StorageError(.invalidOptions)
+    /// A plugin file was refused.
+    public static let pluginRefused = StorageError(.pluginRefused)
+    /// No plugin on the search path offers the component.
+    public static let componentNotFound = StorageError(.componentNotFound)
+    /// More than one plugin offers the component.
+    public static let componentAmbiguous = StorageError(.componentAmbiguous)
+    /// The system refused access.
+    public static let permissionDenied = StorageError(.permissionDenied)
+    /// The device is full, or a quota is reached.
+    public static let noSpace = StorageError(.noSpace)
+    /// The new value is in place but may not survive a power loss.
+    public static let durabilityUnknown = StorageError(.durabilityUnknown)
+    /// A sealed value cannot be opened.
+    public static let cannotOpen = StorageError(.cannotOpen)
+}

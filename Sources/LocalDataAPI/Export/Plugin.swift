@@ -98,3 +98,87 @@ public enum Plugin {
         ((try? JSONCoding.encode(options)) ?? Data()).immortalBytes()
     }
 }
+
+/// Opens a provider of one Swift type; a crypto component's `context` points to it.
+class AnyCryptoFactory {
+    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
+        throw StorageError(.unsupported)
+    }
+}
+
+final class CryptoFactory<Provider: CryptoProvider>: AnyCryptoFactory {
+    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
+        let options = try ComponentOptions(json: Data(options.bytes()))
+        return try CryptoExport(Provider(options: options, host: HostServices(host))).table
+    }
+}
+
+func openCrypto(
+    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
+    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
+        let factory = Unmanaged<AnyCryptoFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        return LD_OK
+    }
+}
+
+/// Opens a pack of one Swift type; a migration component's `context` points to it.
+class AnyMigrationFactory {
+    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_migration_pack> {
+        throw StorageError(.unsupported)
+    }
+}
+
+final class MigrationFactory<Pack: MigrationPack>: AnyMigrationFactory {
+    override func open(
+        options: ld_bytes, host: UnsafePointer<ld_host>?
+    ) throws -> UnsafePointer<ld_migration_pack> {
+        let options = try ComponentOptions(json: Data(options.bytes()))
+        return try MigrationExport(Pack(options: options, host: HostServices(host))).table
+    }
+}
+
+func openMigrations(
+    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
+    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
+        let factory = Unmanaged<AnyMigrationFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        return LD_OK
+    }
+}
+
+/// Opens a store of one Swift type; a component's `context` points to it.
+class AnyStorageFactory {
+    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
+        throw StorageError(.unsupported)
+    }
+}
+
+final class StorageFactory<Backend: StorageBackend>: AnyStorageFactory {
+    private let make: (ComponentOptions, HostServices) throws -> Backend
+
+    init(_ make: @escaping (ComponentOptions, HostServices) throws -> Backend) { self.make = make }
+
+    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
+        let options = try ComponentOptions(json: Data(options.bytes()))
+        return try StorageExport(make(options, HostServices(host))).table
+    }
+}
+
+func openStorage(
+    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
+    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
+        let factory = Unmanaged<AnyStorageFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        return LD_OK
+    }
+}

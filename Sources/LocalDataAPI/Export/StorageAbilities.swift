@@ -117,3 +117,98 @@ struct StorageAbilities {
 
     private mutating func add<Backend: BulkBackend>(bulk backend: Backend) { bulk = BulkExport(backend) }
 }
+
+/// The C tables of the abilities; all exported stores share them.
+struct AbilityTables: @unchecked Sendable {
+    // Pointers to constants that are never freed.
+    static let shared = AbilityTables()
+
+    let enumeration = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_enumeration(
+                size: UInt32(MemoryLayout<ld_store_enumeration>.size), names: enumerateNames, places: enumeratePlaces)))
+    let attributes = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_attributes(size: UInt32(MemoryLayout<ld_store_attributes>.size), attributes: readAttributes)))
+    let streaming = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_streaming(
+                size: UInt32(MemoryLayout<ld_store_streaming>.size), read: readPieces, write: writePieces)))
+    let batch = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_batch(size: UInt32(MemoryLayout<ld_store_batch>.size), apply: applyBatch)))
+    let watch = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_watch(
+                size: UInt32(MemoryLayout<ld_store_watch>.size), watch: beginWatch, unwatch: endWatch)))
+    let transactions = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_transactions(
+                size: UInt32(MemoryLayout<ld_store_transactions>.size), begin: beginTransaction,
+                get: getInTransaction, set: setInTransaction, remove: removeInTransaction, commit: commitTransaction,
+                rollback: rollbackTransaction)))
+    let check = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_check(size: UInt32(MemoryLayout<ld_store_check>.size), check: checkStore)))
+    let repair = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_repair(size: UInt32(MemoryLayout<ld_store_repair>.size), repair: repairStore)))
+    let verification = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_verification(size: UInt32(MemoryLayout<ld_store_verification>.size), verify: verifyValue)))
+    let wiping = UnsafeRawPointer(
+        UnsafePointer.immortal(ld_store_wiping(size: UInt32(MemoryLayout<ld_store_wiping>.size), wipe: wipeStore)))
+    let bulk = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_bulk(size: UInt32(MemoryLayout<ld_store_bulk>.size), read: readMany, apply: applyMany)))
+}
+
+/// The transactions of a store of some Swift type.
+class AnyTransactionExport {
+    typealias Handle = UnsafeMutableRawPointer
+
+    func begin() throws -> Handle { throw StorageError(.unsupported) }
+    func get(_ transaction: Handle, _ handle: Handle, _ sink: UnsafePointer<ld_sink>) throws -> Int32 { LD_ABSENT }
+    func set(_ transaction: Handle, _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?) throws {}
+    func remove(_ transaction: Handle, _ handle: Handle) throws -> Int32 { LD_ABSENT }
+    func commit(_ transaction: Handle) throws {}
+    func rollback(_ transaction: Handle) {}
+}
+
+final class TransactionExport<Backend: TransactionalBackend>: AnyTransactionExport {
+    private typealias Box = KeyBox<Backend.Transaction>
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    override func begin() throws -> Handle { Unmanaged.passRetained(Box(try backend.begin())).toOpaque() }
+
+    override func get(_ transaction: Handle, _ handle: Handle, _ sink: UnsafePointer<ld_sink>) throws -> Int32 {
+        var stopped = false
+        let found = try backend.get(KeyBox<Backend.Key>.key(handle), in: Box.key(transaction)) {
+            stopped = !sink.send($0)
+        }
+        return stopped ? LD_STOPPED : found ? LD_OK : LD_ABSENT
+    }
+
+    override func set(
+        _ transaction: Handle, _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?
+    ) throws {
+        try backend.set(
+            KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes, in: Box.key(transaction))
+    }
+
+    override func remove(_ transaction: Handle, _ handle: Handle) throws -> Int32 {
+        try backend.remove(KeyBox<Backend.Key>.key(handle), in: Box.key(transaction)) ? LD_OK : LD_ABSENT
+    }
+
+    override func commit(_ transaction: Handle) throws {
+        defer { Unmanaged<Box>.fromOpaque(transaction).release() }
+        try backend.commit(Box.key(transaction))
+    }
+
+    override func rollback(_ transaction: Handle) {
+        backend.rollback(Box.key(transaction))
+        Unmanaged<Box>.fromOpaque(transaction).release()
+    }
+}

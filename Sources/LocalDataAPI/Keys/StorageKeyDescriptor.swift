@@ -47,3 +47,110 @@ public struct StorageKeyDescriptor: Sendable {
             availability: key.availability, syncPolicy: key.syncPolicy, catalog: catalog)
     }
 }
+
+/// A typed key: what is stored, where it belongs, how it is protected, and who owns it.
+///
+/// Declare keys once, as static members, and use them through a router:
+///
+/// ```swift
+/// extension StorageKey where Value == String {
+///     static let theme = StorageKey(
+///         name: "theme", domain: .userDefaults(), security: .none, owner: "Appearance",
+///         description: "The colour theme that the user chose.")
+/// }
+/// let theme = try await StorageRouter.shared.get(.theme)
+/// ```
+///
+/// A key caches its resolution, so the second use needs no look-up. Keep a key rather than recreate it.
+public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConvertible {
+    /// The name in its domain: any UTF-8 without NUL, 1 to 1,024 bytes.
+    public let name: String
+    /// Where the value belongs.
+    public let domain: StorageDomain
+    /// How the value is protected.
+    public let security: SecurityPolicy
+    /// How the value becomes bytes.
+    public let serializer: Serializer<Value>
+    /// The owner: a module or a team.
+    public let owner: String
+    /// What the key is for, for people who audit what the app stores.
+    public let description: String
+    /// The devices that may use the key.
+    public let availability: PlatformAvailability
+    /// Whether the value is synchronized.
+    public let syncPolicy: SyncPolicy
+    /// Caches the key's resolutions.
+    package let slot = KeyResolutionSlot()
+
+    private let makeMigration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
+
+    /// Declares a key. Without `security` the value is encrypted (`SecurityPolicy.recommended`).
+    public init(
+        name: String,
+        domain: StorageDomain,
+        security: SecurityPolicy = .recommended,
+        serializer: Serializer<Value> = .json,
+        owner: String,
+        description: String,
+        availability: PlatformAvailability = .all,
+        syncPolicy: SyncPolicy = .never,
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
+    ) {
+        self.name = name
+        self.domain = domain
+        self.security = security
+        self.serializer = serializer
+        self.owner = owner
+        self.description = description
+        self.availability = availability
+        self.syncPolicy = syncPolicy
+        makeMigration = migration
+    }
+
+    /// The migration that brings older data to the key, if it has one.
+    public var migration: AnyStorageMigration? { makeMigration?(self) }
+
+    package var hasMigration: Bool { makeMigration != nil }
+}
+
+/// A namespace for names inside a store: a domain and its scope, with every default filled in.
+///
+/// Two namespaces are equal if `domain` and `scope` are equal byte for byte; `directory` only says where a store that
+/// keeps files should put them.
+public struct StorageNamespace: Sendable {
+    /// The domain's name: letters, digits, `.`, `_` and `-`, at most 64 bytes.
+    public let domain: String
+    /// The suite, service, group or folder; any UTF-8 without NUL, at most 1,024 bytes; may be empty.
+    public let scope: String
+    /// The absolute path of the folder for a store that keeps files, or `nil` if the store chooses. Other stores ignore
+    /// it.
+    public let directory: String?
+
+    /// Creates a namespace.
+    public init(domain: String, scope: String = "", directory: String? = nil) {
+        self.domain = domain
+        self.scope = scope
+        self.directory = directory
+    }
+}
+
+extension StorageNamespace: Hashable {
+    /// Compares the bytes of domain and scope, without Unicode normalization.
+    public static func == (left: StorageNamespace, right: StorageNamespace) -> Bool {
+        left.domain.utf8.elementsEqual(right.domain.utf8) && left.scope.utf8.elementsEqual(right.scope.utf8)
+    }
+
+    /// Hashes the bytes that `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        for text in [domain, scope] {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            hasher.combine(UInt8(0))
+        }
+    }
+}
+
+extension StorageNamespace: CustomStringConvertible {
+    /// Domain and scope as in an address, e.g. `keychain:com.example`.
+    public var description: String { scope.isEmpty ? domain : "\(domain):\(StorageAddress.escaped(scope: scope))" }
+}

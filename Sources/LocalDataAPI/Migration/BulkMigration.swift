@@ -60,3 +60,80 @@ extension BulkMigration {
     /// The unchanged bytes.
     public func convert(_ data: Data, named name: String) throws -> Data { data }
 }
+
+/// The values of a namespace whose names begin with a prefix: a source or a destination of a bulk migration.
+public struct MigrationRange: Hashable, Sendable {
+    /// Where the values belong.
+    public let domain: StorageDomain
+    /// How their names begin; empty for all values of the namespace.
+    public let prefix: String
+    /// How they are protected.
+    public let security: SecurityPolicy
+    /// The format of their bytes.
+    public let serializer: SerializerFormat
+
+    /// Names a range.
+    ///
+    /// - Parameter security: If `nil`, the domain's own policy: sealed in `keychain` and `encryptedFileSystem`, plain
+    ///   elsewhere.
+    public init(
+        domain: StorageDomain, prefix: String = "", security: SecurityPolicy? = nil,
+        serializer: SerializerFormat = .json
+    ) {
+        self.domain = domain
+        self.prefix = prefix
+        self.security = security ?? domain.ownPolicy
+        self.serializer = serializer
+    }
+
+    /// Whether a name is in the range, compared byte for byte.
+    public func contains(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
+
+    /// The key of a name in the range.
+    package func key(_ name: String) -> AnyStorageKey {
+        AnyStorageKey(
+            StorageKeyDescriptor(
+                name: name, domain: domain, security: security, serializer: serializer, owner: "", description: ""))
+    }
+}
+
+extension MigrationRange: CustomStringConvertible {
+    /// The domain and the prefix, e.g. `userDefaults/old.*`.
+    public var description: String { "\(domain)/\(prefix)*" }
+}
+
+/// Moves all values of a range to another range unchanged.
+public struct SimpleBulkMigration: BulkMigration {
+    /// See ``BulkMigration/id``.
+    public let id: String
+    /// See ``BulkMigration/revision``.
+    public let revision: Int
+    /// See ``BulkMigration/summary``.
+    public let summary: String
+    /// Where the values are.
+    public let source: MigrationRange
+    /// Where the values go.
+    public let destination: MigrationRange
+    /// See ``BulkMigration/dependencies``.
+    public let dependencies: [String]
+    /// See ``BulkMigration/conflictPolicy``.
+    public let conflictPolicy: MigrationConflictPolicy
+    /// Always `false`.
+    public var changesValues: Bool { false }
+
+    /// Declares a migration.
+    ///
+    /// - Parameter id: If `nil`, the addresses of both ranges.
+    public init(
+        id: String? = nil, from source: MigrationRange, to destination: MigrationRange, revision: Int = 1,
+        summary: String = "", dependencies: [String] = [], conflictPolicy: MigrationConflictPolicy = .keepDestination
+    ) {
+        self.id = id ?? "\(destination) from \(source)"
+        self.revision = revision
+        self.summary = summary
+        self.source = source
+        self.destination = destination
+        self.dependencies = dependencies
+        self.conflictPolicy = conflictPolicy
+    }
+}

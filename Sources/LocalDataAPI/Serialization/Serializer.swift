@@ -87,3 +87,72 @@ extension Serializer {
             hint: "the stored bytes are untouched; read them with another type, or write the key again")
     }
 }
+
+/// Bytes that should be UTF-8 but are not.
+struct TextFault: Error {}
+
+/// Where and why coding failed, without the value, which may be a secret.
+struct CodingFailure: CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        description =
+            switch error {
+            case DecodingError.typeMismatch(let type, let context):
+                "expected \(type) at \(Self.path(context.codingPath))"
+            case DecodingError.valueNotFound(let type, let context): "no \(type) at \(Self.path(context.codingPath))"
+            case DecodingError.keyNotFound(let key, let context):
+                "no member '\(key.stringValue)' at \(Self.path(context.codingPath))"
+            case DecodingError.dataCorrupted(let context): "not well formed at \(Self.path(context.codingPath))"
+            case EncodingError.invalidValue(let value, let context):
+                "a \(type(of: value)) at \(Self.path(context.codingPath)) cannot be encoded"
+            case let fault as PropertyListFault: "it \(fault.message)"
+            case is TextFault: "they are not UTF-8"
+            default: "\(type(of: error))"
+            }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.isEmpty ? "the top" : keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+    }
+}
+
+/// The project's one way of writing JSON: sorted keys, unescaped slashes.
+enum JSONCoding {
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(value)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try JSONDecoder().decode(type, from: data)
+    }
+}
+
+/// The format that a serializer writes, as attributes and reports name it.
+public enum SerializerFormat: String, Codable, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    /// JSON.
+    case json
+    /// A binary property list.
+    case plist
+    /// Text in UTF-8, as other programs write it.
+    case text
+    /// Bytes as they are.
+    case data
+    /// The app's own functions.
+    case custom
+
+    /// The format's name.
+    public var description: String { rawValue }
+
+    /// The media type of bytes in this format.
+    public var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .plist: "application/x-plist"
+        case .text: "text/plain"
+        case .data, .custom: "application/octet-stream"
+        }
+    }
+}

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
@@ -82,5 +83,124 @@ struct Program {
             Output.complain(message, hint: error.hint)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
+    }
+}
+
+/// The child's part of inspecting plugins.
+enum Inspection {
+    /// Looks at the files and prints the reports.
+    static func print(_ paths: [String], milliseconds: Int64) -> Int32 {
+        let reports = InspectionProcess.reports(on: paths, timeout: .milliseconds(milliseconds))
+        guard let data = try? JSONEncoder().encode(reports) else { return ExitStatus.failure.code }
+        Output.write(data)
+        return ExitStatus.done.code
+    }
+}
+
+/// A command line, taken apart.
+struct Invocation {
+    let command: Command
+    let arguments: Arguments
+
+    init(_ words: [String]) throws {
+        // Options that every command takes may stand before it.
+        var leading: [String] = []
+        var rest = ArraySlice(words)
+        while let word = rest.first, word.hasPrefix("-"), word != "--" {
+            leading.append(rest.removeFirst())
+            if ["--version", "-V"].contains(word) { rest = ["version"] }
+            if ["--config", "-c"].contains(word), let value = rest.popFirst() { leading.append(value) }
+        }
+        leading.removeAll { ["--version", "-V"].contains($0) }
+        guard let first = rest.popFirst() else {
+            guard try Arguments(leading, options: Command.common).has("--help") else {
+                throw UsageError("no command was given")
+            }
+            self.command = .help
+            arguments = try Arguments([], options: Command.common)
+            return
+        }
+        var found = Command.all.first { $0.name == first }
+        var name = first
+        for (index, word) in rest.prefix(2).enumerated() {
+            name += " \(word)"
+            guard let command = Command.all.first(where: { $0.name == name }) else { continue }
+            found = command
+            rest.removeFirst(index + 1)
+            break
+        }
+        guard let command = found else {
+            let words = [first] + rest.prefix { !$0.hasPrefix("-") }
+            let group = (1...words.count).reversed().map { words[..<$0].joined(separator: " ") }
+                .first { name in Command.all.contains { $0.name.hasPrefix("\(name) ") } }
+            let asksForHelp = (leading + rest.prefix { $0 != "--" }).contains { ["--help", "-h"].contains($0) }
+            guard let group, asksForHelp else { throw Self.unknown(words, in: group) }
+            self.command = .help
+            arguments = try Arguments(group.split(separator: " ").map(String.init), options: [])
+            return
+        }
+        let arguments = try Arguments(leading + rest, options: command.options + Command.common)
+        if arguments.has("--help") {
+            self.command = .help
+            self.arguments = try Arguments([command.name], options: [])
+            return
+        }
+        guard command.count.contains(arguments.operands.count) else {
+            // What is too many is not repeated: it may be part of a value.
+            throw UsageError(
+                arguments.operands.count < command.count.lowerBound
+                    ? "'\(command.name)' needs \(command.operands)"
+                    : "'\(command.name)' takes \(command.operands.isEmpty ? "no arguments" : command.operands); "
+                        + "found \(arguments.operands.count) arguments",
+                hint: "run: ld-host help \(command.name)")
+        }
+        self.command = command
+        self.arguments = arguments
+    }
+
+    /// - Parameter group: The most of the words that several commands begin with.
+    private static func unknown(_ words: [String], in group: String?) -> UsageError {
+        if let group {
+            let members = Command.all.map(\.name).filter { $0.hasPrefix("\(group) ") }
+            let known = group.split(separator: " ").count
+            return UsageError(
+                words.count > known ? "'\(group)' has no command '\(words[known])'" : "'\(group)' needs a command",
+                hint: "there are: \(members.joined(separator: ", "))")
+        }
+        let near = EditDistance.nearest(to: words[0], in: Command.all.map(\.name), within: 2)
+        return UsageError(
+            "there is no command '\(words[0])'", hint: near.map { "did you mean '\($0)'?" } ?? "run: ld-host help")
+    }
+}
+
+/// What Swift's runtime takes: with less it does not report an error, but ends the process with a signal, or hangs.
+enum ResourceLimits {
+    private static let descriptors: rlim_t = 32
+    private static let addressSpace: rlim_t = 192 << 20
+
+    /// Raises what is set too low as far as this process may. Ends it with a sentence where that is not far enough.
+    static func require() {
+        if let most = raised(RLIMIT_NOFILE, to: descriptors) {
+            refuse("this process may have \(most) files open; expected \(descriptors) or more", "ulimit -n 1024")
+        }
+        if let most = raised(RLIMIT_AS, to: addressSpace) {
+            refuse(
+                "this process may use \(most >> 20) MiB of address space; expected \(addressSpace >> 20) MiB or more",
+                "ulimit -v unlimited")
+        }
+    }
+
+    /// - Returns: The limit, if it stays too low.
+    private static func raised(_ resource: __rlimit_resource, to least: rlim_t) -> rlim_t? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < least else { return nil }
+        limit.rlim_cur = min(least, limit.rlim_max)
+        setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+        return limit.rlim_cur < least ? limit.rlim_cur : nil
+    }
+
+    private static func refuse(_ what: String, _ command: String) {
+        Output.complain(what, hint: "raise the limit: \(command), or the service's LimitNOFILE= or LimitAS=")
+        exit(ExitStatus.failure.code)
     }
 }

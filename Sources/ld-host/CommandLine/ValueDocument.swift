@@ -107,3 +107,45 @@ extension JSONValue {
         }
     }
 }
+
+/// A JSON document of values, written entry by entry to standard output.
+struct ExportDocument {
+    /// What entries are named by.
+    enum Naming {
+        /// The values of one scope: the document is the object of the entries.
+        case names
+        /// Values of several: the document is an object whose one member is the object of the entries.
+        case addresses
+    }
+
+    private let naming: Naming
+    private var isEmpty = true
+
+    init(of naming: Naming) {
+        self.naming = naming
+        Output.write(Data((naming == .addresses ? "{\n  \"\(AddressDocument.member)\": {" : "{").utf8))
+    }
+
+    /// Writes an entry.
+    ///
+    /// - Parameter recorded: As for ``ValueDocument/entry(for:recorded:)``.
+    mutating func add(
+        _ data: Data, recorded: SerializerFormat?, _ domain: StorageDomain, _ name: String
+    ) throws {
+        let title = naming == .addresses ? Address.text(domain, name) : name
+        // A value of this name is not to pass for a document of addresses.
+        let value =
+            naming == .names && name == AddressDocument.member
+            ? ValueDocument.bytes(data, recorded: recorded) : ValueDocument.entry(for: data, recorded: recorded)
+        let line =
+            "\(isEmpty ? "" : ",")\n\(naming == .addresses ? "    " : "  ")\(try JSONValue.string(title).serialized()): "
+            + (try value.serialized())
+        Output.write(PrintableText.escaped(json: Data(line.utf8)))
+        isEmpty = false
+    }
+
+    func end() {
+        let start = isEmpty ? "" : naming == .addresses ? "\n  " : "\n"
+        Output.line(naming == .addresses ? "\(start)}\n}" : "\(start)}")
+    }
+}

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// A value with what is known of it, as JSON shows it: as text if it is UTF-8, in base64 otherwise.
 struct ValueReport: Encodable {
@@ -23,5 +24,66 @@ struct ValueReport: Encodable {
         appVersion = attributes?.appVersion
         owner = attributes?.owner
         modified = attributes?.modified
+    }
+}
+
+/// One migration of a report or of the history, as JSON.
+struct MigrationRow: Encodable {
+    let migration: String
+    var destination: String?
+    var outcome: String?
+    var error: String?
+    var state: String?
+    var revision: Int?
+    var date: String?
+    var duration: Double?
+    var appVersion: String?
+    var sources: [String]?
+    var destinations: [String]?
+
+    init(_ entry: MigrationReport.Entry) {
+        migration = entry.migration ?? ""
+        destination = "\(entry.destination.domain)/\(entry.destination.name)"
+        outcome = "\(entry.outcome)"
+        error = entry.error?.message
+    }
+
+    init(_ record: MigrationRecord) {
+        migration = record.id
+        state = record.state.rawValue
+        revision = record.revision
+        date = UTCTime.text(record.date)
+        duration = record.duration
+        appVersion = record.appVersion
+        sources = record.sources
+        destinations = record.destinations
+    }
+}
+
+/// A plugin as JSON shows it.
+struct PluginReport: Encodable {
+    private let path: String
+    private let origin: String
+    private let plugin: PluginDescription?
+    private let refused: String?
+    private let hint: String?
+
+    init(_ record: PluginRecord) {
+        path = record.candidate.path
+        origin = record.candidate.origin
+        plugin = record.description
+        refused = record.refusal?.message
+        hint = record.refusal?.hint
+    }
+
+    /// An option's default for people.
+    static func text(_ value: ComponentOption.Value) -> String {
+        switch value {
+        case .string(let text): "\"\(Printable(text))\""
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .boolean(let value): "\(value)"
+        case .list(let elements): "a list of \(elements.count)"
+        }
     }
 }

@@ -1,5 +1,6 @@
 package import LocalDataAPI
 package import LocalDataHost
+internal import Synchronization
 
 /// The component to test, and how to open it.
 package struct ConformanceSubject: Sendable {
@@ -70,4 +71,14 @@ package struct ConformanceSubject: Sendable {
             try expect(!option.help.isEmpty, "the option '\(option.name)' has no help")
         }
     }
+}
+
+/// Records a component's log messages, so that a check can search them for secrets.
+final class RecordingLog: StorageLogHandler {
+    let level = StorageLogLevel.debug
+    private let kept = Mutex<[String]>([])
+
+    func log(_ level: StorageLogLevel, label: String, _ message: String) { kept.withLock { $0.append(message) } }
+
+    var messages: [String] { kept.withLock { $0 } }
 }

@@ -131,3 +131,113 @@ final class StoreUnderTest: Sendable {
         try? close()
     }
 }
+
+extension StoreUnderTest {
+    func set(_ name: String, to value: Data, attributes: ValueAttributes? = nil) throws {
+        try store.set(handle(name), to: value, attributes: attributes)
+    }
+
+    func set(_ name: String, to text: String) throws { try set(name, to: Data(text.utf8)) }
+
+    func get(_ name: String) throws -> Data? { try store.get(handle(name)) }
+
+    @discardableResult
+    func remove(_ name: String) throws -> Bool { try store.remove(handle(name)) }
+
+    /// Ends the check with a failure unless the name holds exactly this value.
+    func expect(_ name: String, holds value: Data?, _ when: String = "") throws {
+        try expect(StorageAddress(place, name: name), holds: value, when)
+    }
+
+    func expect(_ address: StorageAddress, holds value: Data?, _ when: String = "") throws {
+        let found = try store.get(handle(address))
+        guard found != value else { return }
+        let context = when.isEmpty ? "" : " \(when)"
+        guard let found, let value, found.count == value.count,
+            let place = zip(found, value).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset
+        else {
+            throw ConformanceFailure("'\(address.name)'\(context): expected \(value.shown), found \(found.shown)")
+        }
+        throw ConformanceFailure(
+            "'\(address.name)'\(context): expected \(value.shown); the value found differs from byte \(place) on")
+    }
+
+    /// The names in a listing.
+    func names(
+        in place: StorageNamespace? = nil, prefix: String = "", after: String? = nil, limit: Int? = nil
+    ) throws -> [String] {
+        var names: [String] = []
+        try store.forEachName(in: place ?? self.place, prefix: prefix, after: after, limit: limit) {
+            names.append($0)
+            return true
+        }
+        return names
+    }
+}
+
+/// Whether two lists of names are the same, byte for byte.
+func same(_ left: [String], _ right: [String]) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+}
+
+/// Ends the check with a failure unless two lists of names are the same, byte for byte.
+func expect(_ found: [String], are expected: [String], _ what: String) throws {
+    try expect(same(found, expected), "\(what): expected \(expected), found \(found)")
+}
+
+extension StoreUnderTest {
+    /// The values of one bulk read.
+    func values(
+        in place: StorageNamespace? = nil, prefix: String = "", after: String? = nil, largest: Int = .max
+    ) throws -> [BoundaryValue] {
+        var values: [BoundaryValue] = []
+        try store.forEachValue(in: place ?? self.place, prefix: prefix, after: after, largest: largest) { value in
+            values.append(BoundaryValue(value))
+            return true
+        }
+        return values
+    }
+
+    /// The mark of a stored value.
+    func mark(of name: String) throws -> UInt64 {
+        guard let value = try values(prefix: name).first(where: { $0.name == name }) else {
+            throw ConformanceFailure("'\(name)' is stored but missing in a bulk read")
+        }
+        return value.mark
+    }
+
+    /// Creates a change for ``apply(_:)``, of a name in the check's namespace.
+    func change(
+        _ name: String, _ text: String?, in place: StorageNamespace? = nil, mark: UInt64? = nil
+    ) -> BoundaryChange {
+        BoundaryChange(
+            address: StorageAddress(place ?? self.place, name: name), value: text.map { Data($0.utf8) }, mark: mark)
+    }
+
+    /// Applies many changes in one call; returns the indices of those whose expectation failed.
+    func apply(_ changes: [BoundaryChange]) throws -> [Int] {
+        // Values with a handle are removed at the end of the check.
+        for change in changes { _ = try handle(change.address) }
+        return try store.apply(many: changes).sorted()
+    }
+
+    /// Applies many changes in one call; all expectations must hold.
+    func applyAll(_ changes: [BoundaryChange]) throws {
+        let conflicts = try apply(changes)
+        guard !conflicts.isEmpty else { return }
+        throw ConformanceFailure("the changes \(conflicts) of \(changes.count) are reported as conflicts")
+    }
+}
+
+extension BoundaryValue {
+    init(_ lent: LoadedStore.LentValue) {
+        self.init(
+            name: String(decoding: lent.name, as: UTF8.self), value: lent.value.map { Data($0) },
+            attributes: lent.makeAttributes(), mark: lent.mark)
+    }
+}
+
+/// Ends the check with a failure unless two lists of indices are the same.
+func expect(_ found: [Int], are expected: [Int], _ what: String) throws {
+    try expect(found == expected, "\(what): expected \(expected), found \(found)")
+}

@@ -67,7 +67,7 @@ import Testing
         let gone = try FileTrust.check(fixture.build(as: "libMissing.so"))
         try FileManager.default.removeItem(atPath: gone.path)
         let files = try paths.map { try FileTrust.check($0) } + [gone]
-        let findings = PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(files)
+        let findings = try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(files)
         let ids = findings.map { (try? $0.result.get())?.components.map(\.id) }
         #expect(ids == [["c0"], ["c1"], nil, nil, ["forged"], ["c5"], nil])
         let cutShort = findings.filter { $0.isCutShort }

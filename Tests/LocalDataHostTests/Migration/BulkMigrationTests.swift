@@ -138,23 +138,23 @@ import Testing
             defer { home.remove() }
             let router = try home.router()
             try await fill(router, from)
-            try await router.set("there", for: Self.key("new.600", to))
+            try await router.set("there", for: Self.key("new.280", to))
             try await router.registerMigration(Self.move(from, to, policy))
             if policy == .fail {
                 let before = home.files
                 let error = await MigrationError.of { try await router.runMigration("move") }
-                #expect(error?.code == .conflict && error?.message.contains("rows/new.600") == true)
+                #expect(error?.code == .conflict && error?.message.contains("rows/new.280") == true)
                 #expect(home.files == before)
                 continue
             }
             let moved = policy == .takeSource ? Self.count : Self.count - 1
             #expect(try await router.runMigration("move").migratedCount == moved)
             #expect(
-                try await router.get(Self.key("new.600", to)) == (policy == .takeSource ? "value 600" : "there"))
-            #expect(try await router.exists(Self.key("old.600", from)) == (policy == .keepDestination))
+                try await router.get(Self.key("new.280", to)) == (policy == .takeSource ? "value 280" : "there"))
+            #expect(try await router.exists(Self.key("old.280", from)) == (policy == .keepDestination))
             try await router.rollbackMigration("move")
-            #expect(try await router.get(Self.key("new.600", to)) == "there")
-            #expect(try await router.get(Self.key("old.600", from)) == "value 600")
+            #expect(try await router.get(Self.key("new.280", to)) == "there")
+            #expect(try await router.get(Self.key("old.280", from)) == "value 280")
         }
     }
 

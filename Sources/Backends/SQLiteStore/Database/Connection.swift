@@ -1,5 +1,6 @@
 import CSQLite
 import DurableFiles
+import Glibc
 import LocalDataAPI
 
 /// A connection to a database. Its owner makes sure that only one thread uses it at a time.
@@ -184,3 +185,103 @@ final class Connection: @unchecked Sendable {
         }
     }
 }
+
+extension Connection {
+    /// Checks everything in a snapshot of one moment, and reports problems until `report` returns `false`.
+    func check(_ report: (String) -> Bool) throws {
+        var wantsMore = true
+        func tell(_ line: String) {
+            // SQLite's answer if there are no problems.
+            if wantsMore, line != "ok" { wantsMore = report("'\(path)': \(line)") }
+        }
+        try snapshot {
+            do {
+                for question in ["PRAGMA integrity_check(100)"] + Self.questions where wantsMore {
+                    try forEachRow(question, tell)
+                }
+            } catch let error as StorageError where error.code == .corrupt {
+                // So damaged that the check cannot be completed.
+                tell(error.message)
+            }
+        }
+    }
+
+    /// Rules that the tables do not enforce. The reports contain names, but no values.
+    private static let questions = [
+        """
+        SELECT 'the value ' || quote(name) || ' is of a place that there is not' FROM value
+        WHERE place NOT IN (SELECT id FROM place) LIMIT 100
+        """,
+        """
+        SELECT 'the value ' || quote(name) || ' has ' || length(content) || ' bytes, not ' || size FROM value
+        WHERE content IS NOT NULL AND length(content) <> size LIMIT 100
+        """,
+        """
+        SELECT 'the value ' || quote(name) || ' has pieces of other than ' || size || ' bytes' FROM value
+        WHERE content IS NULL AND size IS NOT
+            (SELECT sum(length(content)) FROM piece WHERE piece.version = value.version) LIMIT 100
+        """,
+        """
+        SELECT 'there are pieces of an absent value' FROM piece
+        WHERE number = 0 AND version NOT IN (SELECT version FROM value WHERE content IS NULL) LIMIT 1
+        """,
+    ]
+}
+
+extension Connection {
+    /// The number of a namespace; `nil` if it has no row. A user's own folder may already have a row under another
+    /// path.
+    func place(_ namespace: StorageNamespace) throws -> Int64? {
+        let found: Int64? = try withNames(of: namespace) { domain, scope in
+            let statement = try statement(.findPlace)
+            statement.bind(1, text: domain)
+            statement.bind(2, text: scope)
+            return try statement.step() ? statement.number(0) : nil
+        }
+        return try found ?? otherPath(of: namespace)
+    }
+
+    private func otherPath(of namespace: StorageNamespace) throws -> Int64? {
+        guard namespace.directory != nil, namespace.scope.utf8.first == UInt8(ascii: "/") else { return nil }
+        let rows = try withNames(of: namespace) { domain, _ in
+            let statement = try statement(.folders)
+            statement.bind(1, text: domain)
+            var rows: [(number: Int64, path: String)] = []
+            while try statement.step() { rows.append((statement.number(0), statement.text(1) ?? "")) }
+            return rows
+        }
+        guard !rows.isEmpty else { return nil }
+        let folder = PathIdentity(namespace.scope)
+        return rows.first { PathIdentity($0.path) == folder }?.number
+    }
+
+    /// Creates the row of a namespace that has none, and returns its number.
+    func makePlace(_ namespace: StorageNamespace) throws -> Int64 {
+        try withNames(of: namespace) { domain, scope in
+            let statement = try statement(.makePlace)
+            statement.bind(1, text: domain)
+            statement.bind(2, text: scope)
+            try statement.run()
+            return sqlite3_last_insert_rowid(handle)
+        }
+    }
+
+    private func withNames<Result>(
+        of namespace: StorageNamespace, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        try Array(namespace.domain.utf8).withUnsafeBytes { domain in
+            try Array(namespace.scope.utf8).withUnsafeBytes { scope in try body(domain, scope) }
+        }
+    }
+}
+
+/// Called by SQLite when another connection blocks it; returns whether to try again. The pauses vary, so that among
+/// many waiting processes none is always the last to try.
+func waitForOthers(context: UnsafeMutableRawPointer?, attempts: Int32) -> Int32 {
+    guard attempts < longestWait else { return 0 }
+    usleep(attempts < 4 ? 200 : UInt32.random(in: 1000...5000))
+    return 1
+}
+
+/// The number of attempts in about a minute.
+private let longestWait: Int32 = 20_000

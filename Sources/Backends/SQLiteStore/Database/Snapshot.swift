@@ -1,3 +1,6 @@
+import DurableFiles
+import Synchronization
+
 /// A database as of the first read here, whatever changes meanwhile; used by one thread at a time. It takes the read
 /// locks once for all reads. As long as it lives, the log cannot restart.
 final class Snapshot: Sendable {
@@ -18,4 +21,67 @@ final class Snapshot: Sendable {
 
     @inline(__always)
     func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try body(connection) }
+}
+
+/// The idle connections for reading.
+final class Readers: Sendable {
+    /// The most connections to keep. More are opened for concurrent readers, and closed afterwards.
+    private static let most = 8
+
+    private struct State {
+        var idle: [Connection] = []
+        /// Incremented to close all of them.
+        var era = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The most recently used connection; `nil` if there is none.
+    @inline(__always)
+    func take() -> Connection? { state.withLock { $0.idle.popLast() } }
+
+    /// The ``Connection/era`` of a connection that is opened now.
+    var era: Int { state.withLock { $0.era } }
+
+    /// Closes the idle ones, and those in use when they are returned.
+    func close() {
+        let closed = state.withLock { state in
+            defer { state.idle = [] }
+            state.era += 1
+            return state.idle
+        }
+        // Outside the lock.
+        _ = closed
+    }
+
+    /// Returns a connection.
+    @inline(__always)
+    func give(_ connection: Connection) {
+        let isKept = state.withLock { state in
+            guard connection.era == state.era, state.idle.count < Self.most else { return false }
+            state.idle.append(connection)
+            return true
+        }
+        // Closed outside the lock, by its last owner.
+        _ = isKept
+    }
+}
+
+/// The checksum column of a row: in the upper half the CRC-32C of the value's bytes, in the lower half the lower half
+/// of the row's `version`. A program that does not know checksums changes the version and leaves the column as it is;
+/// then its value is not compared with the checksum of another value.
+enum RowChecksum {
+    /// The column for a value.
+    static func number(_ content: Checksum, version: Int64) -> Int64 {
+        Int64(bitPattern: UInt64(content.value) << 32 | lower(version))
+    }
+
+    /// The checksum of a value with this version; `nil` if it is unknown.
+    @inline(__always)
+    static func checksum(in number: Int64?, version: Int64) -> UInt32? {
+        guard let number, lower(number) == lower(version) else { return nil }
+        return UInt32(UInt64(bitPattern: number) >> 32)
+    }
+
+    private static func lower(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) & 0xffff_ffff }
 }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 package import LocalDataAPI
 package import LocalDataHost
+internal import Synchronization
 
 /// Serves requests that come as frames, and answers each as soon as it is done: one process for many calls of a program
 /// in another language. `LocalDataAPI.docc/Pipe.md` is the protocol.
@@ -94,4 +95,175 @@ package struct PipeService: Sendable {
             output.send((error as? StorageError) ?? StorageError(.unknown, "\(error)"), for: id)
         }
     }
+}
+
+extension PipeService {
+    /// Does what a request asks for, and answers it.
+    func perform(_ request: PipeRequest, _ value: SecretSlice, _ output: PipeOutput) async throws {
+        guard value.isEmpty || request.op == .set else {
+            throw InvalidPipeRequest("a request '\(request.op.rawValue)' takes no value")
+        }
+        var response = PipeResponse(id: request.id)
+        switch request.op {
+        case .version:
+            response.protocol = Self.version
+            response.version = HostVersion.current
+            response.abi = HostVersion.abi
+            response.longestValue = PipeFrame.longestValue
+        case .list: try await list(request, &response)
+        case .get:
+            let key = try await key(request)
+            guard let value = try await router.secret(for: key, limit: PipeFrame.longestValue) else {
+                throw await router.notStored(key)
+            }
+            return output.send(response, value)
+        case .set:
+            guard value.count <= PipeFrame.longestValue else {
+                throw StorageError(
+                    .valueTooLarge, "the value has \(value.count) bytes; at most \(PipeFrame.longestValue) are possible"
+                )
+            }
+            let given = GivenValue(for: try await key(request), as: request.form)
+            try await router.setSecret(given.bytes(value), for: given.key)
+        case .remove: response.removed = try await router.removeIfStored(key(request))
+        case .exists: response.exists = try await router.exists(key(request))
+        case .attributes:
+            let key = try await key(request)
+            guard let attributes = try await router.attributes(of: key) else { throw await router.notStored(key) }
+            response.attributes = PipeResponse.Attributes(attributes)
+        }
+        output.send(response)
+    }
+
+    private func list(_ request: PipeRequest, _ response: inout PipeResponse) async throws {
+        let limit = request.limit ?? Self.pageSize.usual
+        guard (1...Self.pageSize.most).contains(limit) else {
+            throw InvalidPipeRequest("a 'limit' of \(limit) is not possible", hint: "1 to \(Self.pageSize.most)")
+        }
+        // One more than is wanted tells whether there are more.
+        let names = try await router.names(
+            in: domain(request), prefix: request.prefix ?? "", after: request.after, limit: limit + 1)
+        response.names = Array(names.prefix(limit))
+        response.more = names.count > limit
+    }
+
+    private func domain(_ request: PipeRequest) throws -> StorageDomain {
+        guard let domain = request.domain else { throw InvalidPipeRequest("a 'domain' is missing") }
+        // It becomes the beginning of an address, which ends there.
+        guard !domain.utf8.contains(where: { ":/".utf8.contains($0) }) else {
+            throw StorageError(
+                .invalidAddress, "the domain '\(domain)' is invalid", hint: "give its scope as 'scope'")
+        }
+        return try StorageDomain(name: domain, scope: request.scope)
+    }
+
+    private func key(_ request: PipeRequest) async throws -> AnyStorageKey {
+        guard let name = request.name else { throw InvalidPipeRequest("a 'name' is missing") }
+        return try await router.key(at: "\(domain(request))/\(name)")
+    }
+}
+
+/// A request that makes no sense, though its frame does: it alone fails.
+struct InvalidPipeRequest: Error {
+    let error: StorageError
+
+    init(_ message: String, hint: String = "see Pipe.md") {
+        error = StorageError(.deserializationFailed, message, hint: hint)
+    }
+}
+
+/// Writes answers, one after the other, whoever they come from.
+final class PipeOutput: Sendable {
+    private let write: @Sendable (UnsafeRawBufferPointer) -> Void
+    private let isWriting = Mutex(())
+
+    init(_ write: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { self.write = write }
+
+    /// Writes an answer with its value. May wait for the reader.
+    func send(_ response: PipeResponse, _ value: SecretBuffer? = nil) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers always have JSON.
+        let header = (try? encoder.encode(response)) ?? Data("{}".utf8)
+        let start = PipeFrame.start(header: header, valueSize: value?.count ?? 0)
+        isWriting.withLock { _ in
+            start.withBytes(write)
+            if let value, value.count > 0 { value.withBytes(write) }
+        }
+    }
+
+    /// Writes that a request failed, or with `nil` that no further one can be read.
+    func send(_ error: StorageError, for id: UInt64?, code: String? = nil) {
+        send(
+            PipeResponse(
+                id: id,
+                error: PipeResponse.Failure(code: code ?? error.code.name, message: error.message, hint: error.hint)))
+    }
+}
+
+/// The header of a request.
+struct PipeRequest: Decodable {
+    /// What answers and their requests belong together by.
+    struct ID: Decodable {
+        let id: UInt64
+    }
+
+    /// What is asked for.
+    enum Operation: String, CaseIterable, Decodable {
+        case get, set, remove, exists, list, attributes, version
+    }
+
+    let id: UInt64
+    let op: Operation
+    let domain: String?
+    let scope: String?
+    let name: String?
+    let prefix: String?
+    let after: String?
+    let limit: Int?
+    let form: ValueForm?
+}
+
+/// The header of an answer: of what does not concern it nothing is written.
+struct PipeResponse: Encodable {
+    /// Why a request, or everything from here on, failed.
+    struct Failure: Encodable {
+        let code: String
+        let message: String
+        let hint: String
+    }
+
+    /// What is kept beside a value.
+    struct Attributes: Encodable {
+        let contentType: String?
+        let serializer: String?
+        let versionTag: String?
+        let appVersion: String?
+        let owner: String?
+        let size: UInt64?
+        let modified: Int64?
+
+        init(_ attributes: ValueAttributes) {
+            contentType = attributes.contentType
+            serializer = attributes.serializer
+            versionTag = attributes.versionTag
+            appVersion = attributes.appVersion
+            owner = attributes.owner
+            size = attributes.size
+            modified = attributes.modified
+        }
+    }
+
+    /// The request's; `nil` if no request can be named.
+    var id: UInt64?
+    var error: Failure?
+    var removed: Bool?
+    var exists: Bool?
+    var names: [String]?
+    var more: Bool?
+    var attributes: Attributes?
+    var `protocol`: Int?
+    var version: String?
+    var abi: String?
+    var longestValue: Int?
 }

@@ -20,3 +20,35 @@ extension StoreAccess {
         }
     }
 }
+
+/// One batch with resolved keys, at most one change per value. Every call may wait.
+struct BatchRun {
+    let snapshot: RouterSnapshot
+    let changes: [BatchChange]
+    /// The views that the changes are based on, one per scope.
+    var views: [StoreView] = []
+    let progress: @Sendable () -> Void
+
+    /// - Returns: Whether the views were still current; if not, nothing has changed.
+    /// - Throws: Why the batch does not take effect; then nothing has changed. `durabilityUnknown` if it is decided but
+    ///   not completely in place.
+    @discardableResult
+    func run() throws(StorageError) -> Bool {
+        // First complete interrupted batches where possible: they came earlier.
+        BatchRecovery(snapshot: snapshot).recoverAll()
+        let seals = BatchSeals(changes, keychain: snapshot.settings.routes["keychain"]?.store.name)
+        return try seals.whileSealing { (keys) throws(StorageError) in
+            let all = try StagedGroup.all(of: changes, keys, progress: progress)
+            if all.count == 1, all[0].open.store.abilities.batch != nil || changes.count == 1 {
+                let others = views.filter { $0.scope != all[0].scope }
+                for view in others where try !view.holds() { return false }
+                guard let view = views.first(where: { $0.scope == all[0].scope }) else {
+                    try all[0].applyAtOnce()
+                    return true
+                }
+                return try view.apply(all[0].changes)
+            }
+            return try StagedBatch(snapshot: snapshot, groups: all, views: views).run()
+        }
+    }
+}

@@ -129,3 +129,135 @@ package final class LoadedStore: Sendable {
     @inline(__always)
     func site(_ function: StaticString) -> CallSite { identity.site(function) }
 }
+
+extension LoadedStore {
+    /// Lets the store check its data for damage, and passes one line per problem to `body` until it returns `false`.
+    /// May take long.
+    ///
+    /// - Throws: `unsupported` if the store has no checks, and whatever it reports.
+    package func check(_ body: (String) -> Bool) throws(StorageError) {
+        guard let check = abilities.check else { throw lacks("checks") }
+        _ = try site("check").pieces {
+            body(String(decoding: $0.prefix(64 << 10), as: UTF8.self)) ? .more : .enough
+        } _: { sink, error in
+            check.check(table.`self`, sink, error)
+        }
+    }
+
+    /// Lets the store repair damage that blocks changes, and passes one line per step. May take long.
+    ///
+    /// - Throws: `unsupported` if the store has no repair, and whatever it reports.
+    package func repair(_ body: (String) -> Void) throws(StorageError) {
+        guard let repair = abilities.repair else { throw lacks("repairs") }
+        _ = try site("repair").pieces {
+            body(String(decoding: $0.prefix(64 << 10), as: UTF8.self))
+            return .more
+        } _: { sink, error in
+            repair.repair(table.`self`, sink, error)
+        }
+    }
+
+    /// Lets the store compare a value with the record of its last write; `nil` if there is no value. May take long.
+    ///
+    /// - Throws: `corrupt` for a value whose bytes are not those that were stored; `unsupported` if the store keeps no
+    ///   records.
+    package func verify(_ handle: StoreHandle) throws(StorageError) -> ValueState? {
+        guard let verification = abilities.verification else { throw lacks("verification") }
+        var state: UInt32 = 0
+        let site = site("verify")
+        let status = try site.call(.found) { verification.verify(table.`self`, handle.pointer, &state, $0) }
+        guard status == LD_OK else { return nil }
+        guard let known = ValueState(rawValue: state) else {
+            throw site.violation("it returned the unknown state \(state) for a value", code: .unknown)
+        }
+        return known
+    }
+
+    /// Lets the store erase removed values from the files of a namespace. May take long.
+    ///
+    /// - Throws: `unsupported` if the store cannot do that, and whatever it reports.
+    package func wipe(_ place: StorageNamespace) throws(StorageError) {
+        guard let wiping = abilities.wiping else { throw lacks("wiping") }
+        _ = try site("wipe").call { error in place.withBoundary { wiping.wipe(table.`self`, $0, error) } }
+    }
+}
+
+extension LoadedStore {
+    func lacks(_ ability: String) -> StorageError {
+        StorageError(.unsupported, "the store does not offer \(ability)", hint: "map the domain to a store that does")
+    }
+
+    func checkSize(_ count: Int) throws(StorageError) {
+        guard let largest = properties.largestValue, count > largest else { return }
+        throw StorageError(
+            .valueTooLarge, "the value has \(count) bytes; the store accepts at most \(largest)",
+            hint: "map the domain to a store for large values")
+    }
+}
+
+extension LoadedStore {
+    /// Calls `changed` with the name of each value in `place` that starts with `prefix` and was set or removed, or with
+    /// `nil` if anything may have changed: on any thread, even during a `set`. It must not wait, and must not call the
+    /// store.
+    ///
+    /// - Returns: The watch; it runs until it is passed to ``unwatch(_:)``.
+    /// - Throws: `unsupported` if the store cannot watch, and whatever the store reports.
+    package func watch(
+        _ place: StorageNamespace, prefix: String = "", changed: @escaping @Sendable (String?) -> Void
+    ) throws(StorageError) -> StoreWatch {
+        guard let watch = abilities.watch else { throw lacks("watching") }
+        let listener = StoreListener(identity, changed)
+        var token: UnsafeMutableRawPointer?
+        do throws(StorageError) {
+            _ = try site("watch").call { error in
+                place.withBoundary { place in
+                    prefix.withBytes { prefix in
+                        var watcher = ld_watcher(
+                            size: UInt32(MemoryLayout<ld_watcher>.size), context: listener.context,
+                            changed: takeChange)
+                        return watch.watch(table.`self`, place, prefix, &watcher, &token, error)
+                    }
+                }
+            }
+        } catch {
+            listener.end()
+            throw error
+        }
+        return StoreWatch(token: token, listener: listener)
+    }
+
+    /// Ends a watch, once; when it returns, `changed` is not running and will not run again. May wait.
+    package func unwatch(_ watch: StoreWatch) {
+        site("unwatch").plain { abilities.watch?.unwatch(table.`self`, watch.token) }
+        watch.listener.end()
+    }
+}
+
+/// The call that reads one handle's value. It copies what it needs of store and handle, so that reading changes no
+/// reference count that threads share.
+package struct StoreReader: @unchecked Sendable {
+    // The pointers are opaque to the host, and the boundary's rules let any thread make the call.
+    private let store: UnsafeMutableRawPointer?
+    private let handle: UnsafeMutableRawPointer?
+    private let function: GetFunction?
+    // Identities are never freed.
+    private let identity: Unmanaged<ComponentIdentity>
+
+    private typealias GetFunction =
+        @Sendable @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<ld_sink>?, UnsafePointer<ld_error_sink>?
+        ) -> ld_status
+
+    init(_ table: ld_store, _ handle: StoreHandle, _ identity: ComponentIdentity) {
+        self.identity = Unmanaged.passUnretained(identity)
+        store = table.`self`
+        function = table.get
+        self.handle = handle.pointer
+    }
+
+    /// The value, or `nil` if there is none.
+    @inline(__always)
+    package func read() throws(StorageError) -> Data? {
+        try CallSite(identity, "get").value { sink, error in function?(store, handle, sink, error) ?? LD_FAILED }
+    }
+}

@@ -1,3 +1,4 @@
+internal import JSON
 package import LocalDataAPI
 
 /// One thing that is wrong with a configuration, and where.
@@ -30,4 +31,57 @@ package struct ConfigurationProblem: Error, Equatable {
 extension ConfigurationProblem: CustomStringConvertible {
     /// Origin, key path, message, and the hint in brackets.
     package var description: String { hint.isEmpty ? text : "\(text) (\(hint))" }
+}
+
+extension JSONFault {
+    /// The error with the names of the file and the place.
+    func located(in source: String, lines: ConfigurationLines) -> StorageError {
+        let (line, column) = lines.place(of: offset)
+        let (message, hint) = wording
+        var twice = ""
+        if let repeated {
+            twice =
+                " '\(repeated.name)' is given twice, "
+                + "first on line \(lines.place(of: repeated.first).line) and again on line \(line)"
+        }
+        return StorageError(
+            .invalidConfiguration, "\(source):\(line):\(column): \(message)\(twice)", hint: hint)
+    }
+
+    private var wording: (message: String, hint: String) {
+        let text = reason.rawValue
+        switch reason {
+        case .value: return expected(text, hint: found?.continuesName == true ? "a text needs quotes" : "")
+        case .object: return ("expected an object in braces", "")
+        case .key:
+            let isOther = found.map { $0 == "\\" || ("0"..."9").contains($0) } ?? false
+            return expected(text, hint: isOther ? "a key that is not a plain word needs quotes" : "")
+        case .newName: return ("the key", "remove one of the two")
+        case .colon: return expected("':' after the key")
+        case .depth: return ("expected at most \(ConfigurationDocument.maximumDepth) nested values, found more", "")
+        case .stringEnd: return ("expected the closing quote of this string, found the end of the text", "")
+        case .stringEndOnLine:
+            return ("expected the closing quote of this string on its line", "write a line break as \\n")
+        case .noControl: return expected(text, hint: "write it as an escape, such as \\t")
+        case .escape: return expected("one of \" ' \\ / b f n r t x u after the backslash")
+        case .fourDigits: return expected("4 hexadecimal digits")
+        case .character where isInName: return ("expected a key that is valid Unicode", "")
+        case .character, .range: return ("expected a value that the JSON5 decoder can represent", "")
+        case .noLeadingZeros, .finite: return ("expected \(text)", "")
+        case .commentEnd: return ("expected \(text), found none", "")
+        default: return expected(text)
+        }
+    }
+
+    /// What stands in place of what was expected is one character at most, as a configuration may hold secrets.
+    private func expected(_ expected: String, hint: String = "") -> (message: String, hint: String) {
+        let found =
+            switch found {
+            case nil: "the end of the text"
+            case let scalar? where scalar.value < 0x20 || scalar.value == 0x7F:
+                "the control character \(scalar.value)"
+            case let scalar?: "'\(scalar)'"
+            }
+        return ("expected \(expected), found \(found)", hint)
+    }
 }

@@ -93,3 +93,163 @@ extension HostConfiguration.Flags {
         (file.map { [.file($0)] } ?? []) + values.map { .assignment($0) }
     }
 }
+
+extension HostConfiguration {
+    /// What counts where nothing else is said. A folder that the environment does not determine has no default.
+    static func defaults(_ locations: ConfigurationLocations) -> ConfigurationLayer {
+        var value = ConfigurationSchema.host.defaults
+        for (domain, store) in standardRoutes { value = value.setting(.string(store), at: ["domains", domain]) }
+        for (path, setting) in [
+            (["component"], "file"), (["options", "root"], "${data}/keychain"), (["sealing", "source"], "keyFile"),
+        ] { value = value.setting(.string(setting), at: ["stores", sealedStore] + path) }
+        for (name, path) in [
+            ("data", locations.dataDirectory), ("cache", locations.cacheDirectory),
+            ("state", locations.stateDirectory), ("config", locations.configurationDirectory),
+        ] {
+            if let path { value = value.setting(.string(path), at: ["directories", name]) }
+        }
+        return ConfigurationLayer(.default, source: "default", value: value)
+    }
+
+    /// The store of the keychain domain: files, sealed with a key from a key file, so that no daemon is needed.
+    private static let sealedStore = "sealed-files"
+
+    private static var standardRoutes: [(domain: String, store: String)] {
+        StorageDomain.standardNames.map { domain in
+            switch domain {
+            case "keychain": (domain, sealedStore)
+            // Many small values.
+            case "userDefaults": (domain, "sqlite")
+            default: (domain, "file")
+            }
+        }
+    }
+
+    /// The text of a new configuration file: today's choices, so that they never change by themselves.
+    static var starter: String {
+        let domains = standardRoutes.map { "    \($0.domain): \"\($0.store)\"," }.joined(separator: "\n")
+        return """
+            // LocalData's configuration: JSON with comments and trailing commas.
+            // See what is in effect, and where it comes from, with: ld-host config show --origin
+            {
+              // Which store serves which domain: a store's name from below, or a component's id.
+              domains: {
+            \(domains)
+              },
+
+              // Stores with options of their own.
+              stores: {
+                // The keychain: files whose values are sealed. The key is in keys/\(sealedStore).key beside this file,
+                // readable by you alone; keep a copy of it with your backups, but apart from the data.
+                "\(sealedStore)": {
+                  component: "file",
+                  options: { root: "${data}/keychain" },
+                  sealing: { source: "keyFile" },
+                },
+                // archive: { component: "file", options: { root: "/srv/archive" } },
+              },
+            }
+
+            """
+    }
+}
+
+extension HostConfiguration {
+    /// The built-in defaults with one linked component for every domain: no file, no variable and no folder of plugins
+    /// counts. What is only in memory is not sealed.
+    ///
+    /// - Parameter home: Below it is what has to be written down, such as locks and the journal.
+    package static func linked(_ component: String, home: String) throws(StorageError) -> HostConfiguration {
+        let locations = ConfigurationLocations(environment: ["HOME": home], isPrivileged: false)
+        var configuration = HostConfiguration(
+            layered: LayeredConfiguration(layers: [defaults(locations)]), locations: locations)
+        configuration.looksForPlugins = false
+        configuration.sealsMemory = false
+        for domain in StorageDomain.standardNames { try configuration.set("domains.\(domain)", .string(component)) }
+        return configuration
+    }
+}
+
+extension HostConfiguration {
+    /// What the project's own crypto providers offer on no machine, by their ids. What another provider offers shows
+    /// when it is opened.
+    static let lackingAlgorithms: [String: (ciphers: [AuthenticatedCipher], derivations: [KeyDerivationFunction])] = [
+        "openssl": ([.xChaCha20Poly1305], [.argon2id]), "sodium": ([], []),
+    ]
+
+    /// The stores whose sealing the configured crypto provider cannot compute: nothing could be stored in them, and
+    /// what another provider sealed would not open.
+    func incomputableSealings() -> [ConfigurationProblem] {
+        guard let provider = try? encryption().provider, let lacking = Self.lackingAlgorithms[provider] else {
+            return []
+        }
+        let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
+        return ((try? layered.keys(at: ["stores"])) ?? []).sorted().flatMap { name -> [ConfigurationProblem] in
+            guard let sealing = try? sealing(ofStore: name, anywhere) else { return [] }
+            var problems: [ConfigurationProblem] = []
+            func add(_ member: String, _ algorithm: String, others: [String], instead: String) {
+                let path = ["stores", name, "sealing", member]
+                guard let origin = layered.value(at: path)?.origin else { return }
+                problems.append(
+                    ConfigurationProblem(
+                        path: path, origin: origin,
+                        message: "the crypto provider '\(provider)' does not offer \(algorithm)",
+                        hint: "set encryption.provider to \(others.joined(separator: " or ")), or use \(instead)"))
+            }
+            if lacking.ciphers.contains(sealing.cipher) {
+                let others = Self.providers { !$0.ciphers.contains(sealing.cipher) }
+                add("cipher", sealing.cipher.name, others: others, instead: AuthenticatedCipher.chaCha20Poly1305.name)
+            }
+            let function = sealing.derivation.function
+            if lacking.derivations.contains(function) {
+                let others = Self.providers { !$0.derivations.contains(function) }
+                let instead = KeyDerivationFunction.pbkdf2HMACSHA256
+                add("derivation", "\(function)", others: others, instead: "\(instead)")
+            }
+            return problems
+        }
+    }
+
+    private static func providers(
+        _ isSuitable: ((ciphers: [AuthenticatedCipher], derivations: [KeyDerivationFunction])) -> Bool
+    ) -> [String] { lackingAlgorithms.filter { isSuitable($0.value) }.keys.sorted() }
+}
+
+extension HostConfiguration {
+    /// A file that may hold configuration.
+    package struct File: Encodable, Sendable {
+        package let layer: String
+        package let path: String
+        package let exists: Bool
+
+        init(_ layer: ConfigurationLayer.Name, _ path: String) {
+            self.layer = layer.rawValue
+            self.path = path
+            exists = HostFile.exists(path)
+        }
+    }
+
+    /// The files that count, from the weakest to the strongest.
+    package static func files(flags: Flags, locations: ConfigurationLocations = .current) -> [File] {
+        var files = [File(.system, locations.systemFile)]
+        if let path = locations.userFile { files.append(File(.user, path)) }
+        if let path = locations.namedFile { files.append(File(.environment, path)) }
+        if let path = flags.file { files.append(File(.flag, path)) }
+        return files
+    }
+
+    /// All values, merged.
+    package var effective: JSONValue { layered.effective }
+
+    /// Every value that is no object, with its path and origin, in order of the paths.
+    package func values() -> [(path: ConfigurationPath, value: JSONValue, origin: ConfigurationOrigin)] {
+        layered.origins.keys.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { path in
+            layered.value(at: path).map { (ConfigurationPath(path), $0.value, $0.origin) }
+        }
+    }
+
+    /// The value at a path, and where it comes from.
+    package func value(at path: String) throws(StorageError) -> (value: JSONValue, origin: ConfigurationOrigin)? {
+        layered.value(at: try ConfigurationPath(path).segments)
+    }
+}

@@ -140,3 +140,91 @@ package enum Diagnosis {
         }
     }
 }
+
+/// Whether the stores' data is sound, as far as they can check.
+extension Diagnosis {
+    static func damage(in snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
+        let findings = try? await onIOThread { () throws(StorageError) in
+            snapshot.stores.filter { !silent.contains($0.settings.name) }.flatMap(damage)
+        }
+        return findings ?? []
+    }
+
+    /// Repairs damage that blocks changes, in stores that can do so, and reports each step.
+    static func repair(in snapshot: RouterSnapshot) async -> [Finding] {
+        let findings = try? await onIOThread { () throws(StorageError) in snapshot.stores.flatMap(repair) }
+        return findings ?? []
+    }
+
+    private static func repair(_ slot: StoreSlot) -> [Finding] {
+        guard let open = try? slot.openIfNeeded(), open.store.abilities.repair != nil else { return [] }
+        var findings: [Finding] = []
+        do throws(StorageError) {
+            try open.store.repair { findings.append(Finding("store '\(open.name)' was repaired: \($0)")) }
+        } catch {
+            findings.append(Finding("store '\(open.name)' cannot be repaired", error))
+        }
+        return findings
+    }
+
+    /// The most findings per store: damage in one location often means damage in many.
+    private static let most = 20
+
+    private static func damage(in slot: StoreSlot) -> [Finding] {
+        // Other findings report a store that cannot be opened.
+        guard let open = try? slot.openIfNeeded(), open.store.abilities.check != nil else { return [] }
+        var findings: [Finding] = []
+        do throws(StorageError) {
+            try open.store.check {
+                findings.append(
+                    Finding(
+                        "store '\(open.name)' is damaged: \($0)",
+                        hint: open.store.abilities.repair == nil
+                            ? "restore it from a backup"
+                            : "restore it from a backup, or run: ld-host doctor --repair", isProblem: true))
+                return findings.count < most
+            }
+        } catch {
+            findings.append(Finding("store '\(open.name)' cannot be checked", error))
+        }
+        return findings.isEmpty ? [Finding("store '\(open.name)' was checked; no damage was found")] : findings
+    }
+}
+
+/// Whether other users can change the host's settings or data.
+extension Diagnosis {
+    /// The configuration files and the folders of data and state that users other than root and this one can write to.
+    ///
+    /// They are used all the same, since someone may share them on purpose.
+    package static func exposure(
+        of configuration: HostConfiguration, flags: HostConfiguration.Flags
+    ) -> [ConfigurationProblem] {
+        var places = HostConfiguration.files(flags: flags).filter(\.exists).map(\.path)
+        if let folders = try? configuration.settings().folders { places += [folders.data, folders.state] }
+        return exposure(of: places)
+    }
+
+    /// The same for given files and folders.
+    package static func exposure(of places: [String]) -> [ConfigurationProblem] {
+        var seen: Set<String> = []
+        return places.compactMap { place in
+            guard let weakness = FileTrust.weakness(of: place), seen.insert(weakness.path).inserted else { return nil }
+            let origin = ConfigurationOrigin(layer: .default, source: PathText.shown(place), line: nil, column: nil)
+            return ConfigurationProblem(path: [], origin: origin, message: weakness.finding, hint: weakness.hint)
+        }
+    }
+}
+
+extension Finding {
+    /// A problem of the configuration.
+    package init(_ problem: ConfigurationProblem) {
+        self.init(problem.error.message, hint: problem.hint, isProblem: true)
+    }
+}
+
+extension Diagnosis {
+    static func unmovedValues(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
+        let found = try? await onIOThread { () throws(StorageError) in UnmovedValues.all(snapshot, besides: silent) }
+        return (found ?? []).map { Finding($0.text, hint: $0.hint) }
+    }
+}

@@ -53,3 +53,52 @@ extension MigrationError {
         result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
     }
 }
+
+/// Keeps migrations of a sweep from running whose dependencies failed in it, or are not there.
+struct MigrationDependants {
+    private let registry: MigrationRegistry
+    private var failed: Set<String> = []
+
+    init(_ registry: MigrationRegistry) { self.registry = registry }
+
+    /// Takes note of one that failed, or was not run.
+    mutating func fail(_ id: String) { failed.insert(id) }
+
+    /// - Throws: `unresolvedDependency` naming what the migration waits for.
+    func check(_ migration: KnownMigration) throws(MigrationError) {
+        for id in migration.dependencies {
+            guard !failed.contains(id) else {
+                throw MigrationError(
+                    .unresolvedDependency,
+                    "the migration '\(migration.id)' was not run: it depends on '\(id)', which failed")
+            }
+            guard registry.known(id) != nil else {
+                throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")
+            }
+        }
+    }
+}
+
+/// Two bulk migrations of which each takes what the other brings: no order of them is right.
+enum MigrationSwap {
+    /// - Throws: `conflict` naming the two.
+    static func refuse(in migrations: [KnownMigration]) throws(MigrationError) {
+        let bulk = migrations.compactMap { if case .bulk(let migration) = $0 { migration } else { nil } }
+        for (index, first) in bulk.enumerated() {
+            for second in bulk[(index + 1)...]
+            where first.destination.overlaps(second.source) && second.destination.overlaps(first.source) {
+                throw MigrationError(
+                    .conflict,
+                    "the migrations '\(first.id)' and '\(second.id)' each take what the other brings; move one of the "
+                        + "ranges to a third place first")
+            }
+        }
+    }
+}
+
+extension MigrationRange {
+    /// Whether a name can be one of both.
+    func overlaps(_ other: MigrationRange) -> Bool {
+        domain == other.domain && (contains(other.prefix) || other.contains(prefix))
+    }
+}

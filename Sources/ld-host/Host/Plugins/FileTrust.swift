@@ -124,3 +124,132 @@ package struct FileTrust: Sendable {
         S_IFCHR: "a character device", S_IFBLK: "a block device", S_IFLNK: "a symbolic link",
     ]
 }
+
+extension FileTrust {
+    /// Checks a folder from which libraries are loaded: only root and the user may put files in it. Unlike with a
+    /// folder above a file, the sticky bit does not help. A missing folder is as safe as the folder where it would be.
+    ///
+    /// - Throws: `StorageError.pluginRefused` with the first weakness, from the top down.
+    static func checkFolder(
+        _ path: String, for user: uid_t = geteuid(), passing passed: inout PassedFolders
+    ) throws {
+        var existing = path
+        while access(existing, F_OK) != 0, errno == ENOENT, let slash = existing.lastIndex(of: "/") {
+            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
+        }
+        let trust = FileTrust(user: user, asked: path, real: try resolve(existing))
+        if trust.real != "/" { try passed.check(trust.real, by: trust) }
+        let status = try trust.status(trust.real)
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw trust.refusal("is not a folder", hint: "remove it from the run path")
+        }
+        try trust.judge(trust.real, status)
+    }
+}
+
+extension FileTrust {
+    /// The absolute path without symbolic links, by realpath(3).
+    static func resolve(_ path: String) throws -> String {
+        guard !path.isEmpty else { throw StorageError(.pluginRefused, "the path of a plugin file is empty") }
+        // C would end the path at the NUL and check a different file.
+        guard !path.utf8.contains(0) else {
+            throw StorageError.refusing(path, "cannot exist: its name holds a NUL byte")
+        }
+        guard let resolved = realpath(path, nil) else { throw unresolved(path, errno) }
+        defer { free(resolved) }
+        guard let real = String(validatingCString: resolved) else {
+            throw StorageError.refusing(
+                path, "leads to \(PathText.shown(String(cString: resolved))), expected a path in UTF-8",
+                hint: "rename the file or folder whose name is not UTF-8")
+        }
+        return real
+    }
+
+    private static func unresolved(_ path: String, _ number: Int32) -> StorageError {
+        let text = StorageError.systemText(number)
+        switch number {
+        case ENOENT:
+            guard let target = linkTarget(path) else { return .refusing(path, "does not exist: \(text)") }
+            return .refusing(
+                path, "is a symbolic link to \(PathText.shown(target)), which does not exist",
+                hint: "remove the link or restore what it points to")
+        case ELOOP:
+            return .refusing(
+                path, "cannot be resolved: \(text)", hint: "a link leads back to itself; see namei \(quoted(path))")
+        case ENAMETOOLONG:
+            let limits = "\(PATH_MAX - 1) bytes a path, \(NAME_MAX) a name"
+            return .refusing(path, "cannot exist: \(text) (\(path.utf8.count) bytes, at most \(limits))")
+        case EACCES:
+            return .refusing(
+                path, "cannot be reached: \(text)",
+                hint: "a folder above it is closed to you; see namei -l \(quoted(path))")
+        default:
+            return .refusing(path, "cannot be resolved: \(text)")
+        }
+    }
+
+    private static func quoted(_ path: String) -> String { PathText.shellQuoted(path) }
+
+    private static func linkTarget(_ path: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            guard let base = buffer.baseAddress else { return nil }
+            let count = readlink(path, base, buffer.count)
+            guard count > 0 else { return nil }
+            return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
+        }
+    }
+}
+
+extension FileTrust {
+    /// A way for users other than root and this one to change a file or a folder, or to replace it.
+    struct Weakness: Sendable {
+        /// The file or folder to correct: the requested one, or a folder above it.
+        let path: String
+        /// What is wrong with it, e.g. `others can write it (mode 666)`.
+        let finding: String
+        /// The command that corrects it.
+        let hint: String
+    }
+
+    /// Checks a host file or folder and every folder above it, by the rules for plugins. Returns the first weakness
+    /// from the top down; `nil` if there is none. If the path does not exist yet, only the folders above it count.
+    static func weakness(of path: String, for user: uid_t = geteuid()) -> Weakness? {
+        guard let real = nearest(path) else { return nil }
+        for folder in folders(above: real.path) {
+            if let found = weakness(folder, isAbove: true, user) { return found }
+        }
+        return weakness(real.path, isAbove: !real.isItself, user)
+    }
+
+    /// The real path of the file, or of the nearest existing folder above it.
+    private static func nearest(_ path: String) -> (path: String, isItself: Bool)? {
+        var part = HostFile.absolute(path)
+        var isItself = true
+        while true {
+            if let resolved = realpath(part, nil) {
+                defer { free(resolved) }
+                return String(validatingCString: resolved).map { ($0, isItself) }
+            }
+            guard let slash = part.lastIndex(of: "/"), part != "/" else { return nil }
+            part = slash == part.startIndex ? "/" : String(part[..<slash])
+            isItself = false
+        }
+    }
+
+    private static func weakness(_ path: String, isAbove: Bool, _ user: uid_t) -> Weakness? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        let (it, quoted) = (isAbove ? "the folder \(PathText.shown(path)) above it" : "it", PathText.shellQuoted(path))
+        guard status.st_uid == 0 || status.st_uid == user else {
+            return Weakness(
+                path: path,
+                finding: isAbove ? "\(it) belongs to uid \(status.st_uid)" : "it belongs to uid \(status.st_uid)",
+                hint: "if you trust what it holds, run: chown \(user) \(quoted)")
+        }
+        // A sticky folder keeps others from replacing its entries, not from adding to them.
+        guard let writers = writers(status), !(isAbove && status.st_mode & S_ISVTX != 0) else { return nil }
+        return Weakness(
+            path: path, finding: "\(writers) can write \(it) (mode \(PathText.octal(status.st_mode & 0o7777)))",
+            hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
+    }
+}

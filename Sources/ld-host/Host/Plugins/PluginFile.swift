@@ -1,3 +1,6 @@
+import Glibc
+package import LocalDataAPI
+
 /// A plugin file that passed every check that is possible without running its code.
 package struct PluginFile: Sendable {
     /// The path to pass to `dlopen`.
@@ -17,5 +20,77 @@ package struct PluginFile: Sendable {
         image = try ELFImage(location)
         try image.requireEntry(major: abiMajor)
         try image.requireTrustedLibraries()
+    }
+}
+
+extension ELFImage {
+    /// The libraries that ld.so loads together with this one, and where it first looks for them.
+    struct Libraries {
+        /// The names of the libraries that it needs.
+        private(set) var needed: [String] = []
+        /// The entries of DT_RPATH and DT_RUNPATH, as they are written.
+        private(set) var runPath: [String] = []
+
+        init(_ reader: Reader, _ dynamic: Dynamic, names: Bytes) throws {
+            func text(_ offset: UInt64) throws -> String {
+                guard let offset = Int(exactly: offset), let bytes = names.string(at: offset),
+                    let text = String(validating: bytes, as: UTF8.self)
+                else { throw reader.damaged("names a library or a folder of libraries outside its own texts") }
+                return text
+            }
+            needed = try dynamic.needed.map(text)
+            for path in [dynamic.value(DT_RPATH), dynamic.value(DT_RUNPATH)].compactMap({ $0 }) {
+                runPath += try text(path).split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            }
+        }
+    }
+
+    /// Requires that ld.so finds the needed libraries only where only root and the user can put files: no entry of the
+    /// run path is empty, relative or writable by others, and the libraries found there are as safe as this one.
+    ///
+    /// Their own dependencies are not checked, nor are the system's folders (ld.so.conf(5)).
+    ///
+    /// - Throws: `StorageError.pluginRefused` with the entry.
+    package func requireTrustedLibraries() throws {
+        let origin = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+        var passed = FileTrust.PassedFolders()
+        let folders = try libraries.runPath.map { entry in
+            let folder = try absolute(entry, origin, "looks for libraries in '\(entry)'")
+            try trusting("looks for libraries in '\(entry)'") { try FileTrust.checkFolder(folder, passing: &passed) }
+            return folder
+        }
+        for name in libraries.needed {
+            let files =
+                name.utf8.contains(UInt8(ascii: "/"))
+                ? [try absolute(name, origin, "needs the library '\(name)'")] : folders.map { "\($0)/\(name)" }
+            guard let file = files.first(where: { access($0, F_OK) == 0 }) else { continue }
+            try trusting("needs the library '\(name)'") { _ = try FileTrust.check(file, passing: &passed) }
+        }
+    }
+
+    /// An entry with `$ORIGIN` replaced by the library's own folder.
+    private func absolute(_ entry: String, _ origin: String, _ finding: String) throws -> String {
+        for token in ["$ORIGIN", "${ORIGIN}"] where entry == token || entry.hasPrefix("\(token)/") {
+            return try absolute("\(origin)\(entry.dropFirst(token.count))", origin, finding)
+        }
+        guard entry.hasPrefix("/"), !entry.utf8.contains(UInt8(ascii: "$")) else {
+            throw StorageError.refusing(
+                path, "\(PathText.shown(finding)), expected an absolute path or one that begins with $ORIGIN",
+                hint: "link the plugin with -rpath '$ORIGIN' or without a run path")
+        }
+        return entry
+    }
+
+    private func trusting(_ finding: String, _ check: () throws -> Void) throws {
+        do { try check() } catch let error as StorageError {
+            throw StorageError.refusing(path, "\(PathText.shown(finding)): \(error.message)", hint: error.hint)
+        }
+    }
+}
+
+extension StorageError {
+    /// The refusal of a plugin file: `finding` follows "plugin file /path".
+    package static func refusing(_ path: String, _ finding: String, hint: String = "") -> StorageError {
+        StorageError(.pluginRefused, "plugin file \(PathText.shown(path)) \(finding)", hint: hint)
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import LocalDataAPI
 
@@ -61,5 +62,178 @@ package struct ChildProcess: Sendable {
     func failure(_ what: String, _ number: Int32, hint: String = "") -> StorageError {
         let text = StorageError.systemText(number)
         return StorageError(.pluginRefused, "program \(PathText.shown(executable)) \(what): \(text)", hint: hint)
+    }
+}
+
+extension ChildProcess {
+    /// Collects output from a pipe, up to a limit. Output beyond it is read too, so that the child never waits for a
+    /// full pipe.
+    struct Capture: ~Copyable {
+        /// Which bytes are kept.
+        enum Part { case first, last }
+
+        /// The largest pipe of an unprivileged user (/proc/sys/fs/pipe-max-size, see pipe(7)).
+        private static let largestPipe = 1 << 20
+
+        private let descriptor: OwnedDescriptor
+        private let part: Part
+        private let limit: Int
+        private var bytes: [UInt8] = []
+        /// Whether bytes were dropped.
+        private(set) var isTruncated = false
+        /// Whether more output can come.
+        private(set) var isOpen = true
+
+        init(_ descriptor: consuming OwnedDescriptor, keeping part: Part, limit: Int) {
+            self.descriptor = descriptor
+            self.part = part
+            self.limit = limit
+        }
+
+        /// What poll(2) should wait for; nothing once the pipe has ended.
+        var interest: pollfd { pollfd(fd: isOpen ? descriptor.raw : -1, events: Int16(POLLIN), revents: 0) }
+
+        /// The kept bytes.
+        var kept: [UInt8] { part == .last ? Array(bytes.suffix(limit)) : bytes }
+
+        /// Reads once, without waiting; returns the number of bytes.
+        @discardableResult
+        mutating func readOnce() -> Int {
+            guard isOpen else { return 0 }
+            return withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
+                let count = read(descriptor.raw, buffer.baseAddress, buffer.count)
+                guard count > 0 else {
+                    isOpen = count < 0 && (errno == EAGAIN || errno == EINTR)
+                    return 0
+                }
+                keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                return count
+            }
+        }
+
+        /// Takes the pipe's content; not more than one can hold, as some process may write forever.
+        mutating func drain() {
+            var taken = 0
+            while taken < Self.largestPipe {
+                let count = readOnce()
+                guard count > 0 else { return }
+                taken += count
+            }
+        }
+
+        private mutating func keep(_ new: UnsafeRawBufferPointer) {
+            switch part {
+            case .first:
+                let room = limit - bytes.count
+                bytes.append(contentsOf: new.prefix(room))
+                isTruncated = isTruncated || new.count > room
+            case .last:
+                bytes.append(contentsOf: new)
+                isTruncated = isTruncated || bytes.count > limit
+                // Rarely, so that a long output is not moved repeatedly.
+                if bytes.count > 2 * limit + (64 << 10) { bytes.removeFirst(bytes.count - limit) }
+            }
+        }
+    }
+}
+
+extension ChildProcess {
+    /// How a program ended.
+    package enum Outcome: Equatable, Sendable, CustomStringConvertible {
+        /// It ended by itself.
+        case exited(code: Int32)
+        /// A signal ended it; the name is as in "SIGABRT".
+        case signalled(Int32, name: String)
+        /// It was killed because it did not end in this time.
+        case timedOut(after: Duration)
+
+        /// A phrase to follow the program's name.
+        package var description: String {
+            switch self {
+            case .exited(let code): "exited with code \(code)"
+            case .signalled(let signal, let name): "was ended by signal \(signal) (\(name))"
+            case .timedOut(let duration): "did not end within \(duration)"
+            }
+        }
+    }
+
+    /// How a program ended, and its output.
+    package struct Completion: Sendable {
+        /// How it ended.
+        package let outcome: Outcome
+        /// The first bytes of its standard output.
+        package let output: [UInt8]
+        /// Whether it wrote more than `output` holds.
+        package let isOutputTruncated: Bool
+        /// The last bytes of its standard error.
+        package let errorTail: [UInt8]
+
+        /// `errorTail` as text, with what is not UTF-8 replaced.
+        package var errorText: String {
+            // The cut may have left the end of a character at the front.
+            String(decoding: errorTail.drop { $0 & 0xC0 == 0x80 }, as: UTF8.self)
+        }
+    }
+}
+
+extension ChildProcess {
+    /// A pipe from the child to the host; both ends are closed on exec.
+    struct Pipe: ~Copyable {
+        private let reading: OwnedDescriptor
+        /// The child's end.
+        let writing: OwnedDescriptor
+
+        init(of child: ChildProcess) throws {
+            var ends: [CInt] = [-1, -1]
+            guard ld_linux_pipe2(&ends, O_CLOEXEC) == 0, let first = OwnedDescriptor(ends[0]),
+                let second = OwnedDescriptor(ends[1])
+            else { throw child.failure("cannot be started: no pipe", errno) }
+            // Only the host's end: the child may rely on blocking writes.
+            guard fcntl(first.raw, F_SETFL, O_NONBLOCK) == 0 else {
+                throw child.failure("cannot be started: no pipe", errno)
+            }
+            let readingEnd = try child.aboveStandard(first)
+            let writingEnd = try child.aboveStandard(second)
+            reading = readingEnd
+            writing = writingEnd
+        }
+
+        /// Closes the child's end and returns the other.
+        consuming func takeReading() -> OwnedDescriptor { reading }
+    }
+
+    /// The standard input: `/dev/null`, or a file in memory with the bytes. Unlike a pipe, it needs no writing while
+    /// the child runs, and cannot raise SIGPIPE.
+    func openInput() throws -> OwnedDescriptor {
+        guard let input else {
+            guard let null = OwnedDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)) else {
+                throw failure("cannot be started: no /dev/null", errno)
+            }
+            return try aboveStandard(null)
+        }
+        guard let file = OwnedDescriptor(ld_linux_memfd("input")) else {
+            throw failure("cannot be started: no memory file for its input", errno)
+        }
+        var rest = input[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(file.raw, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw failure("cannot be started: its input cannot be stored", errno) }
+            rest = rest.dropFirst(written)
+        }
+        guard lseek(file.raw, 0, SEEK_SET) == 0 else {
+            throw failure("cannot be started: its input cannot be stored", errno)
+        }
+        return try aboveStandard(file)
+    }
+
+    /// Moves a descriptor out of the range 0 to 2. It gets such a number if the host itself runs without standard
+    /// descriptors, and the child's own would replace it.
+    private func aboveStandard(_ descriptor: consuming OwnedDescriptor) throws -> OwnedDescriptor {
+        guard descriptor.raw <= STDERR_FILENO else { return descriptor }
+        guard let moved = OwnedDescriptor(fcntl(descriptor.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) else {
+            throw failure("cannot be started: no descriptor", errno)
+        }
+        return moved
     }
 }

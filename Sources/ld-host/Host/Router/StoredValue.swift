@@ -148,3 +148,45 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         return left == right
     }
 }
+
+/// A property that is stored under a key.
+///
+/// ```swift
+/// final class Settings: Sendable {
+///     @Stored(.theme) var theme = "light"
+/// }
+/// let settings = Settings()
+/// try await settings.$theme.load()
+/// settings.theme = "dark"
+/// try await settings.$theme.save()
+/// for await theme in settings.$theme.changes { ... }
+/// ```
+///
+/// - **Reading** returns the value in memory, without waiting. Before ``StoredValue/load()`` that is the declared
+///   default, which is never written.
+/// - **Setting** takes effect at once, and is written in the background, in order; of values set in quick succession,
+///   the last one is written. A value set before the load waits until the stored one has been read, and replaces it.
+/// - **Errors** of writing are thrown by ``StoredValue/save()``; the value in memory stays.
+///
+/// A property may be used from any thread.
+@propertyWrapper
+public struct Stored<Value: Codable & Sendable>: Sendable {
+    /// Everything besides getting and setting the value: `$theme`.
+    public let projectedValue: StoredValue<Value>
+
+    /// Declares a property.
+    ///
+    /// - Parameters:
+    ///   - wrappedValue: The value while nothing is stored.
+    ///   - key: The key that stores it.
+    ///   - router: The router to use.
+    public init(wrappedValue: Value, _ key: StorageKey<Value>, router: StorageRouter = .shared) {
+        projectedValue = StoredValue(key, default: wrappedValue, router: router)
+    }
+
+    /// The value in memory.
+    public var wrappedValue: Value {
+        get { projectedValue.value }
+        nonmutating set { projectedValue.value = newValue }
+    }
+}

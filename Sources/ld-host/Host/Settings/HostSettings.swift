@@ -1,3 +1,5 @@
+internal import CLocalData
+package import FoundationEssentials
 package import LocalDataAPI
 
 /// The checked configuration, in the types that the host uses.
@@ -101,5 +103,119 @@ package struct HostSettings: Sendable {
 
         /// Where the locks of migrations are.
         var migrations: String { "\(state)/migrations" }
+    }
+}
+
+/// The host's own domains. None of them can be configured.
+extension HostSettings {
+    /// The prefix of their names; case is ignored.
+    package static let reservedDomains = "localdata."
+
+    /// Where a store keeps the ledger of its migrations, and the old values that they replaced and removed.
+    static let ledgerNamespace = StorageNamespace(domain: reservedDomains + "migrations")
+
+    /// Where the keychain's store keeps the list of key rings.
+    static let ringListDomain = reservedDomains + "rings"
+
+    /// Whether a namespace is the host's own, apart from those of the ledger and of the list of rings, whose contents
+    /// are sealed and copied like values.
+    static func isReserved(_ place: StorageNamespace) -> Bool {
+        place.domain.lowercased().hasPrefix(reservedDomains) && place != ledgerNamespace
+            && place.domain != ringListDomain
+    }
+}
+
+extension HostSettings {
+    /// How a store is sealed.
+    package struct Sealing: Hashable, Sendable {
+        /// The source of the key that seals the store's key ring.
+        package enum Source: Hashable, Sendable {
+            /// A file that only its owner can read, created at the first use.
+            case keyFile(path: String)
+            /// A person at the terminal.
+            case terminal
+            /// A passphrase or key that is read from a file descriptor up to its end.
+            case descriptor(Int32)
+            /// A file in the folder that systemd passes to a service.
+            case credential(name: String)
+            /// A value of the keychain domain, created at the first use.
+            case keychain(service: String, account: String)
+            /// A provider that the app registers.
+            case provider(id: String)
+        }
+
+        /// The sources' names.
+        package static let sources = ["keyFile", "passphrase", "credential", "keychain", "provider"]
+
+        package let source: Source
+        package let cipher: AuthenticatedCipher
+        /// How the key is derived from the source.
+        package let derivation: KeyDerivation
+    }
+
+    /// How values are encrypted, and where the master keys are.
+    package struct Encryption: Hashable, Sendable {
+        package static let defaultService = "LocalData"
+        package static let defaultAccount = "master"
+
+        /// The crypto component.
+        package var provider: String
+        package var service: String
+        package var account: String
+        /// The size of a new master key in bytes.
+        package var keyLength: Int
+        /// PBKDF2 iterations of values to be written.
+        package var iterations: UInt32
+    }
+}
+
+extension HostSettings.Sealing.Source {
+    /// Whether someone has to supply the key each time.
+    var asksForIt: Bool {
+        switch self {
+        case .terminal, .descriptor, .provider: true
+        case .keyFile, .credential, .keychain: false
+        }
+    }
+}
+
+extension HostSettings.Sealing.Source: CustomStringConvertible {
+    /// The source in words, e.g. `the key file '/home/ann/.config/localdata/keys/sealed-files.key'`.
+    package var description: String {
+        switch self {
+        case .keyFile(let path): "the key file '\(path)'"
+        case .terminal: "a passphrase from the terminal"
+        case .descriptor(let number): "a passphrase from descriptor \(number)"
+        case .credential(let name): "the credential '\(name)'"
+        case .keychain(let service, let account): "'\(account)' of the keychain service '\(service)'"
+        case .provider(let id): "the key material provider '\(id)'"
+        }
+    }
+}
+
+/// The version of this host.
+public enum HostVersion {
+    /// The current semantic version.
+    public static let current = "0.1.0"
+    /// The version of the plugin ABI, e.g. `1.0`; minor 0 is provisional.
+    public static let abi = "\(LD_ABI_MAJOR).\(LD_ABI_MINOR)"
+}
+
+/// How the key of a sealed record is derived from the key material; missing salts are random for each record.
+package enum KeyDerivation: Hashable, Sendable {
+    case hkdf(salt: Data? = nil, info: Data? = nil)
+    case pbkdf2(iterations: UInt32, salt: Data? = nil)
+    case argon2id(passes: UInt32, memory: UInt32)
+
+    /// The functions that envelopes support.
+    package static let functions: [KeyDerivationFunction] = [.hkdfSHA256, .pbkdf2HMACSHA256, .argon2id]
+
+    /// The function that is applied to the material.
+    var function: KeyDerivationFunction {
+        switch self {
+        case .hkdf: .hkdfSHA256
+        case .pbkdf2: .pbkdf2HMACSHA256
+        case .argon2id: .argon2id
+        }
     }
 }

@@ -1,6 +1,7 @@
+internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// Gets the key of a sealed store from its configured source. Every call may wait, some of them for a person.
 struct KeySource: Sendable {
@@ -118,5 +119,78 @@ struct KeySource: Sendable {
                 hint: "give a passphrase")
         }
         return try secret.prefix(end)
+    }
+}
+
+/// Prompts for a person.
+package enum Terminal {
+    /// The longest answer, in bytes.
+    private static let longest = 64 << 10
+
+    /// Prompts at the terminal. The answer is kept in memory that is cleared.
+    ///
+    /// Ctrl-C ends the program, as elsewhere, after restoring the terminal.
+    ///
+    /// - Parameter isHidden: Whether the input is a secret, which must not be shown.
+    /// - Returns: The line without its end; `nil` if there is no terminal.
+    /// - Throws: `cancelled` if the input ends without a line; `valueTooLarge` if it is longer than 64 KiB.
+    package static func line(prompt: String, isHidden: Bool) throws(StorageError) -> SecretBytes? {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return nil }
+        defer { close(terminal) }
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return nil }
+        var typing = settings
+        typing.c_lflag &= ~tcflag_t(isHidden ? ECHO | ISIG : ISIG)
+        // Without ISIG the interrupt character is text; as an additional end of line it is delivered at once.
+        let interrupt = withUnsafeMutableBytes(of: &typing.c_cc) { characters in
+            characters[Int(VEOL)] = characters[Int(VINTR)]
+            return characters[Int(VINTR)]
+        }
+        // Input typed before the prompt was shown is not part of a secret.
+        let when = isHidden ? TCSAFLUSH : TCSADRAIN
+        tcsetattr(terminal, when, &typing)
+        defer { tcsetattr(terminal, when, &settings) }
+        _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+        var count = 0
+        let line = try SecretBytes(count: longest) { (line) throws(StorageError) in
+            while true {
+                var byte: UInt8 = 0
+                let got = read(terminal, &byte, 1)
+                if got < 0, errno == EINTR { continue }
+                guard got == 1 else {
+                    _ = write(terminal, "\n", 1)
+                    throw nothingTyped
+                }
+                if byte == UInt8(ascii: "\n") { break }
+                if byte == interrupt {
+                    tcsetattr(terminal, TCSAFLUSH, &settings)
+                    interruptProgram()
+                    // Still running: the program's parent made it ignore the interrupt.
+                    throw nothingTyped
+                }
+                guard count < line.count else {
+                    throw StorageError(.valueTooLarge, "the input is longer than \(longest) bytes")
+                }
+                line[count] = byte
+                count += 1
+            }
+        }
+        if isHidden { _ = write(terminal, "\n", 1) }
+        return try line.prefix(count)
+    }
+
+    private static var nothingTyped: StorageError {
+        StorageError(.cancelled, "no value was typed", hint: "an empty value is an empty line, or '' as VALUE")
+    }
+
+    /// Ends the program as the interrupt character does, unless SIGINT is ignored.
+    private static func interruptProgram() {
+        // Threads of the runtime's pool block all signals; the signal would wait forever.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGINT)
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
@@ -48,5 +49,201 @@ extension ResolvedKey {
     func isOtherPath(of other: ResolvedKey) -> Bool {
         target != other.target && address.name.utf8.elementsEqual(other.address.name.utf8)
             && open.keepsSameValues(as: other.open) && address.place.keepsSameValues(as: other.address.place)
+    }
+}
+
+/// Values as stores keep them, to detect changes.
+extension ResolvedKey {
+    /// The bytes in the store, sealed or not; `nil` if there are none.
+    func stored() async throws(StorageError) -> Data? {
+        if let refusal = refusal { throw refusal }
+        return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+            try open.repeating { () throws(StorageError) in try store.get(handle) }
+        }
+    }
+
+    /// The same, for changes that are based on it.
+    ///
+    /// - Parameter views: One view per scope, added on demand.
+    func stored(_ views: inout [AtomicScope: StoreView]) async throws(StorageError) -> Data? {
+        if let refusal = refusal { throw refusal }
+        let scope = self.scope
+        let known = views[scope]
+        let (view, stored) = try await scope.open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+            let view = if let known { known } else { try StoreView(scope) }
+            return (view, try view.read(self))
+        }
+        views[scope] = view
+        return stored
+    }
+
+    /// Opens a value from the bytes in a store.
+    func opened(_ stored: Data) async throws(StorageError) -> Data {
+        guard !layers.isEmpty else { return stored }
+        let value = try await sealedValue()
+        return try await open.wait("opening '\(address)'") { () throws(StorageError) in
+            try value.open(stored)
+        }
+    }
+
+    /// The hash of the bytes in a store, whatever their size; `nil` if there are none.
+    func mark() async throws(StorageError) -> UInt64? {
+        try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+            try open.repeating { () throws(StorageError) in
+                guard try store.exists(handle) else { return nil }
+                return try sealedValue(layers).storedDigest()
+            }
+        }
+    }
+}
+
+extension ResolvedKey {
+    /// A value as a key with the serializer `json` reads it: bytes that are recorded as text, and that are not JSON of
+    /// the key's type, become a JSON string.
+    func asJSON(_ data: Data, for key: AnyStorageKey) async throws -> Data {
+        guard key.descriptor.serializer == .json, (try? key.check(data)) == nil,
+            try await storedAttributes()?.isText == true
+        else { return data }
+        return JSONText.string(data) ?? data
+    }
+}
+
+/// The value of a key, behind its layers.
+extension ResolvedKey {
+    /// The value, opened; `nil` if there is none.
+    func data() async throws(StorageError) -> Data? {
+        if let refusal = refusal { throw refusal }
+        if layers.isEmpty {
+            do throws(StorageError) {
+                return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
+                    try store.get(handle)
+                }
+            } catch { throw naming(error) }
+        }
+        let value = try await sealedValue()
+        do throws(StorageError) {
+            if open.readsInline, let data = try value.getAtOnce() { return data }
+        } catch {
+            guard open.isBusyForNow(error) else { throw error }
+        }
+        return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+            try open.repeating { () throws(StorageError) in try value.get() }
+        }
+    }
+
+    func set(_ data: Data) async throws(StorageError) {
+        if let refusal = refusal { throw refusal }
+        if !layers.isEmpty {
+            let value = try await sealedValue()
+            return try await open.wait("writing '\(address)'") { [self] () throws(StorageError) in
+                try value.set(data, attributes: attributes)
+            }
+        }
+        if open.writesInline {
+            return try store.set(handle, to: data, attributes: attributes)
+        }
+        try await open.write("writing '\(address)'") { [self] (store) throws(StorageError) in
+            try store.set(handle, to: data, attributes: attributes)
+        }
+    }
+
+    func remove() async throws(StorageError) -> Bool {
+        guard layers.isEmpty else {
+            // Removing needs no key.
+            let value = sealedValue(layers)
+            return try await open.wait("removing '\(address)'") { () throws(StorageError) in
+                try value.remove()
+            }
+        }
+        return try await open.write("removing '\(address)'") { [self] (store) throws(StorageError) in
+            try store.remove(handle)
+        }
+    }
+
+    func exists() async throws(StorageError) -> Bool {
+        try await open.read("looking for '\(address)'") { [self] (store) throws(StorageError) in
+            try store.exists(handle)
+        }
+    }
+
+    /// The value behind its layers, with the key material from the app's providers.
+    func sealedValue() async throws(StorageError) -> SealedValue {
+        var layers = layers
+        for (index, layer) in layers.enumerated() {
+            guard case .external(let source, let name, let providers) = layer.keys else { continue }
+            let material: SecretBytes
+            do throws(StorageError) { material = try await providers.material(of: source, for: name) } catch {
+                throw StorageError(error.code, "'\(address)': \(error.message)", hint: error.hint)
+            }
+            layers[index] = SealingLayer(
+                keys: .supplied(EnvelopeKey(material)), envelope: layer.envelope, style: layer.style, limit: layer.limit
+            )
+        }
+        return sealedValue(layers)
+    }
+
+    /// The stored value's attributes; `nil` if there is no value.
+    ///
+    /// - Parameter deriving: Whether a slow key derivation is allowed.
+    func storedAttributes(deriving: Bool = true) async throws(StorageError) -> ValueAttributes? {
+        if let refusal = refusal { throw refusal }
+        guard layers.isEmpty else {
+            let value = try await sealedValue()
+            return try await open.wait("reading attributes of '\(address)'") {
+                () throws(StorageError) in try value.attributes(deriving: deriving)
+            }
+        }
+        guard attributes != nil else { return try await exists() ? ValueAttributes() : nil }
+        return try await open.write("reading attributes of '\(address)'") {
+            [self] (store) throws(StorageError) in try store.attributes(of: handle)
+        }
+    }
+
+    /// Adds the value's address and the store's name to a store's error for a corrupt value.
+    func naming(_ error: StorageError) -> StorageError {
+        guard error.code == .corrupt else { return error }
+        return StorageError(
+            error.code, "'\(address)' in store '\(open.name)' is corrupt: \(error.message)", hint: error.hint)
+    }
+
+    func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
+        SealedValue(
+            store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)
+    }
+}
+
+/// The facts about a key, typed or not, that resolving it needs.
+struct KeyReference: Sendable {
+    let name: String
+    let domain: StorageDomain
+    let security: SecurityPolicy
+    let serializer: SerializerFormat
+    let owner: String
+    let availability: PlatformAvailability
+    let slot: KeyResolutionSlot
+    /// The value's namespace if it differs from the one that the domain resolves to.
+    let place: StorageNamespace?
+
+    @inline(__always)
+    init<Value>(_ key: StorageKey<Value>) {
+        name = key.name
+        domain = key.domain
+        security = key.security
+        serializer = key.serializer.format
+        owner = key.owner
+        availability = key.availability
+        slot = key.slot
+        place = nil
+    }
+
+    init(_ key: AnyStorageKey) {
+        name = key.descriptor.name
+        domain = key.descriptor.domain
+        security = key.descriptor.security
+        serializer = key.descriptor.serializer
+        owner = key.descriptor.owner
+        availability = key.descriptor.availability
+        slot = key.slot
+        place = key.place
     }
 }

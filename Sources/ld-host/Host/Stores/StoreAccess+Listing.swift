@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+public import LocalDataAPI
 
 /// Listing what stores hold.
 extension StoreAccess {
@@ -192,5 +192,44 @@ extension HostSettings {
         let scope = place.scope.hasSuffix(suffix) ? String(place.scope.dropLast(suffix.count)) : place.scope
         return (try? StorageDomain(name: place.domain, scope: scope))
             ?? .custom(name: place.domain, scope: place.scope)
+    }
+}
+
+/// Selects values for listing, exporting, watching and auditing.
+public enum StorageSelection: Hashable, Sendable {
+    /// Every domain that a store serves.
+    case everything
+    /// A domain by its name, with all its scopes.
+    case domain(String)
+    /// One scope of a domain, limited to names that start with a prefix.
+    case scope(StorageDomain, prefix: String = "")
+
+    /// Parses `DOMAIN` for all scopes of a domain, `DOMAIN:SCOPE` for one, or the beginning of addresses in one scope:
+    /// `DOMAIN/` is the scope of keys that name none, such as the unnamed suite of `userDefaults`.
+    ///
+    /// - Throws: `invalidAddress` with what is wrong with the text.
+    public init(_ text: String) throws(StorageError) {
+        let parts = try StorageAddress.parts(of: text)
+        let domain = try StorageDomain(name: parts.domain, scope: parts.scope)
+        self =
+            parts.scope == nil && parts.name == nil ? .domain(parts.domain) : .scope(domain, prefix: parts.name ?? "")
+    }
+
+    /// The selected domain; `nil` for all.
+    public var domain: String? {
+        switch self {
+        case .everything: nil
+        case .domain(let name): name
+        case .scope(let domain, _): domain.name
+        }
+    }
+
+    /// Whether a name in a scope is selected.
+    public func contains(_ domain: StorageDomain, _ name: String) -> Bool {
+        switch self {
+        case .everything: true
+        case .domain(let own): own.utf8.elementsEqual(domain.name.utf8)
+        case .scope(let own, let prefix): own == domain && name.utf8.starts(with: prefix.utf8)
+        }
     }
 }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
-package import LocalDataHost
 package import LocalDataAPI
+package import LocalDataHost
 
 /// Runs vectors through a provider's C functions.
 ///
@@ -32,5 +32,208 @@ package struct VectorRun: Sendable {
         case "XdhComp": try agreement(vector, in: group)
         default: .skipped("a group of the type \(group.type)")
         }
+    }
+}
+
+extension VectorRun {
+    /// A vector of `XdhComp`, whose keys are plain bytes.
+    func agreement(
+        _ vector: VectorFile.Vector, in group: VectorFile.Group
+    ) throws(StorageError) -> VectorOutcome {
+        let curve = try group.fields.text("curve")
+        guard curve == "curve25519" else { return .skipped("the curve \(curve)") }
+        let (privateKey, publicKey) = (try vector.fields.bytes("private"), try vector.fields.bytes("public"))
+        let expected = try vector.fields.bytes("shared")
+        guard crypto.algorithms[KeyAgreement.x25519.rawValue] != nil else {
+            return .skipped("\(KeyAgreement.x25519), which the provider does not declare")
+        }
+        return .judging(vector.expectation, against: expected, named: "the shared secret") { () throws(StorageError) in
+            try crypto.sharedSecret(of: privateKey, with: publicKey, by: .x25519)
+        }
+    }
+}
+
+extension VectorRun {
+    /// A vector of `AeadTest`: valid ones are sealed and opened, invalid ones must not open.
+    func cipher(
+        _ vector: VectorFile.Vector, in group: VectorFile.Group, of algorithm: String
+    ) throws(StorageError) -> VectorOutcome {
+        guard let cipher = Self.ciphers[algorithm] else { return .skipped("the algorithm \(algorithm)") }
+        let fields = vector.fields
+        let call = Call(
+            crypto: crypto, cipher: cipher, key: try fields.bytes("key"), nonce: try fields.bytes("iv"),
+            data: try fields.bytes("aad"), message: try fields.bytes("msg"), ciphertext: try fields.bytes("ct"),
+            tag: try fields.bytes("tag"))
+        let sizes = [
+            ("keys", "keySize", call.key.count, cipher.keySize),
+            ("tags", "tagSize", call.tag.count, cipher.tagSize),
+        ]
+        for (what, name, count, expected) in sizes {
+            // A vector's sizes may differ from its group's; then the provider has to refuse it.
+            let bits = try group.fields.optionalCount(name) ?? 8 * count
+            if bits != 8 * expected { return .skipped("\(algorithm) with \(what) of \(bits) bits") }
+        }
+        guard crypto.offers(cipher) else { return .skipped("\(cipher), which the provider does not declare") }
+        let nonceBits = try group.fields.optionalCount("ivSize") ?? 8 * call.nonce.count
+        return nonceBits == 8 * cipher.nonceSize ? call.outcome(vector.expectation) : call.refusal()
+    }
+
+    private static let ciphers: [String: AuthenticatedCipher] = [
+        "AES-GCM": .aes256GCM, "CHACHA20-POLY1305": .chaCha20Poly1305, "XCHACHA20-POLY1305": .xChaCha20Poly1305,
+    ]
+
+    private struct Call {
+        let crypto: LoadedCrypto
+        let cipher: AuthenticatedCipher
+        let key: Data
+        let nonce: Data
+        let data: Data
+        let message: Data
+        let ciphertext: Data
+        let tag: Data
+
+        func outcome(_ expectation: VectorFile.Expectation) -> VectorOutcome {
+            var opened = Data()
+            do throws(StorageError) {
+                try crypto.open(
+                    ciphertext, tag: tag, with: cipher, key: key, nonce: nonce, authenticating: data, into: &opened)
+            } catch {
+                if expectation == .valid { return .failed("does not open: \(error.message)") }
+                if error.code == .cannotOpen, opened.contains(where: { $0 != 0 }) {
+                    return .failed("a refused call left bytes other than zeros in the output")
+                }
+                return expectation == .invalid ? .passed : seal(mayRefuse: true)
+            }
+            if expectation == .invalid { return .failed("opens, though the vector is invalid") }
+            guard opened == message else { return .failed("opens to a different message") }
+            return seal(mayRefuse: expectation == .acceptable)
+        }
+
+        /// The outcome of a vector whose nonce does not have the cipher's size: sealing and opening must be refused.
+        func refusal() -> VectorOutcome {
+            var opened = Data()
+            do throws(StorageError) {
+                try crypto.open(
+                    ciphertext, tag: tag, with: cipher, key: key, nonce: nonce, authenticating: data, into: &opened)
+                return .failed("opens with a nonce of \(nonce.count) bytes; \(cipher) takes \(cipher.nonceSize)")
+            } catch {}
+            do throws(StorageError) {
+                _ = try crypto.seal(message, with: cipher, key: key, nonce: nonce, authenticating: data)
+                return .failed("seals with a nonce of \(nonce.count) bytes; \(cipher) takes \(cipher.nonceSize)")
+            } catch { return .passed }
+        }
+
+        private func seal(mayRefuse: Bool) -> VectorOutcome {
+            do throws(StorageError) {
+                let sealed = try crypto.seal(message, with: cipher, key: key, nonce: nonce, authenticating: data)
+                guard sealed.ciphertext == ciphertext else { return .failed("seals to a different ciphertext") }
+                return sealed.tag == tag ? .passed : .failed("seals with a different tag")
+            } catch {
+                return mayRefuse ? .passed : .failed("does not seal: \(error.message)")
+            }
+        }
+    }
+}
+
+extension VectorRun {
+    /// Vectors with more output bytes or iterations than this take too long for a test.
+    private static let largestOutput = 1 << 24
+    private static let mostIterations = 10_000_000
+
+    /// A vector of `HkdfTest`.
+    func extraction(_ vector: VectorFile.Vector, of algorithm: String) throws(StorageError) -> VectorOutcome {
+        guard let function = Self.extractions[algorithm] else { return .skipped("the algorithm \(algorithm)") }
+        let (secret, salt) = (try vector.fields.bytes("ikm"), try vector.fields.bytes("salt"))
+        let (info, count) = (try vector.fields.bytes("info"), try vector.fields.count("size"))
+        let expected = try vector.fields.bytes("okm")
+        if let reason = skipping(function, count: count) { return .skipped(reason) }
+        return .judging(vector.expectation, against: expected, named: "the output") { () throws(StorageError) in
+            try crypto.derive(function, from: secret, salt: salt, info: info, count: count)
+        }
+    }
+
+    /// A vector of `PbkdfTest`.
+    func password(_ vector: VectorFile.Vector, of algorithm: String) throws(StorageError) -> VectorOutcome {
+        guard let function = Self.passwords[algorithm] else { return .skipped("the algorithm \(algorithm)") }
+        let (password, salt) = (try vector.fields.bytes("password"), try vector.fields.bytes("salt"))
+        let (count, iterations) = (try vector.fields.count("dkLen"), try vector.fields.count("iterationCount"))
+        let expected = try vector.fields.bytes("dk")
+        if let reason = skipping(function, count: count) { return .skipped(reason) }
+        guard iterations <= Self.mostIterations else { return .skipped("more than \(Self.mostIterations) iterations") }
+        return .judging(vector.expectation, against: expected, named: "the output") { () throws(StorageError) in
+            try crypto.derive(
+                function, from: password, salt: salt, iterations: UInt64(iterations), count: count)
+        }
+    }
+
+    private static let extractions: [String: KeyDerivationFunction] = [
+        "HKDF-SHA-256": .hkdfSHA256, "HKDF-SHA-512": .hkdfSHA512,
+    ]
+    private static let passwords: [String: KeyDerivationFunction] = [
+        "PBKDF2-HMACSHA256": .pbkdf2HMACSHA256, "PBKDF2-HMACSHA512": .pbkdf2HMACSHA512,
+    ]
+
+    private func skipping(_ function: KeyDerivationFunction, count: Int) -> String? {
+        guard crypto.offers(function) else { return "\(function), which the provider does not declare" }
+        return count <= Self.largestOutput ? nil : "outputs of more than \(Self.largestOutput) bytes"
+    }
+}
+
+/// The outcomes of the vectors of one file.
+package struct VectorReport: Encodable, Sendable {
+    /// A vector with an unexpected result.
+    package struct Failure: Encodable, Sendable {
+        package let tcId: Int
+        package let comment: String
+        package let reason: String
+    }
+
+    /// Vectors that were not computed.
+    package struct Skipped: Encodable, Sendable {
+        package let reason: String
+        package let count: Int
+    }
+
+    package let file: String
+    package private(set) var passed = 0
+    package private(set) var failures: [Failure] = []
+    /// By reason, in the order of the file.
+    package private(set) var skips: [Skipped] = []
+
+    package var failed: Int { failures.count }
+    package var skipped: Int { skips.reduce(0) { $0 + $1.count } }
+
+    init(file: String) { self.file = file }
+
+    mutating func take(_ outcome: VectorOutcome, of vector: VectorFile.Vector) {
+        switch outcome {
+        case .passed: passed += 1
+        case .failed(let reason):
+            failures.append(Failure(tcId: vector.id, comment: vector.comment, reason: reason))
+        case .skipped(let reason):
+            let index = skips.firstIndex { $0.reason == reason } ?? skips.endIndex
+            let count = index < skips.endIndex ? skips[index].count : 0
+            skips.replaceSubrange(
+                index..<min(index + 1, skips.endIndex), with: [Skipped(reason: reason, count: count + 1)])
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case file
+        case passed
+        case failed
+        case skipped
+        case failures
+        case skips
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(file, forKey: .file)
+        try container.encode(passed, forKey: .passed)
+        try container.encode(failed, forKey: .failed)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(failures, forKey: .failures)
+        try container.encode(skips, forKey: .skips)
     }
 }

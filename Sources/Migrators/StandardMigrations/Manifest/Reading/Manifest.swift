@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import Glibc
 internal import JSON
 package import LocalDataAPI
 
@@ -75,5 +77,124 @@ extension JSON {
                     members: members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
                         .map { JSONObject.Member(name: $0.key, value: JSON($0.value)) }))
         }
+    }
+}
+
+extension Manifest {
+    /// The most bytes that a file may have.
+    static let largestFile = 1 << 20
+
+    /// Reads a file: a regular one, not behind a link, that belongs to this user or root and that nobody else can
+    /// write, as what it says moves and removes values. Its numbers keep every digit.
+    ///
+    /// - Throws: `invalidOptions` with file, line and column of every mistake, or at most ten; `permissionDenied` or
+    ///   `fileError` naming the file.
+    package init(file path: String) throws(StorageError) {
+        let bytes = try Self.contents(of: path)
+        let value: JSON
+        do throws(JSONFault) { value = try JSON.parse(bytes) } catch {
+            let (line, column) = JSONFault.place(of: error.offset, in: bytes)
+            throw StorageError(.invalidOptions, "\(path):\(line):\(column): \(error.message)")
+        }
+        do throws(ManifestFaults) { try self.init(value) } catch { throw error.error(in: path, bytes, value) }
+    }
+
+    private static func contents(of path: String) throws(StorageError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+        guard file >= 0 else { throw failure(path, "cannot be opened", errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure(path, "cannot be examined", errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(.invalidOptions, "the manifest '\(path)' is no regular file")
+        }
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            throw StorageError(
+                .permissionDenied,
+                "the manifest '\(path)' belongs to uid \(status.st_uid), expected uid \(geteuid()) or root",
+                hint: "copy it to a file of your own")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw StorageError(
+                .permissionDenied, "the manifest '\(path)' can be written by others than its owner",
+                hint: "make sure that nobody else changed it, then run: chmod go-w FILE")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16384)
+        while bytes.count <= largestFile {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(path, "cannot be read", errno) }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+        throw StorageError(.invalidOptions, "the manifest '\(path)' has more than \(largestFile) bytes")
+    }
+
+    private static func failure(_ path: String, _ reason: String, _ number: Int32) -> StorageError {
+        StorageError(
+            number == EACCES || number == EPERM ? .permissionDenied : .fileError,
+            "the manifest '\(path)' \(reason): \(String(cString: strerror(number)))",
+            hint: number == ELOOP ? "name the file itself, not a link to it" : "")
+    }
+}
+
+/// What is wrong with a manifest: all that is found in one reading.
+struct ManifestFaults: Error {
+    /// One mistake.
+    struct Fault: Sendable {
+        /// The value that is wrong, or the nearest one around what is missing.
+        let pointer: JSONPointer
+        /// Whether the member's name is wrong, not its value.
+        var isName = false
+        let message: String
+        /// What to do about it; may be empty.
+        let hint: String
+    }
+
+    /// A message names at most this many.
+    static let mostNamed = 10
+    /// What is said where there is no better hint.
+    static let reference = "see Sources/LocalDataAPI/LocalDataAPI.docc/StandardMigrations.md"
+
+    private var faults: [Fault]
+
+    init() { faults = [] }
+    init(_ fault: Fault) { faults = [fault] }
+
+    /// Reads a part, and keeps what is wrong with it.
+    mutating func collect<Part>(_ part: () throws(ManifestFaults) -> Part) -> Part? {
+        do throws(ManifestFaults) { return try part() } catch {
+            faults += error.faults
+            return nil
+        }
+    }
+
+    /// Throws what was collected, if anything.
+    func check() throws(ManifestFaults) { if !faults.isEmpty { throw self } }
+
+    /// All as one error of the code `invalidOptions`, a line for each.
+    func error() -> StorageError { Self.error(faults.map { ($0, "") }) }
+
+    /// The same, each with its line and column in a file, in the order of the file.
+    func error(in path: String, _ bytes: [UInt8], _ value: JSON) -> StorageError {
+        let located = faults.map { ($0, value.offset(of: $0.pointer, isName: $0.isName)) }.sorted { $0.1 < $1.1 }
+        return Self.error(
+            located.map { fault, offset in
+                let (line, column) = JSONFault.place(of: offset, in: bytes)
+                return (fault, "\(path):\(line):\(column): ")
+            })
+    }
+
+    private static func error(_ faults: [(fault: Fault, place: String)]) -> StorageError {
+        if let (fault, place) = faults.first, faults.count == 1 {
+            return StorageError(
+                .invalidOptions, place + fault.message, hint: fault.hint.isEmpty ? reference : fault.hint)
+        }
+        var lines = faults.prefix(mostNamed).map { fault, place in
+            place + fault.message + (fault.hint.isEmpty ? "" : " (\(fault.hint))")
+        }
+        if faults.count > mostNamed { lines.append("and \(faults.count - mostNamed) more") }
+        return StorageError(.invalidOptions, lines.joined(separator: "\n"), hint: reference)
     }
 }

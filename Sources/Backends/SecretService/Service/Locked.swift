@@ -1,4 +1,0 @@
-/// A call failed because this object is locked.
-struct Locked: Error {
-    let path: String
-}
