@@ -166,7 +166,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether a name without quotes may go on with it.
+    /// Whether a name without quotes may have it behind the first character.
     package var continuesName: Bool {
         if isASCII { return startsName || 0x30...0x39 ~= value }
         return switch properties.generalCategory {
