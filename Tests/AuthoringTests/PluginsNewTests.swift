@@ -51,7 +51,7 @@ struct PluginsNewTests {
         defer { workspace.remove() }
         let outcome = try workspace.host("plugins", "new", "MyStore", "--kind", kind)
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("a \(kind) plugin cannot be made yet"))
+        #expect(outcome.errors.contains("a \(kind) plugin cannot be created yet"))
         #expect(outcome.errors.contains("hint: use --kind storage"))
         #expect(try workspace.names() == ["home"])
     }

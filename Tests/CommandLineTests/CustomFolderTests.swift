@@ -84,7 +84,7 @@ import Testing
             try files.moveItem(atPath: "\(folder)/encryptedFileSystem/\(name)", toPath: "\(folder)/\(name)")
         }
         try set("fileSystem:\(scope)/text", "plain")
-        let report = "2 encrypted values of 'encryptedFileSystem:\(scope)' stand in the folder itself"
+        let report = "2 encrypted values of 'encryptedFileSystem:\(scope)' are in the folder itself"
         #expect(try home.run("doctor").text.contains(report))
         #expect(try home.done("migrate", "plan").errors.contains(report))
         for name in ["profile", "other"] { #expect(files.fileExists(atPath: "\(folder)/\(name)")) }

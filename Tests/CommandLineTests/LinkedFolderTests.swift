@@ -60,7 +60,7 @@ import Testing
         try home.done("set", "userDefaults/value", "kept")
         let ending = try home.run("store", "copy", "real", "link", "--move")
         #expect(ending.status == 2)
-        #expect(ending.errors.contains("'real' and 'link' keep their values in the same place"), "\(ending.errors)")
+        #expect(ending.errors.contains("'real' and 'link' keep their values in the same location"), "\(ending.errors)")
         #expect(try home.done("get", "userDefaults/value").text == "kept")
     }
 }

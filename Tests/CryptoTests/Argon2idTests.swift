@@ -35,11 +35,11 @@ import Testing
     @Test(
         "parameters that libsodium does not accept are refused, with those that it does",
         arguments: [
-            (16, 0, 8192, 1, 32, "at least one iteration"), (16, 1 << 32, 8192, 1, 32, "takes 1 to 4294967295 passes"),
-            (16, 1, 8191, 1, 32, "takes 8192 to"), (16, 1, 8193, 1, 32, "a multiple of 1024; found 8193"),
-            (16, 1, 0, 1, 32, "takes 8192 to"), (16, 1, UInt64.max, 1, 32, "takes 8192 to"),
-            (16, 1, 8192, 0, 32, "takes exactly 1 lane; found 0"),
-            (16, 1, 8192, 4, 32, "takes exactly 1 lane; found 4"),
+            (16, 0, 8192, 1, 32, "at least one iteration"), (16, 1 << 32, 8192, 1, 32, "accepts 1 to 4294967295 passes"),
+            (16, 1, 8191, 1, 32, "accepts 8192 to"), (16, 1, 8193, 1, 32, "a multiple of 1024; found 8193"),
+            (16, 1, 0, 1, 32, "accepts 8192 to"), (16, 1, UInt64.max, 1, 32, "accepts 8192 to"),
+            (16, 1, 8192, 0, 32, "accepts exactly 1 lane; found 0"),
+            (16, 1, 8192, 4, 32, "accepts exactly 1 lane; found 4"),
             (15, 1, 8192, 1, 32, "a salt of 16 bytes; found 15"), (0, 1, 8192, 1, 32, "a salt of 16 bytes; found 0"),
             (16, 1, 8192, 1, 15, "derives 16 to 4294967295 bytes"),
         ] as [(Int, UInt64, UInt64, UInt32, Int, String)])

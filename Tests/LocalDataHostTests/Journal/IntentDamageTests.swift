@@ -39,7 +39,7 @@ struct IntentDamageTests {
         try scratch.write(bytes, to: "\(id).intent")
         let error = try #require(try journal.survey().unreadable.first?.error)
         #expect(error.code == .unsupported)
-        #expect(error.message.contains("version 2, expected 1"))
+        #expect(error.message.contains("version 2; expected 1"))
         #expect(throws: StorageError.unsupported) { try journal.adopt(id) }
         #expect(try scratch.bytes(of: id) == bytes)
     }

@@ -183,7 +183,7 @@ import Testing
         let old = try await router.keys()[0].id
         try await router.rotateKeys()
         let error = try await StorageError.of { try await router.retireKey(old) }
-        #expect(error.code == .busy && error.message.contains("whether the key \(old) seals 'own/k' cannot be told"))
+        #expect(error.code == .busy && error.message.contains("whether the key \(old) seals 'own/k' is unknown"))
         let report = try await router.reseal()
         #expect(report.resealed == 0 && report.failures.keys.sorted() == ["own/k"])
         #expect(try await home.vault("").get(key) == "x")

@@ -26,7 +26,7 @@ import Testing
             ] as [() async throws -> Void] {
                 let error = try await StorageError.of(call)
                 #expect(error.code == .cannotOpen && error.message.contains("'own/\(key.name)'"), "\(error)")
-                #expect(error.message.contains("never sealed") && error.message.contains("stays as it is"))
+                #expect(error.message.contains("never sealed") && error.message.contains("stay as they are"))
             }
             #expect(try Data(contentsOf: URL(filePath: home.valueFile(key.name))) == stored)
         }
