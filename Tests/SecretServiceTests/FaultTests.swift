@@ -112,7 +112,7 @@ struct FaultTests {
     func diesLate() throws {
         let session = try Session(.fault("dies-late"))
         let (error, time) = try failure(.set, session.open())
-        #expect(error.code == .timedOut && error.message.contains("not known"), "\(error)")
+        #expect(error.code == .timedOut && error.message.contains("is unknown"), "\(error)")
         #expect(time < Self.soon)
     }
 

@@ -44,7 +44,7 @@ import Testing
         if !othersFillIt { #expect(lines[..<start].contains { $0.contains("the disk is full") }, "\(ending.text)") }
         #expect(
             Array(lines[start...])
-                == ["failed: 0", "6000", "ok store 'sqlite' was checked; no damage was found"],
+                == ["failed: 0", "6000", "ok  store 'sqlite' was checked; no damage was found"],
             "\(ending.text)\(ending.errors)")
     }
 
