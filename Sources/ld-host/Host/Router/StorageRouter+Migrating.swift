@@ -74,16 +74,13 @@ extension StorageRouter {
         try await engine().migrate(selection, onConflict: onConflict, progress: progress)
     }
 
-    /// Plans what ``migrateAll(only:upTo:progress:)`` would do now: every migration runs on a transaction that is never
-    /// published, and sees what the ones before it would leave.
+    /// Plans what ``migrate(_:onConflict:progress:)`` would do now: every selected migration runs on a transaction that
+    /// is never published, and sees what the ones before it would leave.
     ///
     /// No value, ledger, journal or key changes. An interrupted batch stays as it is, and is in the notes: a run
     /// completes it first. Nothing is locked: the plan may or may not include changes that another process makes
     /// meanwhile.
     ///
-    /// - Parameters:
-    ///   - only: The id of one migration, which is planned with its dependencies.
-    ///   - last: The id of the last migration to plan.
     /// - Throws: `MigrationError` if an id is unknown, or a pack is missing or refused, because its migrations are then
     ///   unknown; why the configuration cannot be used. If a migration would fail, its entry of the plan says why.
     public func migrationPlan(_ selection: MigrationSelection = .all) async throws -> MigrationPlan {
@@ -113,7 +110,7 @@ extension StorageRouter {
     /// The status of every migration that is registered or in the ledgers.
     ///
     /// - Returns: Also why ledgers cannot be found, or packs cannot be used. For registered migrations, what a run
-    ///   would do now, as in ``migrationPlan(only:upTo:)``.
+    ///   would do now, as in ``migrationPlan(_:)``.
     public func migrationStatus() async throws -> MigrationOverview {
         try await engine().status(plan: try? migrationPlan())
     }

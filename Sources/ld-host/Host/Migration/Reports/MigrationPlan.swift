@@ -8,7 +8,7 @@ public struct MigrationPlan: Codable, Hashable, Sendable {
         case cleanup
         /// There is no data to migrate, or an earlier run migrated it.
         case nothingToDo
-        /// The destination already has a value, which stays: see ``MigrationConflictPolicy/keepDestination``.
+        /// The destination already has a value, which stays: see `MigrationConflictPolicy`.
         case destinationKept
         /// It is not for this device.
         case skipped
