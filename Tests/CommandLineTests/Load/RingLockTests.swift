@@ -47,7 +47,9 @@ struct RingLockTests {
             done
             test $(wc -l < retired) -gt 0 || echo nothing was retired
             """)
-        #expect(ending.errors == "")
+        // On a busy machine a wait may be long enough to be announced.
+        let errors = ending.errors.split(separator: "\n").filter { !$0.contains(": waiting for process ") }
+        #expect(errors == [])
         #expect(ending.text == "1\n\(Self.requests)\n\(Self.requests)\n")
     }
 
