@@ -35,7 +35,8 @@ import Testing
     @Test(
         "parameters that libsodium does not accept are refused, with those that it does",
         arguments: [
-            (16, 0, 8192, 1, 32, "at least one iteration"), (16, 1 << 32, 8192, 1, 32, "accepts 1 to 4294967295 passes"),
+            (16, 0, 8192, 1, 32, "at least one iteration"),
+            (16, 1 << 32, 8192, 1, 32, "accepts 1 to 4294967295 passes"),
             (16, 1, 8191, 1, 32, "accepts 8192 to"), (16, 1, 8193, 1, 32, "a multiple of 1024; found 8193"),
             (16, 1, 0, 1, 32, "accepts 8192 to"), (16, 1, UInt64.max, 1, 32, "accepts 8192 to"),
             (16, 1, 8192, 0, 32, "accepts exactly 1 lane; found 0"),

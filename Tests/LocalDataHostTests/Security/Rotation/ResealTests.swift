@@ -165,7 +165,9 @@ import Testing
         #expect(
             report.failures.keys.sorted()
                 == ["keychain:s/f"] + ["a", "b", "c", "d"].map { "userDefaults/\($0)" })
-        for reason in report.failures.values { #expect(reason.contains(/(it stays as it is|they stay as they are)/), "\(reason)") }
+        for reason in report.failures.values {
+            #expect(reason.contains(/(it stays as it is|they stay as they are)/), "\(reason)")
+        }
         for (path, data) in home.files("data") { #expect((data == before[path]) == !path.hasSuffix("/e")) }
         let good = AnyStorageKey(textKey("e", security: .recommended))
         #expect(try await router.data(for: good) == SealedStreamTests.value(150_000))
