@@ -7,7 +7,8 @@ import Testing
 @Suite("property lists as JSON") struct PropertyListTests {
     private struct Everything: Codable, Equatable {
         var text = "ä😀", plain = "x", whole = -5, large = UInt64.max, real = 2.5, third = 1.0 / 3, round = 4.0
-        var float = Float(0.1), yes = true, no = false, list = [1, 300, 70_000, 5_000_000_000], empty = [String]()
+        var float = Float(0.1), wholeFloat = Float(-429_494_272), yes = true, no = false,
+            list = [1, 300, 70_000, 5_000_000_000], empty = [String]()
         var bytes = Data([1, 2, 255]), date = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
         var nested = ["a": ["b": "c"]], long = Array(repeating: "entry", count: 40)
     }
@@ -24,6 +25,8 @@ import Testing
         #expect(try JSONDecoder().decode(Everything.self, from: Data(json.text)) == Everything())
         #expect(json.value(at: try #require(JSONPointer("/large"))) == .number("18446744073709551615"))
         #expect(json.value(at: try #require(JSONPointer("/float"))) == .number("0.1"))
+        // The digits that tell it from other floats are those of another whole number.
+        #expect(json.value(at: try #require(JSONPointer("/wholeFloat"))) == .number("-429494272"))
         #expect(json.value(at: try #require(JSONPointer("/round"))) == .number("4"))
     }
 

@@ -83,8 +83,8 @@ struct PropertyListReader {
         guard value.isFinite else {
             throw PlaceFault(place: place, message: "is infinite or not a number, which JSON cannot say")
         }
-        // Of a float the digits that it was written with.
-        let text = isFloat ? "\(Float(value))" : "\(value)"
+        // The digits that a float was written with; of a whole number, all of its digits.
+        let text = isFloat && value != value.rounded() ? "\(Float(value))" : "\(value)"
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
