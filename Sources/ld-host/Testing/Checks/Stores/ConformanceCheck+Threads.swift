@@ -34,15 +34,23 @@ extension ConformanceCheck {
             try expect(size >= Pattern.smallest, "the store's largest value is below \(Pattern.smallest) bytes")
             try store.set("value", to: Pattern.data(0, size))
             _ = try store.get("value")
+            // Writers go on as long as anyone reads, so that every reading has something to meet.
+            let readers = (0..<4).map { _ in Flag() }
             try Worker.run(8) { thread in
-                for round in 0..<20 {
-                    if thread < 4 {
-                        try store.set("value", to: Pattern.data(UInt64(thread * 1000 + round), size))
-                    } else if let found = try store.get("value") {
-                        try expect(
-                            Pattern.seed(of: found) != nil && found.count == size,
-                            "a reader saw \(found.count) bytes that nobody stored as one value")
+                guard thread >= readers.count else {
+                    var round = 0
+                    while round < 20 || !readers.allSatisfy(\.isRaised) {
+                        try store.set("value", to: Pattern.data(UInt64(thread * 100_000 + round), size))
+                        round += 1
                     }
+                    return
+                }
+                defer { readers[thread - readers.count].raise() }
+                for _ in 0..<20 {
+                    guard let found = try store.get("value") else { continue }
+                    try expect(
+                        Pattern.seed(of: found) != nil && found.count == size,
+                        "a reader saw \(found.count) bytes that nobody stored as one value")
                 }
             }
         },
