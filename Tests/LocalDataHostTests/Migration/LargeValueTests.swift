@@ -55,8 +55,15 @@ import Testing
         #expect(try await !router.exists(new))
     }
 
-    @Test("a migration that moves a large value and changes others does all of it, and is undone as one")
-    func mixed() async throws {
+    /// What a migration does besides moving a large value.
+    enum Besides: CaseIterable {
+        case setsAnother, removesAnother, setsTheSource, setsTheDestination
+    }
+
+    @Test(
+        "a migration that moves a large value and changes something else does all of it, and is undone as one",
+        arguments: Besides.allCases)
+    func mixed(_ besides: Besides) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try home.router()
@@ -67,21 +74,33 @@ import Testing
             var migration = ScriptedMigration(destinationKey: key) { transaction, _ in
                 let moving = try #require(transaction as? any MovingTransaction)
                 #expect(try await moving.move(.key(source), to: .key(key)))
-                try await transaction.set("moved", for: note)
+                switch besides {
+                case .setsAnother: try await transaction.set("after", for: note)
+                case .removesAnother: try await transaction.remove(note)
+                case .setsTheSource: try await transaction.set(Data([7]), for: source)
+                case .setsTheDestination: try await transaction.set("after", for: key)
+                }
                 return MigrationResult(success: true)
             }
             migration.condition = { transaction, _ in try await transaction.exists(source) }
             return AnyStorageMigration(migration)
         }
+        try await router.set("before", for: note)
         try await fill(router, source, Self.size)
         #expect(try await router.forceMigration(for: new).outcome == .migrated)
-        try await expect(router, bytes, Self.size)
-        #expect(try await router.get(note) == "moved")
-        #expect(try await !router.exists(source))
+        if besides == .setsTheDestination {
+            #expect(try await router.get(new) == "after")
+        } else {
+            try await expect(router, bytes, Self.size)
+        }
+        #expect(try await router.exists(note) == (besides != .removesAnother))
+        #expect(try await router.exists(source) == (besides == .setsTheSource))
+        if besides == .setsTheSource { #expect(try await router.get(source) == Data([7])) }
+        if besides == .setsAnother { #expect(try await router.get(note) == "after") }
         try await router.rollbackMigration(of: new)
         try await expect(router, source, Self.size)
-        #expect(try await !router.exists(note))
-        #expect(try await !router.exists(new))
+        #expect(try await router.get(note) == "before")
+        #expect(try await !router.exists(bytes))
     }
 
     @Test("what a large value replaces is put back, and a conflict is what it is for small ones")

@@ -144,14 +144,13 @@ final class MigrationTransaction: MovingTransaction {
     /// Turns a move in pieces into changes of whole values if it is not the only thing that the migration does.
     func settleMoves() async throws {
         let changed = state.withLock { $0.entries.filter { $0.change != nil } }
-        guard changed.count > 2,
-            let copy = changed.first(where: { if case .copy? = $0.change { true } else { false } }),
-            case .copy(let source, _)? = copy.change, let data = try await data(for: copy.key)
-        else { return }
-        let removed = try await loaded(source)
-        state.withLock { state in
-            if let index = state.indices[removed.resolved.target] { state.entries[index] = removed }
-            if let index = state.indices[copy.resolved.target] { state.entries[index].change = .set(data) }
+        guard changed.count != 2 || LargeRun.Move(changed) == nil else { return }
+        for entry in changed {
+            var settled = try await loaded(entry.key)
+            if case .copy? = entry.change { settled.change = try await data(for: entry.key).map { .set($0) } }
+            state.withLock { state in
+                if let index = state.indices[entry.resolved.target] { state.entries[index] = settled }
+            }
         }
     }
 
