@@ -66,7 +66,7 @@ struct BuiltStore: Sendable {
     /// Runs statements in the store's database, as any other program would.
     func run(_ statements: String) throws { try Self.run(statements, in: "\(folder.path)/\(Self.file)") }
 
-    /// Runs statements in a database, which is made if there is none.
+    /// Runs statements in a database, which is created if it is missing.
     static func run(_ statements: String, in path: String) throws {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }

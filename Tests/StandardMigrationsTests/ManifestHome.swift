@@ -50,7 +50,7 @@ extension StorageRouter {
         try await setData(Data(text.utf8), for: AnyStorageKey(StorageKeyDescriptor(address: address)))
     }
 
-    /// The text at an address; `nil` if there is none, whatever a migration would bring.
+    /// The text at an address; `nil` if absent, whatever a migration would bring.
     func text(at address: String) async throws -> String? {
         let key = AnyStorageKey(try StorageKeyDescriptor(address: address))
         guard try await exists(key) else { return nil }

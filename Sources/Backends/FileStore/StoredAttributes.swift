@@ -41,7 +41,7 @@ struct StoredAttributes: Codable {
         }
     }
 
-    /// The record of a file's content; `nil` if there is none.
+    /// The record of a file's content; `nil` if absent.
     static func record(of file: borrowing OpenFile) throws -> ContentRecord? {
         try file.withAttribute(name, record) ?? nil
     }

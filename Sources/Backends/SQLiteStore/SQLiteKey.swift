@@ -76,7 +76,7 @@ final class Place: Sendable {
     /// Caches the number of a committed row.
     func remember(_ number: Int64) { known.store(number, ordering: .relaxed) }
 
-    /// The number of the namespace's row, through a connection that sees only committed data; `nil` if there is none.
+    /// The number of the namespace's row, through a connection that sees only committed data; `nil` if absent.
     @inline(__always)
     func number(_ connection: Connection) throws -> Int64? {
         if let number = rememberedNumber { return number }

@@ -7,7 +7,7 @@ extension SecretStore {
         let others: [String]
     }
 
-    /// The items of a key; `nil` if there is none.
+    /// The items of a key; `nil` if absent.
     func find(_ key: SecretKey, _ service: Service) throws -> Found? {
         guard let collection = try service.path(of: options.collection) else { return nil }
         guard let items = try service.items(with: key.attributes, in: collection) else {

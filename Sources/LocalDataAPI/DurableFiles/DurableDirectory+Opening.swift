@@ -30,7 +30,7 @@ extension DurableDirectory {
         let inode: ino_t
     }
 
-    /// The open folder, or `nil` if there is none. Takes no lock, and makes no system call once the folder is open.
+    /// The open folder, or `nil` if absent. Takes no lock, and makes no system call once the folder is open.
     func descriptorForReading() throws -> Int32? {
         let opened = descriptor.load(ordering: .acquiring)
         if opened >= 0 { return opened }
@@ -53,7 +53,7 @@ extension DurableDirectory {
         return try writable(opened)
     }
 
-    /// The open folder for a change that creates no folders; `nil` if there is none.
+    /// The open folder for a change that creates no folders; `nil` if absent.
     func folderIfThere() throws -> Writable? {
         guard let opened = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(opened)

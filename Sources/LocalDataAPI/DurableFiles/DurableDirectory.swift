@@ -69,7 +69,7 @@ package final class DurableDirectory: Sendable {
         }
     }
 
-    /// Opens a file for reading; `nil` if there is none.
+    /// Opens a file for reading; `nil` if absent.
     ///
     /// - Throws: `FileKindError` for a symbolic link or a socket; any other irregular file is refused when it is read.
     ///   Never blocks, not even on a pipe. `SystemCallError` for other failures.
@@ -114,7 +114,7 @@ package final class DurableDirectory: Sendable {
             : Descriptor.openBelow(path.text.start, in: folder, access)
     }
 
-    /// The identity of the file of any kind at a path; `nil` if there is none.
+    /// The identity of the file of any kind at a path; `nil` if absent.
     func identity(of path: RelativePath) throws -> FileIdentity? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)

@@ -105,7 +105,7 @@ extension OpenFile {
     /// If someone edits the file in place meanwhile, it is read again, a few times.
     ///
     /// - Parameters:
-    ///   - known: The cached record of the content of a file with this status; `nil` if there is none.
+    ///   - known: The cached record of the content of a file with this status; `nil` if absent.
     ///   - recorded: The stored record of the content; called if the content does not match the cached one.
     /// - Throws: `CorruptFileError` for content that does not match its record, unless someone edited it;
     ///   `FileKindError` for an irregular file; `SystemCallError`, also with `EAGAIN` if the file kept changing, and

@@ -109,7 +109,7 @@ extension JSON {
     /// The byte order mark of UTF-8, which JSON5 may begin with.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The only value in a text; `nil` if there is none.
+    /// The only value in a text; `nil` if absent.
     ///
     /// Two members of one name are a fault: in JSON5, whose bytes have to be UTF-8, also two spellings of one.
     ///

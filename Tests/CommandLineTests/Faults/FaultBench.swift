@@ -16,7 +16,7 @@ final class FaultBench {
         disturbed = try DisturbedHome(home, in: ["data"], operation.words, input: operation.input)
     }
 
-    /// The value that is there; `nil` if there is none.
+    /// The value that is there; `nil` if absent.
     func value() throws -> [UInt8]? {
         let ending = try home.run("get", operation.address)
         switch ending.status {

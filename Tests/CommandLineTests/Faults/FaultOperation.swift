@@ -7,9 +7,9 @@ struct FaultOperation: Sendable, CustomTestStringConvertible {
     let address: String
     let words: [String]
     var input: [UInt8]?
-    /// The value before; `nil` if there is none.
+    /// The value before; `nil` if absent.
     var old: [UInt8]?
-    /// The value afterwards; `nil` if there is none.
+    /// The value afterwards; `nil` if absent.
     var new: [UInt8]?
     /// Whether anything is in the home before.
     var isHomeEmpty = false

@@ -92,7 +92,7 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "get brings older data; without the pack it never reports that there is none", arguments: ["get", "get --json"])
+        "get brings older data; without the pack it never reports an absent value", arguments: ["get", "get --json"])
     func lazily(_ command: String) throws {
         let home = try home(
             """

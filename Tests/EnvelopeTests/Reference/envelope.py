@@ -47,7 +47,7 @@ def derived_id(secret):
 
 
 def record_info(cipher, salt, info):
-    """`salt` and `info` are those of a plain HKDF; None where there is none."""
+    """`salt` and `info` are those of a plain HKDF; None where absent."""
     result = b"LocalData envelope 1" + bytes([cipher])
     if salt is not None or info is not None:
         for part in (salt or b"", info or b""):

@@ -37,7 +37,7 @@ final class Change {
         }
     }
 
-    /// Stores a value that is in memory if there is none; `false` if there is one.
+    /// Stores a value from memory if the key has no value; `false` if it has one.
     func add(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
         try value.withUnsafeBytes { bytes in
             // A value in pieces is rare, and checked for first.

@@ -3,7 +3,7 @@ import Glibc
 import LocalDataAPI
 
 extension Connection {
-    /// Passes a whole value; `false` if there is none.
+    /// Passes a whole value; `false` if absent.
     ///
     /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
     @inline(__always)
@@ -35,7 +35,7 @@ extension Connection {
         return true
     }
 
-    /// Passes a value in pieces until `body` returns `false`; `nil` if there is none. All belong to one value, since
+    /// Passes a value in pieces until `body` returns `false`; `nil` if absent. All belong to one value, since
     /// the statement that found it stays open until the end. The last piece is passed after all have been verified.
     ///
     /// - Throws: `corrupt` for a value whose bytes do not match its checksum.

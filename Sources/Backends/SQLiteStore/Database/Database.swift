@@ -59,7 +59,7 @@ final class Database: Sendable {
         return try Snapshot(connection, of: readers)
     }
 
-    /// Makes changes, all or none, as the only writer. Creates the database if there is none.
+    /// Makes changes, all or none, as the only writer. Creates a missing database.
     ///
     /// - Parameters:
     ///   - count: The number of bytes to store; `nil` for a removal, which works on a full disk.

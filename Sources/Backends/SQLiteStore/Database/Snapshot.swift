@@ -36,7 +36,7 @@ final class Readers: Sendable {
 
     private let state = Mutex(State())
 
-    /// The most recently used connection; `nil` if there is none.
+    /// The most recently used connection; `nil` if absent.
     @inline(__always)
     func take() -> Connection? { state.withLock { $0.idle.popLast() } }
 

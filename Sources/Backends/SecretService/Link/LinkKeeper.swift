@@ -19,7 +19,7 @@ final class LinkKeeper: Sendable {
         self.bus = bus
     }
 
-    /// The link; connects if there is none, at most one attempt at a time.
+    /// The link; connects if there is no link yet, at most one attempt at a time.
     func link(until deadline: Deadline) throws(BusFailure) -> Link {
         let (link, opening) = state.withLock { state -> (Link?, Opening?) in
             if let link = state.link, !link.isClosed { return (link, nil) }

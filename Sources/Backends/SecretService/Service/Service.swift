@@ -120,7 +120,7 @@ struct Service {
 }
 
 extension Service {
-    /// The path of a collection, or `nil` if there is none. The path of a predefined collection is an alias, which may
+    /// The path of a collection, or `nil` if absent. The path of a predefined collection is an alias, which may
     /// have no target.
     func path(of collection: CollectionName) throws -> String? {
         guard case .labelled(let label) = collection else { return collection.alias }

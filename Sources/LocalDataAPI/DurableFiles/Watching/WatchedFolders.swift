@@ -140,7 +140,7 @@ struct WatchedFolders {
         return found
     }
 
-    /// - Returns: The folder's number; -1 if it may only be traversed; `nil` if there is none.
+    /// - Returns: The folder's number; -1 if it may only be traversed; `nil` if absent.
     private func insert(_ path: String, _ mask: UInt32, _ isWatched: Bool, _ queue: NotificationQueue) throws -> Int32?
     {
         do {

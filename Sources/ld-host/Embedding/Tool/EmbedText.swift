@@ -2,9 +2,13 @@ import Foundation
 
 /// Writes a Swift file with texts: `embed-text OUTPUT (NAME FILE)...`.
 @main enum EmbedText {
+    struct UsageError: Error, CustomStringConvertible {
+        let description = "usage: embed-text OUTPUT (NAME FILE)..."
+    }
+
     static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        guard arguments.count % 2 == 1 else { fatalError("expected an output, and names with files") }
+        guard arguments.count % 2 == 1 else { throw UsageError() }
         var source = """
             /// Files of this project that new plugins get a copy of, word for word.
             enum EmbeddedText {

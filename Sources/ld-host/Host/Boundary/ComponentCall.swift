@@ -46,7 +46,7 @@ extension CallSite {
         return try end(slot, status, answers)
     }
 
-    /// Makes a call that delivers one value; `nil` if there is none.
+    /// Makes a call that delivers one value; `nil` if absent.
     @inline(__always)
     func value(
         _ answers: CallAnswers = .found, _ body: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
@@ -98,7 +98,7 @@ extension CallSite {
     private func mismatch(_ status: Int32) -> StorageError {
         status == LD_OK
             ? violation("it reported a value but did not write it", code: .unknown)
-            : violation("it wrote a value but returned status \(status), that there is none")
+            : violation("it wrote a value but returned status \(status), which means absent")
     }
 }
 

@@ -40,7 +40,7 @@ package final class ComponentIdentity: Sendable {
         }
     }
 
-    /// The component with this number; `nil` if there is none.
+    /// The component with this number; `nil` if absent.
     static func numbered(_ number: UInt) -> ComponentIdentity? {
         all.withLock { (1...UInt(max(1, $0.count))).contains(number) && !$0.isEmpty ? $0[Int(number) - 1] : nil }
     }

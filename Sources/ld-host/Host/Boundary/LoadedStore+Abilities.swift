@@ -73,7 +73,7 @@ extension LoadedStore {
         return result
     }
 
-    /// Passes a value in pieces; `false` if there is none. Passes one piece if the store does not stream.
+    /// Passes a value in pieces; `false` if absent. Passes one piece if the store does not stream.
     package func read(
         _ handle: StoreHandle, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
@@ -93,7 +93,7 @@ extension LoadedStore {
             streaming.read(table.`self`, handle.pointer, sink, error)
         }
         guard status != LD_ABSENT || isEmpty else {
-            throw call.violation("it wrote a value but returned status \(status), that there is none")
+            throw call.violation("it wrote a value but returned status \(status), which means absent")
         }
         return status != LD_ABSENT
     }

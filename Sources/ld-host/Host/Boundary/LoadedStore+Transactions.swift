@@ -19,7 +19,7 @@ extension LoadedStore {
         return StoreTransaction(pointer: pointer)
     }
 
-    /// The value as the transaction sees it, or `nil` if there is none.
+    /// The value as the transaction sees it, or `nil` if absent.
     package func get(
         _ handle: StoreHandle, in transaction: StoreTransaction
     ) throws(StorageError) -> Data? {

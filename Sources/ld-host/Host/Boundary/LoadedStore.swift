@@ -81,7 +81,7 @@ package final class LoadedStore: Sendable {
     /// Reads one handle's value; valid as long as the handle.
     package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle, identity) }
 
-    /// The value, or `nil` if there is none.
+    /// The value, or `nil` if absent.
     package func get(_ handle: StoreHandle) throws(StorageError) -> Data? { try reader(of: handle).read() }
 
     /// Whether a value is stored.
@@ -255,7 +255,7 @@ package struct StoreReader: @unchecked Sendable {
         self.handle = handle.pointer
     }
 
-    /// The value, or `nil` if there is none.
+    /// The value, or `nil` if absent.
     @inline(__always)
     package func read() throws(StorageError) -> Data? {
         try CallSite(identity, "get").value { sink, error in function?(store, handle, sink, error) ?? LD_FAILED }

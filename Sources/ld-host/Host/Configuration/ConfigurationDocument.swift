@@ -83,7 +83,7 @@ package struct ConfigurationDocument: Sendable {
 }
 
 extension ConfigurationDocument {
-    /// Reads a file; nil if there is none at the path.
+    /// Reads a file; nil if absent at the path.
     ///
     /// Never waits: what is no regular file - a FIFO, a device, a directory - is refused without reading it. At most
     /// `maximumSize` bytes are read, also from a file that grows meanwhile.

@@ -23,7 +23,7 @@ enum CopyIntent {
 
     /// Forgets an interrupted run.
     ///
-    /// - Throws: `notFound` if there is none; `busy` if a process is copying.
+    /// - Throws: `notFound` if it is absent; `busy` if a process is copying.
     static func giveUp(from: String, to: String, domains: [String], folder: String) throws(StorageError) {
         let journal = try IntentJournal(folder: folder)
         guard let intent = try interrupted(payload(from, to, domains), journal) else {

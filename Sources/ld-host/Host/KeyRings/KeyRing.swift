@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Keys for sealing and opening, kept in a store and shared by all processes that use it.
 ///
-/// - **First use.** The first key is created when something must be sealed and there is none; if many processes come at
-///   once, one creates it. A ring that has disappeared is not created again.
+/// - **First use.** The first key is created when something must be sealed under an empty ring. Of many processes that
+///   come at once, one creates it. A ring that has disappeared is not created again.
 /// - **Locations.** Before a value is sealed in a namespace, the ring records that namespace.
 /// - **Changes.** A process that seals holds the ring's lock shared until the sealed value is stored. A process that
 ///   changes the ring, or re-encrypts a value under another key, holds it exclusively. So no value is stored under a
@@ -21,7 +21,7 @@ package final class KeyRing: Sendable {
     package struct Storage: Sendable {
         /// Whether a saved ring still exists for the next process.
         let isLasting: Bool
-        /// The stored ring, or `nil` if there is none. May wait.
+        /// The stored ring, or `nil` if absent. May wait.
         let load: @Sendable () throws(StorageError) -> SecretBytes?
         /// Replaces the stored ring durably. May wait.
         let save: @Sendable (SecretBytes) throws(StorageError) -> Void
@@ -60,7 +60,7 @@ package final class KeyRing: Sendable {
         lock = FairLock("\(file).lock", patience: patience)
     }
 
-    /// Lends the active key until `body` has stored what it sealed; creates the first key if there is none. May wait.
+    /// Lends the active key until `body` has stored what it sealed; creates the first key of an empty ring. May wait.
     ///
     /// - Parameter places: Where `body` stores the value; empty if it does not outlive the process.
     func whileSealing<Result>(

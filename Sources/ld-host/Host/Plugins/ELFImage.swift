@@ -88,7 +88,7 @@ extension ELFImage {
             return true
         }
 
-        /// The bytes from an offset up to the next NUL, or `nil` if there is none.
+        /// The bytes from an offset up to the next NUL, or `nil` if absent.
         func string(at offset: Int) -> ArraySlice<UInt8>? {
             guard storage.indices.contains(offset) else { return nil }
             return storage[offset...].firstIndex(of: 0).map { storage[offset..<$0] }

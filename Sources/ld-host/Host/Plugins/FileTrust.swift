@@ -212,7 +212,7 @@ extension FileTrust {
     }
 
     /// Checks a host file or folder and every folder above it, by the rules for plugins. Returns the first weakness
-    /// from the top down; `nil` if there is none. If the path does not exist yet, only the folders above it count.
+    /// from the top down; `nil` if absent. If the path does not exist yet, only the folders above it count.
     static func weakness(of path: String, for user: uid_t = geteuid()) -> Weakness? {
         guard let real = nearest(path) else { return nil }
         for folder in folders(above: real.path) {

@@ -9,7 +9,7 @@ extension StorageRouter {
     /// A key with the serializer `json` also reads a value that a person or another program stored as text
     /// (`text/plain`), if the text is a value of its type.
     ///
-    /// - Throws: `notFound` if there is none of these; `deserializationFailed` if the stored bytes are not such a
+    /// - Throws: `notFound` if all of these are absent; `deserializationFailed` if the stored bytes are not such a
     ///   value, and then they stay; `securityApplicationFailed` if the key's policy cannot be applied here;
     ///   `MigrationError` if there may be older data that could not be migrated.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {

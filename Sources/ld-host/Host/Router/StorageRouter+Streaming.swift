@@ -118,7 +118,7 @@ extension StorageRouter {
 
 /// Access to values in memory that is cleared afterwards.
 extension StorageRouter {
-    /// The value, or `nil` if there is none.
+    /// The value, or `nil` if absent.
     ///
     /// - Throws: `valueTooLarge` if it has more than `limit` bytes; why the value cannot be read.
     package func secret(for key: AnyStorageKey, limit: Int = .max) async throws -> SecretBuffer? {

@@ -65,7 +65,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         slot.resolution(for: current.load(ordering: .acquiring)).map { .fromOpaque($0.toOpaque()) }
     }
 
-    /// The current snapshot, created now if there is none yet.
+    /// The current snapshot, created at the first use.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
         if let snapshot = published { return snapshot }
         return try await onIOThread { () throws(StorageError) in

@@ -46,7 +46,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Whether the stored value has been read.
     public var isLoaded: Bool { state.withLock { $0.isLoaded } }
 
-    /// Reads the stored value, after running the key's migration; the default stays if there is none. A value that was
+    /// Reads the stored value, after running the key's migration; the default stays if it is absent. A value that was
     /// set here before or meanwhile stays, too.
     ///
     /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later

@@ -58,7 +58,7 @@ struct KeyFile: Sendable {
         return key
     }
 
-    /// Creates the file, durably. Call it only if there is none.
+    /// Creates the file, durably. Call it only if the file is absent.
     func write(_ key: SecretBytes) throws(StorageError) {
         do {
             let slash = path.lastIndex(of: "/") ?? path.startIndex

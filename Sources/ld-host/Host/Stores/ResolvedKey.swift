@@ -110,7 +110,7 @@ extension ResolvedKey {
 
 /// The value of a key, behind its layers.
 extension ResolvedKey {
-    /// The value, opened; `nil` if there is none.
+    /// The value, opened; `nil` if absent.
     func data() async throws(StorageError) -> Data? {
         if let refusal = refusal { throw refusal }
         if layers.isEmpty {

@@ -59,7 +59,7 @@ struct RingList: Sendable {
         return try open.store.exists(handle.handle)
     }
 
-    /// The kind of the entry for a location; `nil` if there is none. May wait.
+    /// The kind of the entry for a location; `nil` if absent. May wait.
     func kind(of service: String, _ account: String) throws(StorageError) -> Kind? {
         let entry = try value(service, account)
         return try open.repeating { () throws(StorageError) in try entry.get() }

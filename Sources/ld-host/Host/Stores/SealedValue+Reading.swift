@@ -11,7 +11,7 @@ public enum StreamVerification: Sendable {
 }
 
 extension SealedValue {
-    /// Passes the value in pieces, in order, until `body` returns `false`; `false` if there is none.
+    /// Passes the value in pieces, in order, until `body` returns `false`; `false` if absent.
     ///
     /// - Throws: `cannotOpen`, before anything was passed on, unless only chunks are verified or the value was changed
     ///   between the two passes; `busy` if it was repeatedly replaced between them.

@@ -14,7 +14,7 @@ struct SealedValue: Sendable {
     /// Keeps the handle valid.
     let owner: any AnyObject & Sendable
 
-    /// The value, or `nil` if there is none.
+    /// The value, or `nil` if absent.
     func get() throws(StorageError) -> Data? {
         try store.get(handle).map { (data) throws(StorageError) in try open(data) }
     }

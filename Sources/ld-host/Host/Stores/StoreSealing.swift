@@ -104,7 +104,7 @@ final class WrappedRing: Sendable {
             key = known
         } else {
             try envelope.requireAlgorithms(of: style)
-            // An existing ring was opened before it is changed. So there is none, and its key may be created.
+            // An existing ring was opened before it is changed. So this one is new, and its key may be created.
             key = try asking.withLock { _ throws(StorageError) in EnvelopeKey(try source.first()) }
         }
         var plain = ring.withBytes { Data($0) }

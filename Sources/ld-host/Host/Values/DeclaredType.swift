@@ -140,7 +140,7 @@ extension ValueAttributes {
         return contentType.split(separator: ";").first == SerializerFormat.text.contentType[...]
     }
 
-    /// The recorded format; `nil` if there is none, or an unknown one.
+    /// The recorded format; `nil` if absent, or an unknown one.
     package var format: SerializerFormat? {
         serializer.flatMap { SerializerFormat(rawValue: $0) } ?? (isText ? .text : nil)
     }

@@ -19,7 +19,7 @@ extension JSON {
         }
     }
 
-    /// The value at a place, `nil` if there is none.
+    /// The value at a place, `nil` if absent.
     func value(at pointer: JSONPointer) -> JSON? {
         var value = self
         for token in pointer.tokens {
@@ -36,7 +36,7 @@ extension JSON {
         return value
     }
 
-    /// Takes the value at a place away; fine if there is none. The whole becomes null.
+    /// Takes the value at a place away; fine if absent. The whole becomes null.
     mutating func remove(at pointer: JSONPointer) {
         guard let last = pointer.tokens.last else { return self = .null }
         change(pointer.tokens.dropLast()[...]) { parent in

@@ -40,7 +40,7 @@ package struct DockerCredentialStore: Sendable {
 
     /// The credential for a server.
     ///
-    /// - Throws: ``Refusal`` if there is none, or if the URL is empty.
+    /// - Throws: ``Refusal`` if it is absent, or if the URL is empty.
     package func get(_ serverURL: SecretSlice) async throws -> DockerCredential {
         let serverURL = serverURL.trimmed
         guard !serverURL.isEmpty else { throw Refusal.noServerURL }
@@ -48,7 +48,7 @@ package struct DockerCredentialStore: Sendable {
         return DockerCredential(serverURL: serverURL, username: user, secret: secret)
     }
 
-    /// Removes the credential for a server; fine if there is none.
+    /// Removes the credential for a server; fine if absent.
     ///
     /// - Throws: ``Refusal`` if the URL is empty.
     package func erase(_ serverURL: SecretSlice) async throws {

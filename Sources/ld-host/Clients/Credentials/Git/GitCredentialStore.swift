@@ -38,7 +38,7 @@ package struct GitCredentialStore: Sendable {
     /// Keeps credentials where `router` has the keychain.
     package init(_ router: StorageRouter) { self.router = router }
 
-    /// The answer to a request as lines, or `nil` if there is none.
+    /// The answer to a request as lines, or `nil` if absent.
     ///
     /// Of several users' credentials it is the one that was stored last, or the first by the bytes of its name where
     /// the store does not tell times. One whose password has expired is removed and not given; if it has a refresh

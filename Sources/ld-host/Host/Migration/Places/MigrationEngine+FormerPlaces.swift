@@ -27,7 +27,7 @@ extension MigrationEngine {
     }
 
     /// The migration that brings a key's value from the place where it was before the key's domain, directory or
-    /// sub-directory was changed; `nil` if there is none.
+    /// sub-directory was changed; `nil` if absent.
     ///
     /// A place counts if it has a value, and nothing shows that another key lives there: no key of a registered catalog
     /// is there, this router has not written there itself, and without catalogs the key has never been written where it

@@ -43,7 +43,7 @@ enum NearMigrations {
         let near = nearest(to: id, among: known).map { "'\($0)'" }
         let hint =
             switch near.count {
-            case 0: known.isEmpty ? "there is none" : "see: ld-host migrate status"
+            case 0: known.isEmpty ? "there are no migrations" : "see: ld-host migrate status"
             case 1: "did you mean \(near[0])?"
             default: "did you mean one of \(near.joined(separator: ", "))?"
             }
