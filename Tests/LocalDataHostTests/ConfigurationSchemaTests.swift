@@ -62,24 +62,24 @@ struct ConfigurationSchemaTests {
             (
                 "{ log: { level: 'warnig' } }",
                 "c.json:1:17: log.level: expected one of \"debug\", \"info\", \"warning\", "
-                    + "\"error\", \"off\", found \"warnig\" (did you mean \"warning\")"
+                    + "\"error\", \"off\", found \"warnig\" (did you mean \"warning\"?)"
             ),
             (
                 "{ device: { role: 'tablet' } }",
                 "device.role: expected one of \"all\", \"phone\", \"watch\", found \"tablet\""
             ),
-            ("{ plugin: {} }", "c.json:1:3: plugin: unknown key (did you mean plugins)"),
+            ("{ plugin: {} }", "c.json:1:3: plugin: unknown key (did you mean 'plugins'?)"),
             (
                 "{ stores: { a: { componet: 'm' } } }",
-                "c.json:1:18: stores.a.componet: unknown key (did you mean component)"
+                "c.json:1:18: stores.a.componet: unknown key (did you mean 'component'?)"
             ),
             (
                 "{ xyz: 1 }",
                 "xyz: unknown key (known here: plugins, stores, catalogs, domains, keychain, encryption, appGroups, files, "
                     + "directories, app, migrations, device, log)"
             ),
-            ("{ domains: { userDefault: 'f' } }", "domains.userDefault: unknown domain (did you mean userDefaults;"),
-            ("{ domains: { Keychian: 'f' } }", "domains.Keychian: unknown domain (did you mean keychain;"),
+            ("{ domains: { userDefault: 'f' } }", "domains.userDefault: unknown domain (did you mean 'userDefaults'?"),
+            ("{ domains: { Keychian: 'f' } }", "domains.Keychian: unknown domain (did you mean 'keychain'?"),
             ("{ domains: { '1x': 'f' } }", "domains.1x: the name is not usable (expected a letter, then"),
             ("{ domains: { 'é': 'f' } }", "domains.é: the name is not usable"),
             ("{ stores: { 'a b': { component: 'm' } } }", "stores.\"a b\": the name is not usable"),
@@ -177,7 +177,7 @@ struct ConfigurationSchemaTests {
         let problems = ConfigurationSchema.host.validate(configuration).map(\.description)
         #expect(problems.count == 2)
         #expect(problems.first?.hasPrefix("flag -c log.level=loud: log.level: expected one of") == true)
-        #expect(problems.last == "code: log.levle: unknown key (did you mean level)")
+        #expect(problems.last == "code: log.levle: unknown key (did you mean 'level'?)")
     }
 
     @Test("the built-in defaults obey the rules, and every key has a help text")

@@ -51,7 +51,8 @@ extension Command {
         }
         try template.write(to: name.text)
         for path in template.files.keys.sorted() { Output.line("\(name.text)/\(path)") }
-        Output.remark("ld-host: folder \(name.text) has component '\(name.component)'; its README.md says how to go on")
+        Output.remark(
+            "ld-host: folder \(name.text) has component '\(name.component)'; its README.md says how to continue")
         Output.remark("ld-host: next: cd \(name.text) && \(next)")
         return .done
     }

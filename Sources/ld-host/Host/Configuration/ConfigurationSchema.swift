@@ -214,7 +214,7 @@ extension ConfigurationSchema {
         let nearest = EditDistance.nearest(to: key, in: known, within: max(2, key.count / 3))
         return ConfigurationProblem(
             path: path, origin: layer.origin(of: path), message: "unknown key",
-            hint: nearest.map { "did you mean \($0)" } ?? "known here: \(known.joined(separator: ", "))")
+            hint: nearest.map { "did you mean '\($0)'?" } ?? "known here: \(known.joined(separator: ", "))")
     }
 
     private func nameProblem(
@@ -234,7 +234,7 @@ extension ConfigurationSchema {
         guard rule.pattern.last == "<domain>", let known = ConfigurationName.mistypedDomain(key) else { return nil }
         return ConfigurationProblem(
             path: path, origin: origin, message: "unknown domain",
-            hint: "did you mean \(known); a domain of your own needs a name less alike")
+            hint: "did you mean '\(known)'? a domain of your own needs a name less alike")
     }
 
     private func wrong(
@@ -244,7 +244,7 @@ extension ConfigurationSchema {
     ) -> ConfigurationProblem {
         var hint = ""
         if case .choice(let words) = rule.kind, case .string(let word) = value {
-            hint = EditDistance.nearest(to: word, in: words, within: 2).map { "did you mean \"\($0)\"" } ?? ""
+            hint = EditDistance.nearest(to: word, in: words, within: 2).map { "did you mean \"\($0)\"?" } ?? ""
         } else if rule.pattern.last == "<domain>", case .object(let members) = value, let inner = members.keys.min() {
             let whole = ConfigurationPath(path.dropLast() + ["\(path[path.count - 1]).\(inner)"])
             hint = "a domain with a dot in its name stands in quotes: \(whole)"

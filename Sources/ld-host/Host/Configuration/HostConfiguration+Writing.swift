@@ -31,7 +31,7 @@ extension HostConfiguration {
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
                 throw StorageError(
                     .invalidConfiguration,
-                    "\(ConfigurationPath(problem.path)) cannot be changed so: \(problem.message)",
+                    "\(ConfigurationPath(problem.path)) cannot be set: \(problem.message)",
                     hint: problem.hint)
             }
             // Before the change: a store that is remembered in vain does no harm.

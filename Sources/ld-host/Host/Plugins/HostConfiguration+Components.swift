@@ -124,7 +124,7 @@ private struct ComponentCheck {
                 path: path, origin: origin,
                 message: (names.isEmpty ? "" : "no store has this name, and ")
                     + "no plugin offers the \(kind) component '\(id)'",
-                hint: near.map { "did you mean \($0)" } ?? refusal ?? list)
+                hint: near.map { "did you mean '\($0)'?" } ?? refusal ?? list)
         ]
     }
 

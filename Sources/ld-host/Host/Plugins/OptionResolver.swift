@@ -40,7 +40,7 @@ struct OptionResolver {
                     name,
                     "unknown option '\(name)'"
                         + (known.isEmpty ? "; the component has none" : "; it has \(known.joined(separator: ", "))"),
-                    near.map { "did you mean \($0)" } ?? ""
+                    near.map { "did you mean '\($0)'?" } ?? ""
                 ))
         }
         for option in component.options {
