@@ -187,21 +187,15 @@ struct EntryReader {
                 .deserializationFailed, "\(file) is not UTF-8, as JSON is",
                 hint: "write bytes that are not text as {\"$base64\": \"...\"}")
         }
-        do {
-            // In an array: the decoder reads past the end of a bare number.
-            let values = try JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + text + Data("]".utf8))
-            if values.count == 1 { return values[0] }
-        } catch DecodingError.dataCorrupted {
-            throw json.malformed
-        } catch {
-            // JSON itself sets numbers no limit; a text may have half of a character in an escape.
-            let place = entry.map { "\(file): the entry '\($0)'" } ?? file
-            throw StorageError(
-                .deserializationFailed,
-                "\(place) has a number that is too large, or a text that is not Unicode; nothing was imported",
-                hint: "write such values as text or base64: {\"$base64\": \"...\"}")
-        }
-        throw json.malformed
+        // In an array: the decoder reads past the end of a bare number.
+        let values = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + text + Data("]".utf8))
+        if let values, values.count == 1 { return values[0] }
+        if let fault = json.malformed(value: text) { throw fault }
+        // JSON itself sets numbers no limit.
+        let place = entry.map { "\(file): the entry '\($0)'" } ?? file
+        throw StorageError(
+            .deserializationFailed, "\(place) has a number that is too large; nothing was imported",
+            hint: "write such values as text or base64: {\"$base64\": \"...\"}")
     }
 }
 

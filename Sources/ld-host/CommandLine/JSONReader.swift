@@ -11,6 +11,8 @@ internal import LocalDataAPI
 struct JSONReader {
     let document: InputDocument
     private var cursor: JSONCursor<DocumentBytes>
+    /// Where the value begins that was read last.
+    private var start = 0
     private var levels: [JSONCursor<DocumentBytes>.Level] = []
 
     /// - Throws: `fileError`.
@@ -59,7 +61,8 @@ struct JSONReader {
     /// The text of the value that comes next.
     mutating func value() throws(StorageError) -> Data {
         _ = try peek()
-        let range = cursor.position..<(try endOfValue())
+        start = cursor.position
+        let range = start..<(try endOfValue())
         cursor.position = range.upperBound
         let data = cursor.bytes.data(range)
         try check()
@@ -74,9 +77,27 @@ struct JSONReader {
     /// Whether what is around the next value is an object, or else an array; `nil` if nothing is.
     var isInObject: Bool? { levels.last?.isObject }
 
-    var malformed: StorageError {
-        StorageError(
-            .deserializationFailed, "\(document.name) is not valid JSON", hint: "run: python3 -m json.tool FILE")
+    /// What is wrong if something else is expected here.
+    var malformed: StorageError { malformed(at: cursor.position) }
+
+    /// What is wrong with the value that was read last; `nil` if it is JSON.
+    func malformed(value text: Data) -> StorageError? {
+        do throws(JSONFault) {
+            return try JSON.read(Array(text), deepest: 512) == nil ? malformed(at: start) : nil
+        } catch {
+            return malformed(at: start + error.offset, error.reason)
+        }
+    }
+
+    private func malformed(at offset: Int, _ reason: JSONFault.Reason? = nil) -> StorageError {
+        var (line, column) = (1, 1)
+        for index in 0..<offset {
+            (line, column) = cursor.bytes.byte(at: index) == UInt8(ascii: "\n") ? (line + 1, 1) : (line, column + 1)
+        }
+        let expected = reason.map { ": expected \($0.rawValue)" } ?? ""
+        return StorageError(
+            .deserializationFailed, "\(document.name) is not valid JSON at line \(line), column \(column)\(expected)",
+            hint: "correct it there; nothing was imported")
     }
 
     private func check() throws(StorageError) { if let failure = cursor.bytes.failure { throw failure } }
@@ -84,10 +105,14 @@ struct JSONReader {
     private mutating func read<Result>(
         _ body: (inout JSONCursor<DocumentBytes>) throws(JSONFault) -> Result
     ) throws(StorageError) -> Result {
-        let result: Result?
-        do throws(JSONFault) { result = try body(&cursor) } catch { result = nil }
+        let result: Result
+        do throws(JSONFault) {
+            result = try body(&cursor)
+        } catch {
+            try check()
+            throw malformed(at: error.offset, error.reason)
+        }
         try check()
-        guard let result else { throw malformed }
         return result
     }
 

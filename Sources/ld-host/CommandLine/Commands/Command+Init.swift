@@ -1,6 +1,3 @@
-internal import FoundationEssentials
-internal import Glibc
-internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -15,39 +12,6 @@ extension Command {
         let (path, isNew) = try HostConfiguration.writeStarter(flags: session.flags)
         Output.line(path)
         if !isNew { Output.remark("ld-host: the file was there already and has not been touched") }
-        return .done
-    }
-}
-
-extension Command {
-    static let demo = Command(
-        name: "demo", operands: "[FILE]", count: 0...1,
-        summary: "store a list of languages through one plugin, then another",
-        details: """
-            FILE is Debian's list of languages, iso_639-3.json of the package iso-codes. Works in a folder of its
-            own, and removes it at the end.
-            """
-    ) { arguments, _ in
-        let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"
-        var reader = try EntryReader(InputDocument(file), .elements(path: "639-3", field: "alpha_3"))
-        var entries: [(name: String, value: ValueDocument.Entry)] = []
-        while let entry = try reader.next() { entries.append(entry) }
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))
-        let languages = StorageDomain.userDefaults(suite: "languages")
-        for component in ["sqlite", "file", "memory"] {
-            try await router.configure("domains.userDefaults", AnyCodable(.string(component)))
-            let bar = ProgressLine("importing", total: entries.count)
-            let values = try entries.map { try $0.value.stored(for: key(languages, $0.name)) }
-            try await router.setData(values, progress: { bar.advance() })
-            bar.finish()
-            let names = try await router.names(in: languages)
-            let finnish = try await router.data(for: key(languages, "fin")) ?? Data()
-            Output.line("\(names.count) languages are in store '\(component)'")
-            Output.line("  fin: \(String(decoding: finnish, as: UTF8.self))")
-            Output.line("  why: \(try await router.explanation(of: "userDefaults"))")
-        }
         return .done
     }
 }

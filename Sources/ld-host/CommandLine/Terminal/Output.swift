@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HostClients
 internal import LocalDataHost
 internal import Synchronization
 
@@ -102,5 +103,56 @@ enum Output {
             rest = rest.dropFirst(count)
         }
         return true
+    }
+}
+
+/// Text for a line of output, as ``PrintableText`` shows it: a line stays a line, and a terminal is not steered.
+struct Printable: CustomStringConvertible {
+    let description: String
+
+    init(_ text: String) { description = PrintableText.escaped(text) }
+}
+
+/// A JSON array that is written element by element, as ``Output/json(_:)`` writes a whole one.
+struct JSONList {
+    private let indent: String
+    private var isEmpty = true
+
+    /// Begins the array.
+    ///
+    /// - Parameter indent: What stands before its end.
+    init(indent: String = "") {
+        self.indent = indent
+        Output.write(Data("[".utf8))
+    }
+
+    mutating func add(_ element: some Encodable) throws {
+        let text = String(decoding: try Output.encoded(element), as: UTF8.self)
+        let lines = text.replacing("\n", with: "\n\(indent)  ")
+        Output.write(Data("\(isEmpty ? "" : ",")\n\(indent)  \(lines)".utf8))
+        isEmpty = false
+    }
+
+    /// Ends the array, and the line if it is all that is written.
+    func end(line: Bool = true) {
+        Output.write(Data("\(isEmpty ? "\n" : "")\n\(indent)]\(line ? "\n" : "")".utf8))
+    }
+}
+
+extension ProgressLine {
+    /// How far a command is, on standard error.
+    convenience init(_ label: String, total: Int? = nil, isShown: Bool = true) {
+        guard isShown, isatty(STDERR_FILENO) == 1 else {
+            self.init(label, total: total, in: isShown ? .lines : .nowhere) { Output.remark("ld-host: \($0)") }
+            return
+        }
+        self.init(label, total: total, in: .terminal(width: { Self.width })) { Output.bar($0) }
+    }
+
+    /// How many columns the terminal has, as far as it says so.
+    private static var width: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 }

@@ -1,21 +1,13 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
-internal import LocalDataHost
-
-/// Text for a line of output, as ``PrintableText`` shows it: a line stays a line, and a terminal is not steered.
-struct Printable: CustomStringConvertible {
-    let description: String
-
-    init(_ text: String) { description = PrintableText.escaped(text) }
-}
 
 /// A folder of this run's own.
 struct TemporaryFolder {
     let path: String
 
     init() throws(StorageError) {
-        var template = Array("/tmp/localdata-demo.XXXXXX".utf8CString)
+        var template = Array("/tmp/localdata.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StorageError(.fileError, "no folder can be created in /tmp: \(String(cString: strerror(errno)))")
         }

@@ -1,0 +1,35 @@
+internal import LocalDataAPI
+
+extension Diagnosis {
+    /// Examines everything that a router needs; continues after a problem where it can.
+    ///
+    /// - Parameters:
+    ///   - repairing: Whether stores first repair damage that blocks changes.
+    ///   - unchecked: The configuration, valid or not, if it can be read.
+    package static func run(
+        repairing: Bool = false, of unchecked: HostConfiguration? = nil, _ make: () throws -> StorageRouter
+    ) async -> [Finding] {
+        do {
+            return await findings(of: try await make().engine(), repairing: repairing)
+        } catch {
+            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            return await findings(withoutRouter: unchecked, error)
+        }
+    }
+
+    /// Reads every value of every store and compares it with the record of its last write; opens sealed values. Holds
+    /// some thousand names in memory at most. Takes as long as reading everything.
+    ///
+    /// - Parameter progress: Called after each value with the number so far, on any thread.
+    package static func scrub(
+        _ make: () throws -> StorageRouter, progress: @escaping @Sendable (_ done: Int) -> Void
+    ) async -> [Finding] {
+        do {
+            return try await scrub(make().snapshot(), progress)
+        } catch {
+            return [
+                Finding("the stores cannot be read", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+            ]
+        }
+    }
+}
