@@ -57,7 +57,7 @@ let backendTargets: [Target] = backends.map { plugin in
 }
 
 let exerciseDependencies: [Target.Dependency] = [
-    "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "MigrationManifest", "JSON",
+    "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding", "MigrationManifest", "JSON",
 ]
 
 /// What fuzzing gives its inputs to. Only tests build it, or the fuzzer's program.
@@ -98,19 +98,20 @@ let package = Package(
         .target(name: "CChecksum", path: "Sources/LocalDataAPI/CChecksum"),
         .target(
             name: "DurableFiles",
-            dependencies: ["CLinux", "CChecksum"],
+            dependencies: ["CLinux", "CChecksum", "ByteCoding"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
+        .target(name: "ByteCoding", path: "Sources/LocalDataAPI/ByteCoding", swiftSettings: settings),
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
             dependencies: ["CLocalData"],
             path: "Sources/LocalDataAPI",
-            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "JSON"],
+            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON"],
             swiftSettings: settings),
         .target(
             name: "LocalDataHost",
-            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles", "JSON"],
+            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles", "ByteCoding", "JSON"],
             path: "Sources/ld-host/Host",
             swiftSettings: settings),
         .target(
@@ -152,7 +153,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MigrationManifest",
-            dependencies: ["LocalDataAPI", "JSON"],
+            dependencies: ["LocalDataAPI", "ByteCoding", "JSON"],
             path: "Sources/Migrators/StandardMigrations/Manifest",
             swiftSettings: settings),
         .target(
@@ -178,7 +179,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LocalDataHostTests",
-            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles"],
+            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding"],
             swiftSettings: settings),
         .testTarget(
             name: "EnvelopeTests",

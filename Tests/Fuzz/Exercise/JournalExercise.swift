@@ -1,3 +1,4 @@
+import ByteCoding
 import FoundationEssentials
 import LocalDataAPI
 
@@ -12,7 +13,7 @@ enum JournalExercise {
         try checkBatch(bytes)
         if bytes.count > 8 {
             let content = bytes.dropLast(8)
-            let sum = IntentRecord.sum(Data(content))
+            let sum = StableHash.of(Array(content))
             let digits = (0..<8).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) }
             try checkIntent(content + digits.reversed())
             try checkBatch(content + digits)

@@ -1,3 +1,4 @@
+import ByteCoding
 import FoundationEssentials
 import LocalDataAPI
 import Testing
@@ -32,7 +33,7 @@ struct IntentRecordTests {
         "has the sums that FNV-1a is published with",
         arguments: [("", 0xCBF2_9CE4_8422_2325), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8)]
             as [(String, UInt64)])
-    func sum(text: String, expected: UInt64) { #expect(IntentRecord.sum(Data(text.utf8)) == expected) }
+    func sum(text: String, expected: UInt64) { #expect(StableHash.of(Array(text.utf8)) == expected) }
 
     @Test("is reported as damaged when any part of it is missing or anything follows it")
     func truncations() throws {

@@ -1,3 +1,4 @@
+internal import ByteCoding
 import Glibc
 
 extension BatchFolder {
@@ -103,7 +104,7 @@ extension BatchFolder {
 
     /// A value shared by all batches of a root, and by no other root, nor by one created later at the same path.
     private static func identity(_ folder: DurableDirectory.Writable, _ root: String) -> String {
-        digits(BatchJournal.checksum(root.utf8.map { $0 } + "/\(folder.inode)".utf8))
+        digits(StableHash.of(Array("\(root)/\(folder.inode)".utf8)))
     }
 
     /// Eight base-36 digits of a number.

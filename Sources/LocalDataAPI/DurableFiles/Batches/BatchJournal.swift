@@ -1,3 +1,5 @@
+internal import ByteCoding
+
 /// The plan of a batch, written before it begins: the files that it changes, and where their new contents are.
 ///
 /// | bytes | what |
@@ -32,20 +34,22 @@ struct BatchJournal {
 
     /// The bytes of the file.
     var encoded: [UInt8] {
-        var bytes = Self.magic + [Self.version] + id.utf8
-        Self.append(places.count, to: &bytes)
+        var writer = ByteWriter(.littleEndian, Self.magic + [Self.version] + id.utf8)
+        writer.add(UInt32(places.count))
         for place in places {
-            bytes.append(place.isBelowRoot ? 1 : 0)
-            Self.append(place.path, to: &bytes)
+            writer.add(UInt8(place.isBelowRoot ? 1 : 0))
+            writer.add(UInt32(place.path.count))
+            writer.add(place.path)
         }
-        Self.append(changes.count, to: &bytes)
+        writer.add(UInt32(changes.count))
         for change in changes {
-            Self.append(change.place, to: &bytes)
-            bytes.append(change.hasContent ? 1 : 0)
-            Self.append(change.path, to: &bytes)
+            writer.add(UInt32(change.place))
+            writer.add(UInt8(change.hasContent ? 1 : 0))
+            writer.add(UInt32(change.path.count))
+            writer.add(change.path)
         }
-        let sum = Self.checksum(bytes)
-        return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) }
+        writer.addHash()
+        return writer.bytes
     }
 
     /// Whether bytes are a journal of a later version.
@@ -57,51 +61,28 @@ struct BatchJournal {
 
     /// Reads a journal; `nil` if it is incomplete.
     init?(_ bytes: [UInt8]) {
-        guard bytes.count >= 32, bytes.starts(with: Self.magic + [Self.version]) else { return nil }
-        let content = bytes.dropLast(8)
-        let sum = bytes.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard sum == Self.checksum(content) else { return nil }
-        id = String(decoding: content[8..<24], as: UTF8.self)
-        guard id.utf8.count == Self.idLength, id.utf8.allSatisfy(Self.isNameByte) else { return nil }
-        var rest = content.dropFirst(24)
-        guard let placeCount = Self.number(&rest) else { return nil }
+        let start = Self.magic + [Self.version]
+        guard bytes.starts(with: start), var reader = ByteReader(hashed: .littleEndian, bytes),
+            reader.bytes(start.count) != nil, let name = reader.bytes(Self.idLength), name.allSatisfy(Self.isNameByte),
+            let placeCount = reader.number(UInt32.self)
+        else { return nil }
+        id = String(decoding: name, as: UTF8.self)
         for _ in 0..<placeCount {
-            guard let isBelowRoot = rest.popFirst(), let path = Self.bytes(&rest) else { return nil }
+            guard let isBelowRoot = reader.number(UInt8.self), let path = Self.path(&reader) else { return nil }
             places.append(Place(isBelowRoot: isBelowRoot != 0, path: path))
         }
-        guard let changeCount = Self.number(&rest) else { return nil }
+        guard let changeCount = reader.number(UInt32.self) else { return nil }
         for _ in 0..<changeCount {
-            guard let place = Self.number(&rest), place < places.count, let hasContent = rest.popFirst(),
-                let path = Self.bytes(&rest)
+            guard let place = reader.number(UInt32.self), place < places.count,
+                let hasContent = reader.number(UInt8.self), let path = Self.path(&reader)
             else { return nil }
-            changes.append(Change(place: place, hasContent: hasContent != 0, path: path))
+            changes.append(Change(place: Int(place), hasContent: hasContent != 0, path: path))
         }
-        guard rest.isEmpty else { return nil }
+        guard reader.isAtEnd else { return nil }
     }
 
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        for shift in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> (shift * 8))) }
-    }
-
-    private static func append(_ path: [UInt8], to bytes: inout [UInt8]) {
-        append(path.count, to: &bytes)
-        bytes += path
-    }
-
-    private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
-        guard rest.count >= 4 else { return nil }
-        defer { rest = rest.dropFirst(4) }
-        return rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private static func bytes(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
-        guard let count = number(&rest), count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return Array(rest.prefix(count))
-    }
-
-    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    private static func path(_ reader: inout ByteReader) -> [UInt8]? {
+        reader.number(UInt32.self).flatMap { reader.bytes(Int($0)) }.map { Array($0) }
     }
 
     /// The length of a batch's name in bytes.

@@ -1,3 +1,4 @@
+internal import ByteCoding
 import Glibc
 
 /// The state of a file at some moment. A batch is applied only if the file still has it.
@@ -49,11 +50,11 @@ package struct FileExpectation: Sendable {
 }
 
 extension OpenFile {
-    /// FNV-1a of the content.
+    /// The hash of the content.
     fileprivate func digest() throws -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = StableHash.start
         try readPieces { piece in
-            piece.withUnsafeBytes { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 } }
+            piece.withUnsafeBytes { StableHash.add($0, to: &hash) }
             return true
         }
         return hash

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
@@ -22,22 +23,22 @@ struct StagedRecord: Equatable {
 
     /// - Throws: `corrupt` if the bytes are not a record.
     init(_ bytes: Data, at address: StorageAddress) throws(StorageError) {
-        let header = Array(bytes.prefix(Self.headerSize))
-        guard header.count == Self.headerSize, header[0] == Self.form, header[1] <= 1, header[2] <= 1 else {
+        var header = ByteReader(.littleEndian, bytes.prefix(Self.headerSize))
+        guard header.number(UInt8.self) == Self.form, let kind = header.number(UInt8.self), kind <= 1,
+            let hadValue = header.number(UInt8.self), hadValue <= 1, let hash = header.number(UInt64.self)
+        else {
             throw StorageError(
                 .corrupt, "the staged value of a batch at '\(address)' is damaged, or of a later version",
                 hint: "remove it if the value that the batch was to change is right")
         }
-        value = header[1] == 1 ? Data(bytes.dropFirst(Self.headerSize)) : nil
-        let hash = header[3...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        replaced = header[2] == 1 ? hash : nil
+        value = kind == 1 ? Data(bytes.dropFirst(Self.headerSize)) : nil
+        replaced = hadValue == 1 ? hash : nil
     }
 
     var encoded: Data {
-        var bytes = Data([Self.form, value == nil ? 0 : 1, replaced == nil ? 0 : 1])
-        withUnsafeBytes(of: (replaced ?? 0).littleEndian) { bytes.append(contentsOf: $0) }
-        if let value { bytes.append(value) }
-        return bytes
+        var header = ByteWriter(.littleEndian, [Self.form, value == nil ? 0 : 1, replaced == nil ? 0 : 1])
+        header.add(replaced ?? 0)
+        return Data(header.bytes) + (value ?? Data())
     }
 
     /// Whether the stored value is still the one that the change was made for. A later change by others comes after the

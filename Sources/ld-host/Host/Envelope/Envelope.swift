@@ -1,3 +1,4 @@
+internal import ByteCoding
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -157,7 +158,7 @@ package struct EnvelopeContext: Sendable {
     /// Creates the context of an address.
     package init(_ address: StorageAddress) {
         self.address = address
-        var writer = EnvelopeWriter()
+        var writer = ByteWriter(.bigEndian, capacity: 256)
         for text in [address.place.domain, address.place.scope, address.name] {
             writer.add(UInt32(text.utf8.count))
             writer.add(text.utf8)

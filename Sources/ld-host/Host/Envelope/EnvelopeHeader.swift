@@ -1,3 +1,4 @@
+internal import ByteCoding
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -65,7 +66,7 @@ package struct EnvelopeHeader: Equatable, Sendable {
             versionTag: text(attributes.versionTag), appVersion: text(attributes.appVersion),
             owner: text(attributes.owner))
         self.ring = text(ring)
-        var writer = EnvelopeWriter()
+        var writer = ByteWriter(.bigEndian, capacity: 256)
         writer.add(Self.magic)
         writer.add(Self.version)
         writer.add(UInt8(cipher.id))

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
@@ -99,7 +100,7 @@ struct RecordKey: ~Copyable {
         bytes.append(contentsOf: UnsafeBufferPointer(start: purpose.utf8Start, count: purpose.utf8CodeUnitCount))
         bytes.append(UInt8(cipher.id))
         guard case .hkdf(let salt, let info) = derivation, salt != nil || info != nil else { return bytes }
-        var writer = EnvelopeWriter(bytes)
+        var writer = ByteWriter(.bigEndian, bytes)
         for part in [salt ?? Data(), info ?? Data()] {
             writer.add(UInt32(part.count))
             writer.add(part)

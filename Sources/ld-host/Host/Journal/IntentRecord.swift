@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
@@ -48,40 +49,25 @@ struct IntentRecord: Equatable {
         try Self.check(kind.utf8.count, Self.largestKind, "kind of an intent")
         try Self.check(subject.utf8.count, Self.largestSubject, "subject of an intent of kind '\(kind)'")
         try Self.check(payload.count, Self.largestPayload, "payload of an intent of kind '\(kind)'")
-        var bytes = Data(Self.magic)
-        bytes.reserveCapacity(
-            Self.headSize + kind.utf8.count + subject.utf8.count + payload.count + Self.sumSize)
-        bytes.append(Self.version)
-        Self.append(UInt8(kind.utf8.count), to: &bytes)
-        Self.append(UInt16(subject.utf8.count), to: &bytes)
-        Self.append(UInt32(bitPattern: owner), to: &bytes)
-        Self.append(UInt32(payload.count), to: &bytes)
-        Self.append(UInt64(bitPattern: id.created), to: &bytes)
-        Self.append(id.random, to: &bytes)
-        bytes.append(contentsOf: kind.utf8)
-        bytes.append(contentsOf: subject.utf8)
-        bytes.append(payload)
-        Self.append(Self.sum(bytes), to: &bytes)
-        return bytes
-    }
-
-    /// FNV-1a, 64 bits.
-    static func sum(_ bytes: Data) -> UInt64 {
-        let span = bytes.span
-        var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-        for index in span.indices { sum = (sum ^ UInt64(span[index])) &* 0x100_0000_01B3 }
-        return sum
+        let size = Self.headSize + kind.utf8.count + subject.utf8.count + payload.count + Self.sumSize
+        var writer = ByteWriter(.bigEndian, Self.magic, capacity: size)
+        writer.add(Self.version)
+        writer.add(UInt8(kind.utf8.count))
+        writer.add(UInt16(subject.utf8.count))
+        writer.add(UInt32(bitPattern: owner))
+        writer.add(UInt32(payload.count))
+        writer.add(UInt64(bitPattern: id.created))
+        writer.add(id.random)
+        writer.add(kind.utf8)
+        writer.add(subject.utf8)
+        writer.add(payload)
+        writer.addHash()
+        return Data(writer.bytes)
     }
 
     private static func check(_ count: Int, _ limit: Int, _ part: String) throws(StorageError) {
         guard count > limit else { return }
         throw StorageError(.valueTooLarge, "the \(part) has \(count) bytes, expected at most \(limit)")
-    }
-
-    private static func append(_ number: some FixedWidthInteger & UnsignedInteger, to bytes: inout Data) {
-        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-        }
     }
 }
 
@@ -116,7 +102,7 @@ extension IntentRecord {
             bytes.count == payloadEnd + Self.sumSize,
             "it has \(bytes.count) bytes, expected \(payloadEnd + Self.sumSize)")
         try require(
-            Self.number(bytes, at: payloadEnd, as: UInt64.self) == Self.sum(bytes[..<payloadEnd]),
+            Self.number(bytes, at: payloadEnd, as: UInt64.self) == StableHash.of(Data(bytes[..<payloadEnd])),
             "its content does not match its checksum")
         id = IntentID(
             created: Int64(bitPattern: Self.number(bytes, at: 16, as: UInt64.self)),

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import LocalDataAPI
 
 /// Removes what a committed migration removes: last, and only what is still as the migration found it.

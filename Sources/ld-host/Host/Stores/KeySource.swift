@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import CLinux
 internal import FoundationEssentials
 internal import Glibc

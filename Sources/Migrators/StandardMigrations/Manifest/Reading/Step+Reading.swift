@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import JSON
 internal import LocalDataAPI
 
@@ -120,9 +121,7 @@ enum StepFingerprint {
     }
 
     private static func hash(_ bytes: some Sequence<UInt8>) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return String(hash, radix: 16)
+        String(StableHash.of(Array(bytes)), radix: 16)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
@@ -71,62 +72,49 @@ struct BulkRecord {
                     destination: item.destination)
             }
         }
-        return writer.data
+        return writer.encoded
     }
 
     /// Writes a record whose values are not in memory as items.
     struct Writer {
-        private var bytes: [UInt8] = []
+        private var writer: ByteWriter
 
-        var data: Data {
-            var data = Data(bytes)
-            withUnsafeBytes(of: StableHash.of(data).littleEndian) { data.append(contentsOf: $0) }
-            return data
+        /// The record, with its hash.
+        var encoded: Data {
+            var whole = writer
+            whole.addHash()
+            return Data(whole.bytes)
         }
 
         init(
             _ attributes: [ValueAttributes?], capacity: Int, form: UInt8 = BulkRecord.form
         ) throws(StorageError) {
             let list = try Serializer<[KeptAttributes]>.json.encode(attributes.map { KeptAttributes($0) })
-            bytes.reserveCapacity(list.count + 5 + capacity)
-            bytes.append(form)
-            add(UInt32(list.count))
-            bytes.append(contentsOf: list)
+            writer = ByteWriter(.littleEndian, [form], capacity: list.count + 5 + capacity)
+            writer.add(UInt32(list.count))
+            writer.add(list)
         }
 
         /// Adds a value; the arguments are as ``Item`` has them.
         mutating func add(
             _ suffix: UnsafeRawBufferPointer, _ flags: Flags, attributes: Int, source: UInt64, destination: UInt64
         ) {
-            add(UInt16(suffix.count))
-            bytes.append(contentsOf: suffix)
-            bytes.append(flags.rawValue)
-            add(UInt16(attributes))
-            add(source)
-            add(destination)
-        }
-
-        private mutating func add(_ number: some FixedWidthInteger) {
-            withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+            writer.add(UInt16(suffix.count))
+            writer.add(suffix)
+            writer.add(flags.rawValue)
+            writer.add(UInt16(attributes))
+            writer.add(source)
+            writer.add(destination)
         }
     }
 
     /// - Throws: `corrupt` if these bytes are no record.
     init(_ bytes: Data, of id: String) throws(StorageError) {
-        var bytes = bytes
-        if bytes.first != Self.formWithoutHash {
-            var hash = BulkRecordReader(Data(bytes.suffix(8)))
-            bytes = Data(bytes.dropLast(8))
-            guard bytes.first == Self.form || bytes.first == Self.formWithDropped,
-                hash.number(UInt64.self) == StableHash.of(bytes)
-            else {
-                throw Self.damaged(id)
-            }
-        }
-        var reader = BulkRecordReader(bytes)
-        guard reader.number(UInt8.self) != nil, let size = reader.number(UInt32.self),
-            let list = reader.bytes(Int(size)),
-            let kept = try? Serializer<[KeptAttributes]>.json.decode(list)
+        let isPlain = bytes.first == Self.formWithoutHash
+        guard isPlain || bytes.first == Self.form || bytes.first == Self.formWithDropped,
+            var reader = isPlain ? ByteReader(.littleEndian, bytes) : ByteReader(hashed: .littleEndian, bytes),
+            reader.number(UInt8.self) != nil, let size = reader.number(UInt32.self), let list = reader.bytes(Int(size)),
+            let kept = try? Serializer<[KeptAttributes]>.json.decode(Data(list))
         else { throw Self.damaged(id) }
         attributes = kept.map(\.attributes)
         while !reader.isAtEnd {
@@ -172,24 +160,5 @@ private struct KeptAttributes: Codable {
         return ValueAttributes(
             contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
             owner: owner)
-    }
-}
-
-/// Takes bytes apart.
-private struct BulkRecordReader {
-    private var rest: Data
-
-    init(_ bytes: Data) { rest = bytes }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func bytes(_ count: Int) -> Data? {
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return Data(rest.prefix(count))
-    }
-
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
-        bytes(MemoryLayout<Number>.size)?.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 }

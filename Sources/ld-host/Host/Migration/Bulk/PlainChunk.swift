@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
@@ -76,7 +77,7 @@ struct PlainChunk {
                 attributes: values.attributes(index),
                 source: hash, destination: hash)
         }
-        return record.data
+        return record.encoded
     }
 
     /// Writes the values where none is, and what the ledger says.

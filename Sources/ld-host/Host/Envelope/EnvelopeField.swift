@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import ByteCoding
 internal import LocalDataAPI
 
 /// The types of a header's fields.
@@ -14,22 +14,7 @@ enum EnvelopeField: UInt8 {
     case ring = 32
 }
 
-/// Assembles bytes; numbers are big-endian.
-struct EnvelopeWriter {
-    private(set) var bytes: [UInt8] = []
-
-    /// Reserves room for most headers.
-    init() { bytes.reserveCapacity(256) }
-
-    /// Appends to bytes.
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
-
-    mutating func add(_ number: some FixedWidthInteger) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-
+extension ByteWriter {
     /// Adds a field, if it has content.
     ///
     /// - Throws: `valueTooLarge` if its size does not fit.
@@ -42,9 +27,5 @@ struct EnvelopeWriter {
         add(field.rawValue)
         add(count)
         add(content)
-    }
-
-    mutating func set(_ number: UInt32, at offset: Int) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
     }
 }
