@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -9,7 +9,8 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Each plugin is one folder, one target and one dynamic library of the same name.
+/// Each plugin is one folder, one target and one dynamic library of the same name. Those that a program can also link
+/// have their entry function in a target of its own.
 let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
 
 /// The migration packs, which are plugins of the same shape.
@@ -18,6 +19,12 @@ let migrators = ["StandardMigrations"]
 /// Whether the program that libFuzzer drives is a target too. Its main function is the fuzzer's, so it can be linked
 /// only with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
+
+/// The stores that are part of every program with the product `LocalData`.
+let linkedStores: Set = ["MemoryStore", "FileStore"]
+
+/// The target with a plugin's entry function.
+func entry(of plugin: String) -> String { linkedStores.contains(plugin) ? "\(plugin)Plugin" : plugin }
 
 /// The stores that keep files of their own.
 let filekeepers: Set = ["FileStore", "SQLiteStore"]
@@ -52,7 +59,15 @@ let backendTargets: [Target] = backends.map { plugin in
         name: plugin,
         dependencies: dependencies,
         path: "Sources/Backends/\(plugin)",
-        exclude: library.map { [$0] } ?? [],
+        exclude: linkedStores.contains(plugin) ? ["Plugin"] : library.map { [$0] } ?? [],
+        swiftSettings: settings)
+}
+
+let entryTargets: [Target] = linkedStores.sorted().map { store in
+    .target(
+        name: entry(of: store),
+        dependencies: ["LocalDataAPI", .byName(name: store)],
+        path: "Sources/Backends/\(store)/Plugin",
         swiftSettings: settings)
 }
 
@@ -91,7 +106,8 @@ let package = Package(
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
-    ] + (backends + migrators).map { .library(name: $0, type: .dynamic, targets: [$0]) },
+        .plugin(name: "LocalDataCommand", targets: ["LocalDataCommand"]),
+    ] + (backends + migrators).map { .library(name: $0, type: .dynamic, targets: [entry(of: $0)]) },
     targets: [
         .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
         .target(name: "CLinux", path: "Sources/LocalDataAPI/CLinux"),
@@ -115,8 +131,13 @@ let package = Package(
             path: "Sources/ld-host/Host",
             swiftSettings: settings),
         .target(
+            name: "LinkedStores",
+            dependencies: ["FileStore", "MemoryStore", "LocalDataAPI"],
+            path: "Sources/ld-host/LinkedStores",
+            swiftSettings: settings),
+        .target(
             name: "LocalData",
-            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            dependencies: ["LinkedStores", "LocalDataHost", "LocalDataAPI"],
             path: "Sources/ld-host/Umbrella",
             swiftSettings: settings),
         .target(
@@ -139,6 +160,11 @@ let package = Package(
         .plugin(
             name: "EmbedTexts", capability: .buildTool(), dependencies: ["embed-text"],
             path: "Sources/ld-host/Embedding/Plugin"),
+        .plugin(
+            name: "LocalDataCommand",
+            capability: .command(
+                intent: .custom(verb: "localdata", description: "builds plugins, and folders to deploy")),
+            path: "Sources/ld-host/Bundling"),
         .target(name: "ScratchHome", path: "Tests/ScratchHome"),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .target(
@@ -212,10 +238,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
-            dependencies: ["LocalData", "LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
+            dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             exclude: ["Expected"],
             swiftSettings: settings),
-    ] + systemLibraries + backendTargets + fuzzTargets
+    ] + systemLibraries + backendTargets + entryTargets + fuzzTargets
 )
 
 // No test reaches the home of the person who runs it. No product has either target, so a package that depends on this one

@@ -37,9 +37,6 @@ struct DocumentTests {
         }
     }
 
-    @Test("show a sample that does what it says")
-    func sampleRuns() async throws { #expect(try await signIn() == "token123") }
-
     @Test("begin with a README of at most 1,000 words")
     func readmeIsShort() throws {
         let words = try Document("README.md").text.split(whereSeparator: \.isWhitespace)

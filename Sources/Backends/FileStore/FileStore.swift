@@ -279,3 +279,8 @@ extension FileStore: WatchableBackend {
 
     package func unwatch(_ watch: FolderWatch) { watch.end() }
 }
+
+extension Plugin.Component {
+    /// The store, for a plugin and for programs that link it.
+    package static var fileStore: Plugin.Component { .storage(FileStore.self) }
+}

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import LocalDataAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
@@ -191,4 +191,9 @@ final class WatchList: Sendable {
             }
         }
     }
+}
+
+extension Plugin.Component {
+    /// The store, for a plugin and for programs that link it.
+    package static var memoryStore: Plugin.Component { .storage(MemoryStore.self) }
 }

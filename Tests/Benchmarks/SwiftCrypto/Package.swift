@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A package of its own, so that nothing else here depends on swift-crypto, and the rest runs where it cannot be had.

@@ -123,18 +123,34 @@ import Testing
         #expect(second.first?.description?.components.first?.id == "fixture")
     }
 
-    @Test("a plugin linked into the program ties with one of the same component in a file")
+    @Test("a plugin linked into the program serves unless the configuration names a file with the same component")
     func linked() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
         let path = try fixture.build(component: "full")
         let table = Plugin.export("Linked", version: "1.0.0", .storage(FullStore.self))
-        let registry = PluginRegistry(
-            searchPath: PluginSearchPath(places: [.init(path: fixture.folder, origin: "the test")]),
-            inspector: PluginInspector(host: try FixtureBuilder.host, timeout: .seconds(20)),
-            cacheFolder: "\(fixture.folder)/cache", linked: [try PluginImage(linked: table, name: "the program")])
-        let error = try #require(throws: StorageError.self) { try registry.plugin(offering: "full", kind: .storage) }
-        #expect(error.code == .componentAmbiguous)
-        #expect(error.message.contains("'the program'") && error.message.contains("'\(path)'"))
+        func registry(_ places: [PluginSearchPath.Place]) throws -> PluginRegistry {
+            PluginRegistry(
+                searchPath: PluginSearchPath(places: places),
+                inspector: PluginInspector(host: try FixtureBuilder.host, timeout: .seconds(20)),
+                cacheFolder: "\(fixture.folder)/cache", linked: [try PluginImage(linked: table, name: "the program")])
+        }
+        let found = PluginSearchPath.Place(path: fixture.folder, origin: "beside", isConfigured: false)
+        let named = PluginSearchPath.Place(path: fixture.folder, origin: "the test")
+        for (places, expected, reason) in [
+            ([], "the program", ""), ([found], "the program", "'\(path)' is not named in plugins.path"),
+            ([named], path, "replaces the one that is linked in"),
+            ([.init(path: "/nowhere", origin: "the test"), found], "the program", "is not named in plugins.path"),
+        ] {
+            let registry = try registry(places)
+            #expect(try registry.plugin(offering: "full", kind: .storage).path == expected)
+            let choice = registry.choice(of: expected, offering: "full", .storage)
+            #expect(choice.contains(reason) && choice.isEmpty == reason.isEmpty, "\(choice)")
+        }
+        _ = try fixture.build(component: "full", as: "libOther.so")
+        let error = try #require(throws: StorageError.self) {
+            try registry([named]).plugin(offering: "full", kind: .storage)
+        }
+        #expect(error.code == .componentAmbiguous && error.message.contains("'\(path)'"))
     }
 }

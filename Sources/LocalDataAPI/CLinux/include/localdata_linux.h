@@ -36,6 +36,15 @@ extern int syncfs(int file);
 extern int on_exit(void (*function)(int status, void *argument), void *argument);
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
+/* ---------------------------------------------------------------- linked plugins --------------------------------- */
+
+extern const void *localdata_linked_v1(void) __attribute__((weak));
+
+/* The table of the components that are linked into this program; null if none are. */
+static inline const void *ld_linux_linked_plugin(void) {
+    return localdata_linked_v1 ? localdata_linked_v1() : NULL;
+}
+
 /* ---------------------------------------------------------------- threads --------------------------------------- */
 
 /* Names the calling thread, at most 15 bytes, for debuggers and /proc. */

@@ -83,7 +83,7 @@ extension HostConfiguration {
         let file = try editedFile(flags: flags, locations: .current)
         let isNew = try lock(file).exclusive { (_) throws(StorageError) in
             guard try ConfigurationDocument(path: file) == nil else { return false }
-            try HostFile.write(Data(starter.utf8), to: file)
+            try HostFile.write(Data(starter().utf8), to: file)
             return true
         }
         return (file, isNew)

@@ -62,7 +62,8 @@ public struct HostConfiguration: Sendable {
     ) throws(StorageError) -> HostConfiguration {
         let loaded = try locations.load(flags: flags.list)
         let layers = [defaults(locations)] + loaded.layers.filter { $0.name != .default }
-        return HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
+        return try HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
+            .withDefaultStores()
     }
 
     /// Changes one value, above all other sources.
@@ -126,8 +127,11 @@ extension HostConfiguration {
     }
 
     /// The text of a new configuration file: today's choices, so that they never change by themselves.
-    static var starter: String {
-        let domains = standardRoutes.map { "    \($0.domain): \"\($0.store)\"," }.joined(separator: "\n")
+    static func starter() throws(StorageError) -> String {
+        let today = try HostConfiguration().withDefaultStores().settings().routes
+        let domains = standardRoutes.map { domain, store in
+            "    \(domain): \"\(today[domain]?.store.name ?? store)\","
+        }.joined(separator: "\n")
         return """
             // LocalData's configuration: JSON with comments and trailing commas.
             // See what is in effect, and where it comes from, with: ld-host config show --origin

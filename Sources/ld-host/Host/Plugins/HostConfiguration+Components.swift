@@ -1,3 +1,4 @@
+internal import Glibc
 package import LocalDataAPI
 
 extension HostConfiguration {
@@ -57,6 +58,23 @@ extension HostConfiguration {
         let layered = LayeredConfiguration(layers: layers + [ConfigurationLayer(.flag, document)])
         return HostConfiguration(layered: layered, locations: around.locations).componentProblems()
             .filter { $0.origin.source == document.source }
+    }
+}
+
+extension HostConfiguration {
+    /// This configuration, in which files keep `userDefaults` from now on, if they have to: if nothing else was said,
+    /// the SQLite store is not there and has no values, and the program has a store of its own for files; else `nil`.
+    func withLinkedStore(_ registry: PluginRegistry) throws(StorageError) -> HostConfiguration? {
+        let domain = "userDefaults"
+        guard PluginImage.ofProgram.contains(where: { $0.offers("file", .storage) }),
+            let (store, origin) = layered.value(at: ["domains", domain]), origin.layer == .default,
+            store == .string("sqlite"), let folder = try? folders().data,
+            access("\(folder)/values.sqlite", F_OK) != 0, !registry.mayOffer("sqlite", .storage)
+        else { return nil }
+        let choice = DefaultStores(in: folder)
+        // Where it cannot be written, no value can be stored either.
+        try? choice.choose("file", for: domain)
+        return above(try choice.layer() ?? choice.layer(["userDefaults": "file"]))
     }
 }
 

@@ -1,4 +1,5 @@
 internal import ByteCoding
+internal import CLinux
 internal import CLocalData
 internal import FoundationEssentials
 internal import Glibc
@@ -47,6 +48,12 @@ package final class PluginImage: Sendable {
             return image
         }
     }
+
+    /// The components that are linked into this program, as the product `LocalData` does it; none in other programs.
+    static let ofProgram: [PluginImage] = {
+        guard let table = ld_linux_linked_plugin() else { return [] }
+        return (try? PluginImage(linked: table, name: "this program")).map { [$0] } ?? []
+    }()
 
     /// Registers a plugin that is linked into this program, by the table that its entry function returns.
     package convenience init(linked table: UnsafeRawPointer, name: String) throws(StorageError) {
@@ -123,6 +130,9 @@ package final class PluginImage: Sendable {
         }
         return table
     }
+
+    /// Whether the plugin has a component.
+    func offers(_ id: String, _ kind: ComponentKind) -> Bool { (try? index(of: id, kind)) != nil }
 
     /// What the plugin says of one of its components.
     ///

@@ -20,7 +20,7 @@ package final class PluginRegistry: Sendable {
     ///   - searchPath: The plugin folders.
     ///   - inspector: Inspects a plugin.
     ///   - cacheFolder: The folder for cached results.
-    ///   - linked: Plugins that are part of this program.
+    ///   - linked: Plugins that this program has registered, besides those that are linked into it anyway.
     package init(
         searchPath: PluginSearchPath, inspector: PluginInspector, cacheFolder: String, linked: [PluginImage] = []
     ) {
@@ -90,7 +90,8 @@ package final class PluginRegistry: Sendable {
     /// - Throws: `componentNotFound` with the available components; `componentAmbiguous` if more than one plugin offers
     ///   it; `pluginRefused` if the loaded plugin differs from its inspection.
     package func plugin(offering id: String, kind: ComponentKind) throws(StorageError) -> PluginImage {
-        let inProgram = linked.filter { $0.description.offers(id, kind) }
+        let inProgram = linked(id, kind)
+        if !inProgram.isEmpty, !searchPath.places.contains(where: \.isConfigured) { return try only(inProgram, id) }
         var records = survey()
         var offering = records.filter { $0.description?.offers(id, kind) ?? false }
         if offering.isEmpty, inProgram.isEmpty, records.contains(where: { $0.refusal != nil }) {
@@ -98,13 +99,11 @@ package final class PluginRegistry: Sendable {
             records = survey(rescanning: .refused)
             offering = records.filter { $0.description?.offers(id, kind) ?? false }
         }
-        let paths = inProgram.map(\.path) + offering.map(\.candidate.path)
-        guard paths.count <= 1 else {
-            throw StorageError(
-                .componentAmbiguous, "component '\(id)' is offered by \(list(paths))",
-                hint: "remove all but one of them from the search path")
+        if !inProgram.isEmpty {
+            offering.removeAll { !$0.candidate.isConfigured }
+            if offering.isEmpty { return try only(inProgram, id) }
         }
-        if let image = inProgram.first { return image }
+        try checkOnly(offering.map(\.candidate.path), id)
         guard let file = offering.first?.location else { throw notFound(id, kind, among: records) }
         let image = try PluginImage.load(file)
         guard image.description.offers(id, kind) else {
@@ -113,6 +112,42 @@ package final class PluginRegistry: Sendable {
                 hint: "run: ld-host plugins list")
         }
         return image
+    }
+
+    /// The plugins of this program that offer a component; one that is registered replaces one that is just there.
+    private func linked(_ id: String, _ kind: ComponentKind) -> [PluginImage] {
+        let registered = linked.filter { $0.description.offers(id, kind) }
+        return registered.isEmpty ? PluginImage.ofProgram.filter { $0.description.offers(id, kind) } : registered
+    }
+
+    private func only(_ images: [PluginImage], _ id: String) throws(StorageError) -> PluginImage {
+        try checkOnly(images.map(\.path), id)
+        return images[0]
+    }
+
+    private func checkOnly(_ paths: [String], _ id: String) throws(StorageError) {
+        guard paths.count > 1 else { return }
+        throw StorageError(
+            .componentAmbiguous, "component '\(id)' is offered by \(list(paths))",
+            hint: "remove all but one of them from the search path")
+    }
+
+    /// Why one of several plugins serves that offer a component, if one of them is linked into this program; `""` if
+    /// there was no choice. May wait.
+    func choice(of path: String, offering id: String, _ kind: ComponentKind) -> String {
+        let inProgram = linked(id, kind).map(\.path)
+        let files = survey().filter { $0.description?.offers(id, kind) ?? false }.map(\.candidate.path)
+        guard !inProgram.isEmpty, !files.isEmpty else { return "" }
+        return inProgram.contains(path)
+            ? "it is linked into the program, and \(list(files)) is not named in plugins.path"
+            : "it is named in plugins.path or LOCALDATA_PLUGIN_PATH, and so replaces the one that is linked in"
+    }
+
+    /// Whether a plugin offers a component, or would if it were not refused. May wait.
+    func mayOffer(_ id: String, _ kind: ComponentKind) -> Bool {
+        guard linked(id, kind).isEmpty else { return true }
+        let records = survey()
+        return records.contains { $0.refusal != nil || $0.description?.offers(id, kind) == true }
     }
 
     private func notFound(_ id: String, _ kind: ComponentKind, among records: [PluginRecord]) -> StorageError {
@@ -125,12 +160,20 @@ package final class PluginRegistry: Sendable {
         // Fixing a refused plugin may be all that is needed.
         let mending = refusals.first { !$0.hint.isEmpty }.map { "\($0.hint); " } ?? ""
         let places = searchPath.places.map(\.path)
+        let lacks = refusals.isEmpty && !PluginImage.ofProgram.isEmpty && Self.separate.contains(id)
         return StorageError(
             .componentNotFound, message,
-            hint: near.map { "did you mean '\($0)'?" }
+            hint: near.map { "did you mean '\($0)'?" } ?? (lacks ? Self.bundling : nil)
                 ?? "\(mending)the search path is \(places.isEmpty ? "empty" : list(places)); add one with "
                 + "LOCALDATA_PLUGIN_PATH or plugins.path")
     }
+
+    /// The components of this package that need a library of the system, so that no program links them.
+    private static let separate: Set = ["sqlite", "openssl", "sodium", "secret-service", "standard"]
+
+    private static let bundling =
+        "run 'swift package localdata plugins' to put the plugins beside the program, or make a folder to deploy with "
+        + "'swift package localdata bundle --to DIR'"
 
     /// The ids of the components of a kind.
     func components(_ kind: ComponentKind, among records: [PluginRecord]) -> [String] {
@@ -139,7 +182,7 @@ package final class PluginRegistry: Sendable {
 
     /// The linked plugins, and those that were not refused.
     func descriptions(among records: [PluginRecord]) -> [PluginDescription] {
-        linked.map(\.description) + records.compactMap(\.description)
+        (linked + PluginImage.ofProgram).map(\.description) + records.compactMap(\.description)
     }
 
     private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }

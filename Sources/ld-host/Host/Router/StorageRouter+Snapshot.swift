@@ -3,10 +3,12 @@ internal import LocalDataAPI
 extension StorageRouter {
     /// The snapshot for a state; stores whose configuration is unchanged keep their slots.
     static func snapshot(of state: inout State) throws(StorageError) -> RouterSnapshot {
-        let settings = try effective(state).settings()
+        let configuration = try effective(state).withDefaultStores()
+        var settings = try configuration.settings()
         let log: any StorageLogHandler =
             state.log ?? settings.logLevel.map { StandardErrorLog(level: $0) } ?? SilentLog()
         let registry = registry(for: settings, in: &state)
+        if let changed = try configuration.withLinkedStore(registry) { settings = try changed.settings() }
         let providers = state.providers
         let crypto = crypto(for: settings, registry: registry, log: log, in: &state)
         let opener = StoreOpener(

@@ -2,12 +2,21 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// Where to look for plugins. The order of the locations has no meaning: two plugins that offer the same component are
-/// ambiguous wherever they are.
+/// ambiguous wherever they are. But a plugin that the configuration names, or `LOCALDATA_PLUGIN_PATH`, comes before a
+/// component that is linked into the program, and that one before a plugin that is merely found.
 package struct PluginSearchPath: Sendable {
     /// A folder of plugins, or one plugin's file, and where it was named.
     package struct Place: Hashable, Sendable {
         package let path: String
         package let origin: String
+        /// Whether the configuration or the environment names it.
+        package let isConfigured: Bool
+
+        package init(path: String, origin: String, isConfigured: Bool = true) {
+            self.path = path
+            self.origin = origin
+            self.isConfigured = isConfigured
+        }
     }
 
     /// A file that may be a plugin.
@@ -16,6 +25,15 @@ package struct PluginSearchPath: Sendable {
         package let origin: String
         /// Whether the file itself was named, so that it is an error if it is not a plugin.
         package let isNamed: Bool
+        /// Whether the configuration or the environment names its folder, or the file.
+        package let isConfigured: Bool
+
+        package init(path: String, origin: String, isNamed: Bool, isConfigured: Bool = true) {
+            self.path = path
+            self.origin = origin
+            self.isNamed = isNamed
+            self.isConfigured = isConfigured
+        }
     }
 
     package let places: [Place]
@@ -28,9 +46,11 @@ package struct PluginSearchPath: Sendable {
     package static func builtIn(executable: String?) -> [Place] {
         guard let executable, let slash = executable.lastIndex(of: "/") else { return [] }
         let folder = String(executable[..<slash])
-        var places = [Place(path: folder.isEmpty ? "/" : folder, origin: "beside the executable")]
+        var places = [Place(path: folder.isEmpty ? "/" : folder, origin: "beside the executable", isConfigured: false)]
         if let slash = folder.lastIndex(of: "/"), folder[folder.index(after: slash)...] == "bin" {
-            places.append(Place(path: "\(folder[..<slash])/lib/localdata/plugins", origin: "the installation"))
+            places.append(
+                Place(
+                    path: "\(folder[..<slash])/lib/localdata/plugins", origin: "the installation", isConfigured: false))
         }
         return places
     }
@@ -51,11 +71,11 @@ package struct PluginSearchPath: Sendable {
                 let folder = names.isEmpty ? "" : Self.realPath(place.path)
                 for (name, isFile) in names {
                     let path = isFile && folder != "/" ? "\(folder)/\(name)" : Self.realPath("\(place.path)/\(name)")
-                    if found[path] == nil { found[path] = Candidate(path: path, origin: place.origin, isNamed: false) }
+                    if found[path] == nil { found[path] = Candidate(path, in: place, isNamed: false) }
                 }
             } else if place.path.hasSuffix(".so") || access(place.path, F_OK) == 0 {
                 let path = Self.realPath(place.path)
-                found[path] = Candidate(path: path, origin: place.origin, isNamed: true)
+                found[path] = Candidate(path, in: place, isNamed: true)
             }
         }
         return found.values.sorted { $0.path < $1.path }
@@ -81,5 +101,11 @@ package struct PluginSearchPath: Sendable {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
         return String(cString: real)
+    }
+}
+
+extension PluginSearchPath.Candidate {
+    fileprivate init(_ path: String, in place: PluginSearchPath.Place, isNamed: Bool) {
+        self.init(path: path, origin: place.origin, isNamed: isNamed, isConfigured: place.isConfigured)
     }
 }

@@ -118,7 +118,12 @@ extension StoreAccess {
         }
         let open = try await openStore(for: domain)
         let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
+        let registry = snapshot.registry
+        let choice = try await onIOThread { () throws(StorageError) in
+            registry.choice(of: open.plugin, offering: open.component, .storage)
+        }
         return "\(store) of \(open.plugin) serves \(domain): "
             + (route.origin == "default" ? "the built-in default" : "named in \(route.origin)")
+            + (choice.isEmpty ? "" : "; \(choice)")
     }
 }

@@ -1,7 +1,8 @@
+internal import FileStore
 internal import LocalDataAPI
 
 /// The plugin's entry function.
 @c(localdata_plugin_v1)
 public func fileStorePlugin() -> UnsafeRawPointer {
-    Plugin.export("FileStore", version: "0.1.0", .storage(FileStore.self))
+    Plugin.export("FileStore", version: "0.1.0", .fileStore)
 }

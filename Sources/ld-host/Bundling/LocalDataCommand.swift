@@ -1,0 +1,110 @@
+import Foundation
+import PackagePlugin
+
+/// `swift package localdata`: builds what an app does not link, as SwiftPM only builds what its targets use.
+@main struct LocalDataCommand: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) async throws {
+        var extractor = ArgumentExtractor(arguments)
+        if extractor.extractFlag(named: "help") > 0 || arguments.isEmpty || arguments == ["-h"] {
+            return print(Self.help)
+        }
+        let options = try BundleOptions(&extractor)
+        switch options.verb {
+        case "plugins": try putBeside(options)
+        case "bundle": try Bundle(context, packageManager, options).make()
+        default: throw CommandFailure("'\(options.verb)' is no command; expected plugins or bundle")
+        }
+    }
+
+    /// Builds plugins where the package's executables are built, too.
+    private func putBeside(_ options: BundleOptions) throws {
+        for plugin in options.plugins {
+            let file = try packageManager.artifact(of: plugin, .dynamicLibrary, options.parameters)
+            print(file.path(percentEncoded: false))
+        }
+    }
+
+    private static let help = """
+        swift package localdata plugins [--plugins A,B] [--configuration debug|release]
+            Builds plugins beside the package's executables, where swift run finds them.
+        swift package localdata bundle --to DIR [--product NAME]... [--plugins A,B]
+            Makes a folder that runs on other machines: bin with the executables, lib/localdata/plugins, and
+            lib/localdata/runtime with Swift's runtime and all other libraries but glibc's. DIR must be new or empty, or
+            an earlier bundle, which is replaced. The other machine needs this glibc or a later one.
+
+        Plugins are \(BundleOptions.known.joined(separator: ", ")).
+        Without --plugins: \(BundleOptions.defaultPlugins.joined(separator: ", ")).
+        """
+}
+
+/// What a call asks for.
+struct BundleOptions {
+    static let known = [
+        "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService", "StandardMigrations", "FileStore",
+        "MemoryStore",
+    ]
+    /// What the built-in defaults use, and what needs no library.
+    static let defaultPlugins = ["SQLiteStore", "OpenSSLCrypto", "StandardMigrations"]
+
+    let verb: String
+    let plugins: [String]
+    let products: [String]
+    let folder: String?
+    private let configuration: PackageManager.BuildConfiguration
+
+    /// - Throws: What is wrong with the arguments.
+    init(_ arguments: inout ArgumentExtractor) throws {
+        let lists = arguments.extractOption(named: "plugins")
+        products = arguments.extractOption(named: "product")
+        let folders = arguments.extractOption(named: "to")
+        let configurations = arguments.extractOption(named: "configuration")
+        let rest = arguments.remainingArguments
+        verb = rest.first ?? ""
+        guard rest.count == 1 else {
+            throw CommandFailure("expected one command, plugins or bundle; found \(rest.isEmpty ? "none" : "\(rest)")")
+        }
+        plugins = lists.isEmpty ? Self.defaultPlugins : lists.flatMap { $0.split(separator: ",").map(String.init) }
+        for plugin in plugins where !Self.known.contains(plugin) {
+            throw CommandFailure("there is no plugin '\(plugin)'; expected \(Self.known.joined(separator: ", "))")
+        }
+        guard folders.count <= 1, configurations.count <= 1 else {
+            throw CommandFailure("--to and --configuration can be said once")
+        }
+        folder = folders.first
+        switch configurations.first ?? (verb == "bundle" ? "release" : "debug") {
+        case "debug": configuration = .debug
+        case "release": configuration = .release
+        case let other: throw CommandFailure("'\(other)' is no configuration; expected debug or release")
+        }
+    }
+
+    var parameters: PackageManager.BuildParameters {
+        PackageManager.BuildParameters(configuration: configuration, logging: .concise)
+    }
+}
+
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension PackageManager {
+    /// Builds a product.
+    ///
+    /// - Throws: What the build said, if it failed.
+    func artifact(
+        of product: String, _ kind: BuildResult.BuiltArtifact.Kind, _ parameters: BuildParameters
+    ) throws -> URL {
+        let result = try build(.product(product), parameters: parameters)
+        let files = result.builtArtifacts.filter { $0.kind == kind }.map(\.url)
+        let isLibrary = kind == .dynamicLibrary
+        let file = files.first { $0.lastPathComponent == (isLibrary ? "lib\(product).so" : product) }
+        guard result.succeeded, let file else {
+            print(result.logText)
+            let hint = isLibrary ? "; it may need a -dev package, which the log names" : ""
+            throw CommandFailure("'\(product)' could not be built: see above\(hint)")
+        }
+        return file
+    }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import LocalDataHost
+import TestSupport
+import Testing
+
+/// What the README shows of an app, from where its reader stands: a package outside this one, with one dependency, no
+/// configuration and no variable of LocalData's.
+@Suite("An app in a package of its own")
+struct AppTests {
+    @Test("keeps values at once, encrypted ones with the plugins beside it, and stays with its first store")
+    func worksAtOnce() throws {
+        let app = try App()
+        defer { app.remove() }
+        try NestedPackages.build { scratch in
+            try app.swift("build", "--package-path", app.package, "--scratch-path", scratch)
+            try app.takeFrom("\(scratch)/debug", "SettingsApp")
+        }
+
+        let alone = try app.run()
+        #expect(alone.isFailed)
+        #expect(alone.errorText.contains("no plugin offers the crypto component 'openssl'"))
+        #expect(alone.errorText.contains("run 'swift package localdata plugins' to put the plugins beside the program"))
+
+        let built = try NestedPackages.build { scratch in
+            let files = try app.swift(
+                "package", "--package-path", app.package, "--scratch-path", scratch, "localdata", "plugins",
+                "--plugins", "SQLiteStore,OpenSSLCrypto")
+            for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { try app.takeFrom("\(scratch)/debug", name) }
+            return files
+        }
+        #expect(try app.host("get", "userDefaults/theme") == "\"dark\"")
+        for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { #expect(built.contains("/debug/\(name)\n")) }
+        #expect(try app.run().lines == ["dark", "token123"])
+
+        // The SQLite store is there now, and would serve this domain; what is in files must not disappear.
+        #expect(try app.host("get", "userDefaults/theme") == "\"dark\"")
+        #expect(try app.host("config", "get", "domains.userDefaults") == "file")
+        #expect(FileManager.default.fileExists(atPath: "\(app.home)/.local/share/localdata/files/userDefaults/theme"))
+        #expect(try app.host("init").hasSuffix("config.json"))
+        let starter = try String(contentsOfFile: "\(app.home)/.config/localdata/config.json", encoding: .utf8)
+        #expect(starter.contains("userDefaults: \"file\""))
+    }
+
+    @Test("refuses a plugin, a product and a command that do not exist, and a folder that is no bundle")
+    func refuses() throws {
+        let app = try App()
+        defer { app.remove() }
+        try NestedPackages.build { (scratch) throws in
+            func failure(_ arguments: String...) throws -> String {
+                let end = try app.start(
+                    "package", ["--package-path", app.package, "--scratch-path", scratch, "localdata"] + arguments)
+                #expect(end.outcome != .exited(code: 0))
+                return end.errorText
+            }
+            let unknown = try failure("plugins", "--plugins", "Nothing")
+            #expect(unknown.contains("there is no plugin 'Nothing'; expected SQLiteStore, "))
+            #expect(try failure("bundle").contains("the folder is missing"))
+            #expect(try failure("bundle", "--to", app.package).contains("is neither empty nor an earlier bundle"))
+            let wrong = try failure("bundle", "--to", "\(app.folder)/b", "--product", "Nothing")
+            #expect(wrong.contains("no executable product 'Nothing'; it has SettingsApp"))
+            #expect(try failure("build").contains("'build' is no command; expected plugins or bundle"))
+        }
+    }
+
+    @Test(
+        "is a folder that runs in a root with only libc, with files, SQLite and an encrypted key",
+        .enabled(if: TestRun.isTorture))
+    func isBundled() throws {
+        let app = try App()
+        defer { app.remove() }
+        let bundle = "\(app.folder)/bundle"
+        try app.swift(
+            "package", "--package-path", app.package, "--scratch-path", "\(app.folder)/build", "localdata", "bundle",
+            "--to", bundle)
+        let root = try app.emptyRoot()
+        try FileManager.default.moveItem(atPath: bundle, toPath: "\(root)/app")
+        for _ in 0..<2 {
+            let end = try app.run(in: root, "/app/bin/SettingsApp")
+            #expect(end.lines == ["dark", "token123"], "\(end.errorText)")
+        }
+        #expect(FileManager.default.fileExists(atPath: "\(root)/home/.local/share/localdata/values.sqlite"))
+    }
+}
+
+/// A package with the README's app, and a home for it.
+private struct App {
+    let folder: String
+    var package: String { "\(folder)/SettingsApp" }
+    var home: String { "\(folder)/home" }
+    private var program: String { "\(folder)/installed" }
+
+    init() throws {
+        folder = try TemporaryFolder.make(named: "localdata-app")
+        let source = "\(Repository.root)/Examples/SettingsApp"
+        for path in [home, program, "\(package)/Sources/SettingsApp"] { try TemporaryFolder.makeFolder(path) }
+        let manifest = try String(contentsOfFile: "\(source)/Package.swift", encoding: .utf8)
+        try manifest.replacing("path: \"../..\"", with: "path: \"\(Repository.root)\"")
+            .write(toFile: "\(package)/Package.swift", atomically: false, encoding: .utf8)
+        try FileManager.default.copyItem(
+            atPath: "\(source)/Sources/SettingsApp/SettingsApp.swift",
+            toPath: "\(package)/Sources/SettingsApp/SettingsApp.swift")
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    func start(_ command: String, _ arguments: [String]) throws -> ChildProcess.Completion {
+        try ChildProcess(
+            "/usr/bin/env", arguments: ["swift", command] + arguments, environment: TestRun.environment
+        ).run(deadline: .seconds(900))
+    }
+
+    @discardableResult
+    func swift(_ command: String, _ arguments: String...) throws -> String {
+        let end = try start(command, arguments)
+        let output = String(decoding: end.output, as: UTF8.self)
+        try #require(end.outcome == .exited(code: 0), "\(output.suffix(4000))\(end.errorText.suffix(4000))")
+        return output
+    }
+
+    /// Copies a product beside the program.
+    func takeFrom(_ products: String, _ name: String) throws {
+        try FileManager.default.copyItem(atPath: "\(products)/\(name)", toPath: "\(program)/\(name)")
+    }
+
+    func run() throws -> ChildProcess.Completion {
+        try ChildProcess("\(program)/SettingsApp", arguments: [], environment: environment).run(deadline: .seconds(60))
+    }
+
+    /// Runs the `ld-host` of this package as the app's user.
+    func host(_ arguments: String...) throws -> String {
+        let end = try ChildProcess(BuiltProducts.host, arguments: arguments, environment: environment)
+            .run(deadline: .seconds(60))
+        #expect(end.outcome == .exited(code: 0), "\(end.errorText)")
+        return end.lines.joined(separator: "\n")
+    }
+
+    private var environment: [String: String] { ["HOME": home, "PATH": "/usr/bin:/bin"] }
+
+    /// A root with glibc, a home and nothing else.
+    func emptyRoot() throws -> String {
+        let root = "\(folder)/root"
+        for path in ["lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "home", "proc", "tmp"] {
+            try TemporaryFolder.makeFolder("\(root)/\(path)")
+        }
+        for folder in ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"] {
+            for name in ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libresolv.so.2"] {
+                try copy("/\(folder)/\(name)", to: "\(root)/\(folder)/\(name)")
+            }
+        }
+        for path in ["lib64/ld-linux-x86-64.so.2", "lib/ld-linux-aarch64.so.1"] {
+            try copy("/\(path)", to: "\(root)/\(path)")
+        }
+        return root
+    }
+
+    private func copy(_ file: String, to copy: String) throws {
+        guard let data = FileManager.default.contents(atPath: file) else { return }
+        try data.write(to: URL(filePath: copy))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
+    }
+
+    /// Runs a program in another root, without any right there but that of its user.
+    func run(in root: String, _ program: String) throws -> ChildProcess.Completion {
+        try ChildProcess(
+            "/usr/bin/unshare",
+            arguments: [
+                "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc=\(root)/proc",
+                "/usr/sbin/chroot", root, program,
+            ], environment: ["HOME": "/home", "PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(60))
+    }
+}
+
+extension ChildProcess.Completion {
+    fileprivate var lines: [Substring] { String(decoding: output, as: UTF8.self).split(separator: "\n") }
+    fileprivate var isFailed: Bool { outcome != .exited(code: 0) }
+}
