@@ -14,6 +14,11 @@ struct Arguments: Sendable {
     /// Every value of an option, in order.
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
+    /// No words.
+    static let none = Arguments()
+
+    private init() {}
+
     /// Takes options out of `words` wherever they stand, up to `--`; what follows that are operands, whatever their
     /// first letter. A dash alone is an operand.
     init(_ words: some Collection<String>, options: [Command.Option]) throws {

@@ -36,36 +36,38 @@ struct Command: Sendable {
     /// The commands for one task.
     struct Group: Sendable {
         let task: String
+        /// The end of the name of its manual page.
+        let page: String
         let commands: [Command]
     }
 
     /// Every command by its task, in the order of the help.
     static let groups: [Group] = [
         Group(
-            task: "Read and write values",
+            task: "Read and write values", page: "values",
             commands: [.set, .get, .remove, .exists, .list, .batch, .watch, .importValues, .exportValues]),
         Group(
-            task: "Configure",
+            task: "Configure", page: "config",
             commands: [.initialize, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath]),
-        Group(task: "Check", commands: [.doctor, .audit]),
-        Group(task: "Replace a store", commands: [.storeCopy, .storeForget]),
+        Group(task: "Check", page: "check", commands: [.doctor, .audit]),
+        Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget]),
         Group(
-            task: "Manage encryption keys",
+            task: "Manage encryption keys", page: "keys",
             commands: [
                 .keysList, .keysCreate, .keysRotate, .reseal, .keysRetire, .keysDisable, .keysEnable, .keysForget,
                 .keysAdopt, .keysDisown, .envelopeInspect,
             ]),
         Group(
-            task: "Migrate older data",
+            task: "Migrate older data", page: "migrate",
             commands: [
                 .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateRollback, .migrateConfirm,
                 .migrateResume, .migrateLedgerRepair,
             ]),
         Group(
-            task: "Find and write plugins",
+            task: "Find and write plugins", page: "plugins",
             commands: [.pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew]),
-        Group(task: "Serve other programs", commands: [.credentialGit, .credentialDocker, .pipe]),
-        Group(task: "Learn", commands: [.help, .demo, .version]),
+        Group(task: "Serve other programs", page: "serve", commands: [.credentialGit, .credentialDocker, .pipe]),
+        Group(task: "Learn", page: "learn", commands: [.help, .man, .completions, .demo, .version]),
     ]
 
     /// Every command, in the order of the help.

@@ -59,6 +59,10 @@ struct Program {
             return Inspection.print(Array(words[2...]), milliseconds: milliseconds)
         }
         if words == [ConformanceOrder.command] { return ConformanceChild.run() }
+        if words.first == Completion.word {
+            try? IOExecutor.blocking { await Completion.print(Array(words.dropFirst())) }
+            return ExitStatus.done.code
+        }
         FileLock.reportWaits { Output.remark("ld-host: \(Printable($0))") }
         return (try? IOExecutor.blocking { await runCommand(words) }) ?? ExitStatus.failure.code
     }

@@ -17,8 +17,10 @@ final class PseudoTerminal {
         try self.init(home, words, adding: variables)
     }
 
-    /// The same with the words in a list.
-    init(_ home: Home, _ words: [String], adding variables: [String: String] = [:]) throws {
+    /// The same with the words in a list; `ld-host` if no other program is named.
+    init(
+        _ home: Home, program: String = BuiltProducts.host, _ words: [String], adding variables: [String: String] = [:]
+    ) throws {
         let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (lock, number): (CInt, CInt) = (0, 0)
         guard controller >= 0, ioctl(controller, Self.setLock, &lock) == 0,
@@ -39,11 +41,11 @@ final class PseudoTerminal {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(Self.newSession | POSIX_SPAWN_SETSIGMASK))
-        let arguments = ([BuiltProducts.host] + words).map { strdup($0) } + [nil]
+        let arguments = ([program] + words).map { strdup($0) } + [nil]
         let environment = home.environment.merging(variables) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for string in arguments + environment { free(string) } }
         var process: pid_t = 0
-        let error = posix_spawn(&process, BuiltProducts.host, &actions, &attributes, arguments, environment)
+        let error = posix_spawn(&process, program, &actions, &attributes, arguments, environment)
         guard error == 0 else { throw TestFailure("posix_spawn: \(error)") }
         self.controller = controller
         self.process = process

@@ -9,6 +9,12 @@ extension StorageRouter {
         return try await onIOThread { () throws(StorageError) in registry.survey(rescanning: .all) }
     }
 
+    /// Every plugin on the search path, as it was inspected last.
+    package func knownPlugins() async throws(StorageError) -> [PluginRecord] {
+        let registry = try await snapshot().registry
+        return try await onIOThread { () throws(StorageError) in registry.survey() }
+    }
+
     /// One plugin's file, inspected in a child process.
     package func inspectPlugin(at path: String) async throws(StorageError) -> PluginRecord {
         let snapshot = try await snapshot()

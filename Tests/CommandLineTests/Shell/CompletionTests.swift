@@ -1,0 +1,137 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("Completion of ld-host")
+struct CompletionTests {
+    /// A home with values, a store of its own and a migration.
+    private func home() throws -> Home {
+        let home = try Home()
+        for address in ["userDefaults/theme", "userDefaults:suite/other", "userDefaults/with space"] {
+            try home.done("set", address, "x")
+        }
+        try home.done("set", "keychain:com.example/token", "--stdin", input: Array("secret".utf8))
+        try home.done(
+            "config", "set", "stores.archive", "{\"component\": \"file\", \"options\": {\"root\": \"/tmp/a\"}}")
+        return home
+    }
+
+    /// The words that are offered, without what is said of them.
+    private func offered(_ home: Home, _ words: String...) throws -> [Substring] {
+        let end = try home.run(BuiltProducts.host, ["__complete"] + words)
+        #expect(end.status == 0 && end.errors.isEmpty)
+        return end.text.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
+    }
+
+    @Test("knows commands, options, settings, values of settings, stores, components, domains and keys")
+    func knows() throws {
+        let home = try home()
+        #expect(try offered(home, "config", "") == ["get", "path", "set", "show", "unset", "validate"])
+        #expect(try offered(home, "migrate", "ledger", "") == ["repair"])
+        #expect(try offered(home, "get", "--j") == ["--json"])
+        #expect(try offered(home, "set", "--st") == ["--stdin"])
+        #expect(try offered(home, "get", "userDefaults") == ["userDefaults/", "userDefaults:suite/"])
+        #expect(try offered(home, "get", "userDefaults/th") == ["userDefaults/theme"])
+        #expect(try offered(home, "rm", "userDefaults/theme", "keychain:c") == ["keychain:com.example/"])
+        #expect(try offered(home, "get", "keychain:com.example/") == ["keychain:com.example/token"])
+        #expect(try offered(home, "config", "get", "log.") == ["log.level"])
+        #expect(try offered(home, "config", "set", "log.level", "d") == ["debug"])
+        #expect(try offered(home, "-c", "log.level=w") == ["log.level=warning"])
+        #expect(try offered(home, "config", "unset", "stores.archive.co").contains("stores.archive.component"))
+        #expect(try offered(home, "config", "set", "domains.userDefaults", "a") == ["archive"])
+        #expect(try offered(home, "config", "set", "encryption.provider", "") == ["openssl", "sodium"])
+        #expect(try offered(home, "store", "copy", "sqlite", "a") == ["archive"])
+        #expect(try offered(home, "store", "copy", "a", "b", "--domain", "key") == ["keychain"])
+        #expect(try offered(home, "-c", "domains.mine=memory", "export", "min") == ["mine", "mine/"])
+        #expect(try offered(home, "plugins", "inspect", "sq") == [":files", "sqlite"])
+        #expect(try offered(home, "import", "file").contains(":files"))
+        #expect(try offered(home, "help", "migrate", "ro") == ["rollback"])
+        #expect(try offered(home, "completions", "") == ["bash", "fish", "zsh"])
+        let key = try #require(try home.done("keys", "create").text.split(separator: "\n").first { $0.count >= 32 })
+        let id = try #require(key.split { $0 == " " }.first { $0.count == 32 }.map { Substring($0) })
+        #expect(try offered(home, "keys", "rotate", String(id.prefix(4))) == [id])
+    }
+
+    @Test("offers nothing, and fails nowhere, for what it does not know or cannot read")
+    func knowsNothing() throws {
+        let home = try home()
+        for words in [["nothing", ""], ["get", "nowhere/"], ["get", "userDefaults/\u{1}"], ["-c", "x", "get", "y"]] {
+            let end = try home.run(BuiltProducts.host, ["__complete"] + words)
+            #expect(end.status == 0 && end.text.isEmpty && end.errors.isEmpty, "\(words)")
+        }
+        #expect(try home.run(BuiltProducts.host, ["__complete"]).status == 0)
+        try Data("{ broken".utf8).write(to: URL(filePath: "\(home.path)/config/localdata/config.json"))
+        #expect(try offered(home, "conf") == ["config"])
+        #expect(try offered(home, "get", "userDefaults/").isEmpty)
+    }
+
+    @Test("works in an interactive bash, which breaks words at colons and equals signs")
+    func bash() throws {
+        let home = try home()
+        let terminal = try PseudoTerminal(home, program: "/bin/bash", ["--norc", "--noprofile", "-i"])
+        terminal.type("PS1=; source <(ld-host completions bash); echo re''ady\n")
+        try terminal.wait(for: "ready")
+        for (typed, shown) in [
+            ("ld-host con\tg\t", "ld-host config get "),
+            ("ld-host get userDefaults/th\t", "ld-host get userDefaults/theme "),
+            ("ld-host get keychain:com\tt\t", "ld-host get keychain:com.example/token "),
+            ("ld-host -c log.lev\ter\t", "ld-host -c log.level=error "),
+            ("ld-host import $HOME/conf\t", "localdata"),
+        ] {
+            terminal.type("\(typed)\u{5}#\n")
+            if shown.hasPrefix("ld-host") { try terminal.wait(for: "\(shown)#") }
+        }
+        terminal.type("exit\n")
+        _ = terminal.end()
+    }
+
+    @Test("works in zsh and fish")
+    func otherShells() throws {
+        let home = try home()
+        let fish = "ld-host completions fish | source; complete -C"
+        #expect(try home.run("/usr/bin/fish", ["-c", "\(fish) 'ld-host config g'"]).text == "get\tprint one setting\n")
+        let keys = try home.run("/usr/bin/fish", ["-c", "\(fish) 'ld-host get keychain:com.example/'"])
+        #expect(keys.text == "keychain:com.example/token\n")
+
+        let terminal = try PseudoTerminal(home, program: "/usr/bin/zsh", ["-f", "-i"], adding: ["TERM": "dumb"])
+        terminal.type("PS1=; autoload -U compinit; compinit -u -D; source <(ld-host completions zsh); echo re''ady\n")
+        try terminal.wait(for: "ready")
+        terminal.type("ld-host get keychain:com.example/t\t\n")
+        try terminal.wait(for: "secret")
+        terminal.type("exit\n")
+        _ = terminal.end()
+    }
+}
+
+@Suite("The manual of ld-host")
+struct ManualTests {
+    @Test("has a page for the program and for each group of commands, which man shows without a warning")
+    func pages() throws {
+        let home = try Home()
+        let pages = try home.done("man", "--list").text.split(separator: "\n").map(String.init)
+        let help = try home.done("help").text
+        #expect(pages.count == 10 && pages.first == "ld-host")
+        var all = ""
+        for page in pages {
+            let text = try home.done("man", page).text
+            try Data(text.utf8).write(to: URL(filePath: "\(home.path)/\(page).1"))
+            let lint = try home.run("/usr/bin/mandoc", ["-T", "lint", "-W", "warning", "\(home.path)/\(page).1"])
+            let warnings = lint.text.split(separator: "\n").filter { !$0.contains("missing date") }
+            #expect(warnings.isEmpty, "\(warnings)")
+            all += try home.run("/usr/bin/mandoc", ["-T", "ascii", "\(home.path)/\(page).1"]).text
+        }
+        let shown = all.replacing(/.\u{8}/, with: "")
+        let commands = help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .map { $0.drop { $0 == " " }.prefix { $0.isLowercase || $0 == " " } }
+            .map { $0.split(separator: "  ").first ?? "" }
+        #expect(commands.count > 45)
+        for command in commands where command.first?.isLowercase == true {
+            #expect(shown.contains("ld-host \(command.drop { $0 == " " })".trimmed), "\(command)")
+        }
+        #expect(try home.run("man", "nothing").status == 64)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { String(reversed().drop { $0 == " " }.reversed()) }
+}
