@@ -148,7 +148,9 @@ struct PluginsNewTests {
 
         let outcome = try workspace.run(moved, ["plugins", "new", "MyStore"])
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("hint: give its folder: --localdata PATH"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("hint: name its folder or the URL of its repository: --localdata SOURCE"),
+            "\(outcome.errors)")
         #expect(try workspace.run(moved, ["plugins", "new", "MyCStore", "--language", "c"]).status == 0)
         let root = Repository.root
         #expect(try workspace.run(moved, ["plugins", "new", "MyStore", "--localdata", root]).status == 0)
@@ -156,5 +158,28 @@ struct PluginsNewTests {
         let named = try workspace.text("MyStore/Package.swift")
         let found = try workspace.text("Other/Package.swift")
         #expect(named.replacing("MyStore", with: "Other") == found)
+    }
+
+    @Test("depends on a release of LocalData's repository if that is named")
+    func dependsOnARelease() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let repository = "\(workspace.path)/LocalData"
+        try FileManager.default.createDirectory(atPath: repository, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: "\(Repository.root)/Package.swift", toPath: "\(repository)/Package.swift")
+        let version = try workspace.host("version", "--json").output.split(separator: "\"").dropLast().last ?? ""
+        let git = "git -C \(repository) -c user.name=a -c user.email=a@b"
+        let release = "\(git) init -q && \(git) add . && \(git) commit -qm 1 && \(git) tag \(version)"
+        #expect(try workspace.run("/bin/sh", ["-c", release]).status == 0)
+
+        let url = "file://\(repository)"
+        #expect(try workspace.host("plugins", "new", "MyStore", "--localdata", url).status == 0)
+        let line = "dependencies: [.package(url: \"\(url)\", from: \"\(version)\")],"
+        #expect(try workspace.text("MyStore/Package.swift").contains("\n    \(line)\n"))
+        let resolved = try workspace.run(
+            "swift", ["package", "--package-path", "\(workspace.path)/MyStore", "resolve"])
+        #expect(resolved.status == 0, "\(resolved.errors)")
+        #expect(try workspace.names(in: "MyStore/.build/checkouts") == ["LocalData"])
     }
 }

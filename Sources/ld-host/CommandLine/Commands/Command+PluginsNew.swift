@@ -15,8 +15,8 @@ extension Command {
             Option(name: "--kind", value: "KIND", help: "storage (the default), crypto, sync or migration"),
             Option(name: "--language", value: "LANGUAGE", help: "swift (the default) or c"),
             Option(
-                name: "--localdata", value: "PATH",
-                help: "the folder of LocalData's source, if this ld-host does not lie in it"),
+                name: "--localdata", value: "SOURCE",
+                help: "the folder of LocalData's source, or the URL of its repository, if this ld-host is not in it"),
         ]
     ) { arguments, _ in
         let name = try PluginName(arguments.operands[0])
@@ -25,12 +25,12 @@ extension Command {
         let next: String
         switch arguments.value("--language") ?? "swift" {
         case "swift":
-            let checkout = try arguments.value("--localdata").map(Checkout.init(at:)) ?? .running()
+            let localData = try arguments.value("--localdata").map(PackageSource.init) ?? .running()
             template =
                 switch kind {
-                case .crypto: .swiftCrypto(name, checkout: checkout)
-                case .migration: .swiftMigration(name, checkout: checkout)
-                default: .swiftStore(name, checkout: checkout)
+                case .crypto: .swiftCrypto(name, localData: localData)
+                case .migration: .swiftMigration(name, localData: localData)
+                default: .swiftStore(name, localData: localData)
                 }
             next = "swift build && swift test"
         case "c":

@@ -1,32 +1,32 @@
 extension PluginTemplate {
-    /// A storage plugin in Swift that depends on a checkout of LocalData.
-    static func swiftStore(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+    /// A storage plugin in Swift that depends on LocalData's package.
+    static func swiftStore(_ name: PluginName, localData: PackageSource) -> PluginTemplate {
         swift(
-            name, checkout, component: "storage", source: swiftStore(name),
-            test: swiftTest(name, hasKit: checkout.hasKit), readme: swiftReadme(name))
+            name, localData, component: "storage", source: swiftStore(name),
+            test: swiftTest(name, hasKit: localData.hasKit), readme: swiftReadme(name))
     }
 
-    /// A crypto plugin in Swift that depends on a checkout of LocalData, and on libsodium.
-    static func swiftCrypto(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+    /// A crypto plugin in Swift that depends on LocalData's package, and on libsodium.
+    static func swiftCrypto(_ name: PluginName, localData: PackageSource) -> PluginTemplate {
         let package = swift(
-            name, checkout, component: "crypto", library: sodium, source: swiftCrypto(name),
-            test: swiftCryptoTest(name, hasKit: checkout.hasKit), readme: swiftCryptoReadme(name))
+            name, localData, component: "crypto", library: sodium, source: swiftCrypto(name),
+            test: swiftCryptoTest(name, hasKit: localData.hasKit), readme: swiftCryptoReadme(name))
         return PluginTemplate(files: package.files.merging(sodiumFiles) { $1 })
     }
 
-    /// A migration pack in Swift that depends on a checkout of LocalData.
-    static func swiftMigration(_ name: PluginName, checkout: Checkout) -> PluginTemplate {
+    /// A migration pack in Swift that depends on LocalData's package.
+    static func swiftMigration(_ name: PluginName, localData: PackageSource) -> PluginTemplate {
         swift(
-            name, checkout, component: "migrations", needsHost: true, source: swiftMigration(name),
-            test: swiftMigrationTest(name, hasKit: checkout.hasKit), readme: swiftMigrationReadme(name))
+            name, localData, component: "migrations", needsHost: true, source: swiftMigration(name),
+            test: swiftMigrationTest(name, hasKit: localData.hasKit), readme: swiftMigrationReadme(name))
     }
 
     private static func swift(
-        _ name: PluginName, _ checkout: Checkout, component: String, library: SystemLibrary? = nil,
+        _ name: PluginName, _ localData: PackageSource, component: String, library: SystemLibrary? = nil,
         needsHost: Bool = false, source: String, test: String, readme: String
     ) -> PluginTemplate {
         PluginTemplate(files: [
-            "Package.swift": swiftManifest(name, checkout, library, testsHost: needsHost),
+            "Package.swift": swiftManifest(name, localData, library, testsHost: needsHost),
             "Sources/\(name.text)/\(name.text).swift": source,
             "Sources/\(name.text)/\(name.text)Plugin.swift": swiftEntry(name, component),
             "Tests/\(name.text)Tests/\(name.text)Tests.swift": test,
@@ -43,12 +43,12 @@ extension PluginTemplate {
     }
 
     private static func swiftManifest(
-        _ name: PluginName, _ checkout: Checkout, _ library: SystemLibrary?, testsHost: Bool
+        _ name: PluginName, _ localData: PackageSource, _ library: SystemLibrary?, testsHost: Bool
     ) -> String {
         let api = #".product(name: "LocalDataAPI", package: "LocalData")"#
         let kit = #".product(name: "LocalDataTesting", package: "LocalData")"#
         let host = #".product(name: "LocalDataHost", package: "LocalData")"#
-        let tested = [#""\#(name.text)""#, api] + (checkout.hasKit ? [kit] + (testsHost ? [host] : []) : [])
+        let tested = [#""\#(name.text)""#, api] + (localData.hasKit ? [kit] + (testsHost ? [host] : []) : [])
         let needed = [api] + (library.map { ["\"\($0.module)\""] } ?? [])
         let system = library.map {
             #".systemLibrary(name: "\#($0.module)", pkgConfig: "\#($0.pkgConfig)", providers: [.apt(["\#($0.debianPackage)"])])"#
@@ -60,9 +60,7 @@ extension PluginTemplate {
             let package = Package(
                 name: "\(name.text)",
                 products: [.library(name: "\(name.text)", type: .dynamic, targets: ["\(name.text)"])],
-                // This folder is on your machine. Before you publish the package, depend on LocalData's repository:
-                // .package(url: "https://example.com/LocalData.git", branch: "main")
-                dependencies: [.package(name: "LocalData", path: \(literal(checkout.path)))],
+                \(localData.dependency.replacing("\n", with: "\n    "))
                 targets: [
                     \(system.map { "\($0),\n        " } ?? "").target(name: "\(name.text)", dependencies: [\(needed.joined(separator: ", "))]),
                     .testTarget(
@@ -152,10 +150,4 @@ extension PluginTemplate {
         LocalData's repository, by the line that stands beside it there.
 
         """
-
-    /// A Swift string literal.
-    private static func literal(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-        return "\"\(escaped)\""
-    }
 }
