@@ -41,6 +41,46 @@ struct TerminalTests {
         #expect(try home.done("get", address).text == "old")
     }
 
+    @Test("init asks three questions, and again if an answer makes no sense")
+    func questions() throws {
+        let home = try Home()
+        try home.done("set", "keychain:tests/k", "--stdin", input: Array("old".utf8))
+        let terminal = try PseudoTerminal(home, "init")
+        terminal.type("7\n3\n2\nx\n2\n")
+        #expect(terminal.end() == 0)
+        for text in ["domain keychain, be kept?", "'7' is none of them", "'x' is none of them", "config.json"] {
+            #expect(terminal.text.contains(text), "\(terminal.text)")
+        }
+        #expect(try home.done("config", "get", "domains.keychain").text == "secret-service\n")
+        #expect(try home.done("config", "get", "domains.userDefaults").text == "file\n")
+        #expect(try home.done("config", "get", "encryption.provider").text == "sodium\n")
+        // What the keychain held so far is not forgotten.
+        let doctor = try home.run("doctor")
+        #expect(doctor.text.contains("sealed-files"), "\(doctor.text)")
+
+        let again = try PseudoTerminal(home, "init")
+        #expect(again.end() == 0 && again.text.contains("there already"))
+    }
+
+    @Test("init asks nothing with --yes, and takes the first of each with Enter")
+    func defaults() throws {
+        let (first, second) = (try Home(), try Home())
+        let silent = try PseudoTerminal(first, "init", "--yes")
+        #expect(silent.end() == 0 && !silent.text.contains("?"))
+        let asking = try PseudoTerminal(second, "init")
+        asking.type("\n\n\n")
+        #expect(asking.end() == 0)
+        func file(_ home: Home) throws -> String {
+            try String(contentsOfFile: "\(home.path)/config/localdata/config.json", encoding: .utf8)
+        }
+        #expect(try file(first) == file(second))
+        let third = try Home()
+        let sealing = try PseudoTerminal(third, "init")
+        sealing.type("2\n\n\n")
+        #expect(sealing.end() == 0)
+        #expect(try third.done("config", "get", "stores.sealed-files.sealing.source").text == "passphrase\n")
+    }
+
     @Test("Ctrl-D at the prompt stores no value", arguments: addresses)
     func endOfInput(_ address: String) throws {
         let home = try Home()

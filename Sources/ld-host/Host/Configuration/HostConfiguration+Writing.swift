@@ -76,14 +76,29 @@ extension HostConfiguration {
         return HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
     }
 
-    /// Writes a new configuration file with today's choices, unless there is one.
+    /// The file that a new configuration is written to, and whether it is there already.
+    ///
+    /// - Throws: `invalidConfiguration` if it cannot be understood.
+    package static func starterFile(flags: Flags) throws(StorageError) -> (path: String, exists: Bool) {
+        let file = try editedFile(flags: flags, locations: .current)
+        return (file, try ConfigurationDocument(path: file) != nil)
+    }
+
+    /// Writes a new configuration file, unless there is one. A store that served so far is remembered if it does not
+    /// from now on.
     ///
     /// - Returns: The file's path, and whether it is new.
-    package static func writeStarter(flags: Flags) throws(StorageError) -> (path: String, isNew: Bool) {
+    package static func writeStarter(
+        _ starter: StarterConfiguration, flags: Flags
+    ) throws(StorageError) -> (path: String, isNew: Bool) {
         let file = try editedFile(flags: flags, locations: .current)
         let isNew = try lock(file).exclusive { (_) throws(StorageError) in
             guard try ConfigurationDocument(path: file) == nil else { return false }
-            try HostFile.write(Data(starter().utf8), to: file)
+            let text = try starter.text()
+            if let before = try? load().settings(), let after = try? HostConfiguration(text: text).settings() {
+                try RouteHistory(after.folders).add(from: before, to: after)
+            }
+            try HostFile.write(Data(text.utf8), to: file)
             return true
         }
         return (file, isNew)

@@ -113,9 +113,9 @@ extension HostConfiguration {
     }
 
     /// The store of the keychain domain: files, sealed with a key from a key file, so that no daemon is needed.
-    private static let sealedStore = "sealed-files"
+    static let sealedStore = "sealed-files"
 
-    private static var standardRoutes: [(domain: String, store: String)] {
+    static var standardRoutes: [(domain: String, store: String)] {
         StorageDomain.standardNames.map { domain in
             switch domain {
             case "keychain": (domain, sealedStore)
@@ -124,37 +124,6 @@ extension HostConfiguration {
             default: (domain, "file")
             }
         }
-    }
-
-    /// The text of a new configuration file: today's choices, so that they never change by themselves.
-    static func starter() throws(StorageError) -> String {
-        let today = try HostConfiguration().withDefaultStores().settings().routes
-        let domains = standardRoutes.map { domain, store in
-            "    \(domain): \"\(today[domain]?.store.name ?? store)\","
-        }.joined(separator: "\n")
-        return """
-            // LocalData's configuration: JSON with comments and trailing commas.
-            // See what is in effect, and where it comes from, with: ld-host config show --origin
-            {
-              // Which store serves which domain: a store's name from below, or a component's id.
-              domains: {
-            \(domains)
-              },
-
-              // Stores with options of their own.
-              stores: {
-                // The keychain: files whose values are sealed. The key is in keys/\(sealedStore).key beside this file,
-                // readable by you alone; keep a copy of it with your backups, but apart from the data.
-                "\(sealedStore)": {
-                  component: "file",
-                  options: { root: "${data}/keychain" },
-                  sealing: { source: "keyFile" },
-                },
-                // archive: { component: "file", options: { root: "/srv/archive" } },
-              },
-            }
-
-            """
     }
 }
 
