@@ -17,9 +17,7 @@ enum MigrationText {
             if let pack = entry.pack { Output.line("  of the pack \(Printable(pack))") }
             Output.sentence("  why: \(Printable(entry.why))", indent: 4)
             if let count = entry.count, count > 0 { Output.line("  moves \(count) value\(count == 1 ? "" : "s")") }
-            show("reads", entry.reads)
-            show("writes", entry.writes)
-            show("removes", entry.removes)
+            showKeys(of: entry)
         }
         if plan.entries.isEmpty { remarkOnNone() }
     }
@@ -48,10 +46,22 @@ enum MigrationText {
         Output.line("")
     }
 
-    private static func show(_ verb: String, _ values: [MigrationPlan.Value]) {
-        for value in values {
-            Output.line("  \(verb) \(Printable(value.address)) (\(value.size) byte\(value.size == 1 ? "" : "s"))")
+    /// A row for each key: the size of its value before, as far as the migration has looked, and after.
+    private static func showKeys(of entry: MigrationPlan.Entry) {
+        var before: [String: String] = [:]
+        var after: [String: String] = [:]
+        for value in entry.reads + entry.removes { before[value.address] = value.size.counted("byte") }
+        for value in entry.removes { after[value.address] = "removed" }
+        for value in entry.writes { after[value.address] = value.size.counted("byte") }
+        var shown: Set<String> = []
+        let addresses = (entry.reads + entry.writes + entry.removes).map(\.address).filter { shown.insert($0).inserted }
+        guard !addresses.isEmpty else { return }
+        var table = Table()
+        table.add("  key", "before", "after")
+        for address in addresses {
+            table.add("  \(address)", before[address] ?? "not read", after[address] ?? "as it is")
         }
+        table.print()
     }
 
     private static func name(of decision: MigrationPlan.Decision) -> String {

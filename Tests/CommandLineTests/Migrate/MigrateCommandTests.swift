@@ -31,7 +31,7 @@ struct MigrateCommandTests {
         let before = try files(home)
         let plan = try home.done("migrate", "plan").text
         #expect(plan.hasPrefix("run  theme to files\n"))
-        #expect(plan.contains("  writes fileSystem/theme (4 bytes)\n") || plan.contains(":documents/theme (4 bytes)\n"))
+        #expect(plan.contains("/theme  not read  4 bytes\n") && plan.contains("/theme          4 bytes   removed\n"))
         #expect(!plan.contains("dark"))
         #expect(try files(home) == before)
         #expect(try home.done("migrate", "run").text == "theme to files: migrated\n")

@@ -12,7 +12,7 @@ import Testing
     @Test("at no step is a value reported absent that is stored anywhere")
     func journey() throws {
         let home = try Home()
-        _ = try typed(home, "init")
+        _ = try typed(home, "init", "--yes")
         _ = try typed(home, "config", "set", "domains.userDefaults", "file")
         _ = try typed(home, "set", "userDefaults/theme", "dark")
         _ = try typed(home, "set", "userDefaults:suite/size", "large")

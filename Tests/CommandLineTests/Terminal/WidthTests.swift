@@ -82,16 +82,24 @@ struct WidthTests {
 
     @Test("on a terminal doctor's findings are wrapped, and a value of the configuration has its place below")
     func results() throws {
-        let doctor = try PseudoTerminal(home, "doctor")
+        let short = try PseudoTerminal(home, "doctor")
+        #expect(short.end() == 0)
+        #expect(
+            short.text.split(separator: "\r\n") == [
+                "ok: nothing needs attention", "to see everything that was checked: ld-host doctor --verbose",
+            ])
+        let doctor = try PseudoTerminal(home, "doctor", "--verbose")
         #expect(doctor.end() == 0)
-        let lines = doctor.text.split(separator: "\r\n")
+        // What each step is goes to standard error, which is the terminal, too.
+        let lines = doctor.text.split(separator: "\r\n").filter { !$0.hasPrefix("debug ") }
         #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").contains { $0.count > 60 } })
         #expect(lines.contains { $0.hasPrefix("    ") && !$0.hasPrefix("      ") })
         #expect(lines.first == "ok: nothing needs attention")
-        let ill = try PseudoTerminal(home, "-c", "domains.userDefaults=none", "doctor")
+        let ill = try PseudoTerminal(home, "-c", "domains.userDefaults=none", "doctor", "--verbose")
         #expect(ill.end() == 2)
-        let marks = ill.text.split(separator: "\r\n").map { $0.prefix(2) }.filter { $0 == "!!" || $0 == "ok" }
-        #expect(ill.text.hasPrefix("\(marks.count { $0 == "!!" }) thing"), "\(ill.text)")
+        let found = ill.text.split(separator: "\r\n")
+        let marks = found.map { $0.prefix(2) }.filter { $0 == "!!" || $0 == "ok" }
+        #expect(found.contains { $0.hasPrefix("\(marks.count { $0 == "!!" }) thing") }, "\(ill.text)")
         #expect(marks.first == "!!" && marks.drop { $0 == "!!" }.allSatisfy { $0 == "ok" })
         let show = try PseudoTerminal(home, "config", "show", "--origin")
         #expect(show.end() == 0)
