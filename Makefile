@@ -18,6 +18,9 @@ AS_ROOT = AsRoot
 # The campaigns of migrations start some hundred thousand processes, so they run on release builds.
 MIGRATIONS = MigrationCampaignTests|MigrationRaceTests
 
+# What makes Debian packages.
+PACKAGING = debhelper dpkg-dev python3
+
 # Where make install installs.
 PREFIX = /usr/local
 DESTDIR =
@@ -29,11 +32,12 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
 
-.PHONY: help build demo install test gate check check-as-root clients lint docs guides bench torture campaigns clean
+.PHONY: help build demo install package test gate check check-as-root clients lint docs guides bench torture campaigns clean
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
 	@echo "make install  build a release and install it in PREFIX, by default /usr/local"
+	@echo "make package  build the Debian packages in .build/package"
 	@echo "make test     install what is missing, check the format, build, and run all tests"
 	@echo "make docs     build the guides with DocC"
 	@echo "make bench    measure against C programs that make the same calls, and write the article on performance"
@@ -50,6 +54,10 @@ demo:
 
 install:
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' SWIFT='$(SWIFT)' .ci/packaging/install
+
+package:
+	.ci/require-packages $(BUILD_PACKAGES) $(PACKAGING)
+	SWIFT='$(SWIFT)' .ci/packaging/package
 
 lint:
 	.ci/floors
