@@ -18,8 +18,9 @@ AS_ROOT = AsRoot
 # The campaigns of migrations start some hundred thousand processes, so they run on release builds.
 MIGRATIONS = MigrationCampaignTests|MigrationRaceTests
 
-# What makes Debian packages.
+# What makes and checks Debian packages.
 PACKAGING = debhelper dpkg-dev python3
+PACKAGE_TESTS = cmake lintian mmdebstrap
 
 # Where make install installs.
 PREFIX = /usr/local
@@ -32,7 +33,8 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
 
-.PHONY: help build demo install package test gate check check-as-root clients lint docs guides bench torture campaigns clean
+.PHONY: help build demo install package test gate check check-as-root clients lint docs guides bench torture campaigns \
+	packages-as-root clean
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
@@ -94,6 +96,9 @@ check-as-root:
 	.ci/timed part "docs as root" $(MAKE) guides
 	SWIFT=$(SWIFT) .ci/timed part "tests as root" .ci/test $(AT_ONCE) 2 --filter '$(AS_ROOT)'
 
+packages-as-root:
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test --filter PackagesAsRoot
+
 clients:
 	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
 	.ci/require-python .build/python $(PYPI_CLIENTS)
@@ -108,6 +113,8 @@ bench:
 torture: clients
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/as user $(MAKE) campaigns FUZZ_SECONDS=$(FUZZ_SECONDS)
 	SWIFT=$(SWIFT) .ci/as root $(MAKE) check-as-root
+	.ci/require-packages $(PACKAGING) $(PACKAGE_TESTS)
+	SWIFT=$(SWIFT) .ci/as root $(MAKE) packages-as-root
 	if [ "$$(id -u)" = 0 ]; then $(MAKE) check; else echo "NOT RUN, as it needs root: the gate as root"; fi
 
 campaigns:

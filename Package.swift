@@ -241,6 +241,11 @@ let package = Package(
             dependencies: ["LocalDataTesting", "LocalDataHost", "LocalDataAPI"],
             exclude: ["Expected"],
             swiftSettings: settings),
+        .testTarget(
+            name: "PackagingTests",
+            dependencies: ["LocalDataHost"],
+            exclude: ["Session"],
+            swiftSettings: settings),
     ] + systemLibraries + backendTargets + entryTargets + fuzzTargets
 )
 
