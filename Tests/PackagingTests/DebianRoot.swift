@@ -18,7 +18,7 @@ final class DebianRoot: Sendable {
             . /etc/os-release
             sources=$(grep -lsE "(^|[[:space:]])$VERSION_CODENAME([[:space:]]|\\$)" \
                 /etc/apt/sources.list /etc/apt/sources.list.d/* || true)
-            mmdebstrap --quiet --mode=root --variant=apt --include=ca-certificates,git "$VERSION_CODENAME" \
+            mmdebstrap --quiet --mode=root --variant=apt --include=ca-certificates,git,man-db "$VERSION_CODENAME" \
                 '\(path)' $sources
             cp /etc/resolv.conf '\(path)/etc/resolv.conf'
             apt-config dump --format '%F "%v";%n' Acquire > '\(path)/etc/apt/apt.conf.d/99acquire'

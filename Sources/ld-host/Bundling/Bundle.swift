@@ -38,7 +38,10 @@ struct Bundle {
             }
         }
         for plugin in options.plugins {
-            let file = try manager.artifact(of: plugin, .dynamicLibrary, parameters("$ORIGIN/../runtime"))
+            var parameters = parameters("$ORIGIN/../runtime")
+            // Without one, the linker records where it put the file.
+            parameters.otherLinkerFlags.append("-soname=lib\(plugin).so")
+            let file = try manager.artifact(of: plugin, .dynamicLibrary, parameters)
             try add(file, to: staged.appending(path: "lib/localdata/plugins"), staged)
         }
         try? files.removeItem(at: place)

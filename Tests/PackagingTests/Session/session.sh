@@ -22,5 +22,12 @@ printf 'protocol=https\nhost=example.com\n\n' | git credential fill
 echo '{"ServerURL":"https://example.com","Username":"ann","Secret":"s3cret"}' | docker-credential-localdata store
 docker-credential-localdata list
 
+MANWIDTH=80 man ld-host | head -n 1
+man -w ld-host-migrate git-credential-localdata >&2
+bash -c '. /usr/share/bash-completion/completions/ld-host
+COMP_LINE="ld-host get userDefaults/co" COMP_POINT=27
+_ld_host
+echo "${COMPREPLY[@]}"'
+
 ld-host plugins test /usr/lib/localdata/plugins/libSQLiteStore.so >&2
 ld-host doctor >&2 && echo "healthy"
