@@ -30,6 +30,9 @@ struct BatchIntent: Codable {
         /// See ``AtomicScope/directory``.
         let folder: String?
         let changes: [Change]
+        /// The number of changes, if the staged records say where they belong and `changes` is empty; until the batch
+        /// is decided, the most that there can be. `nil` if `changes` lists them.
+        var staged: Int?
     }
 
     /// Whether the batch takes effect. Until then nothing has changed, and the staged values are removed.
@@ -38,11 +41,13 @@ struct BatchIntent: Codable {
 
     init(_ groups: [StagedGroup]) {
         isDecided = false
-        stores = groups.map {
-            Store(
-                name: $0.open.name, identity: $0.open.identity, folder: $0.scope.directory,
-                changes: $0.addresses.map { Change($0) })
-        }
+        stores = groups.map { Store($0.scope, changes: $0.addresses.map { Change($0) }) }
+    }
+
+    /// The entry of a batch whose staged records say where they belong.
+    init(staged: [(scope: AtomicScope, count: Int)], isDecided: Bool) {
+        self.isDecided = isDecided
+        stores = staged.map { Store($0.scope, changes: [], staged: $0.count) }
     }
 
     /// - Throws: `corrupt` if the payload is not such an entry.
@@ -60,9 +65,10 @@ struct BatchIntent: Codable {
 
     /// A description for people.
     var subject: String {
-        let count = stores.reduce(0) { $0 + $1.changes.count }
-        let names = stores.map { "'\($0.name)'" }.joined(separator: ", ")
-        return "a batch of \(count) changes in \(names)"
+        let count = stores.reduce(0) { $0 + ($1.staged ?? $1.changes.count) }
+        let names = Set(stores.map(\.name)).sorted().map { "'\($0)'" }.joined(separator: ", ")
+        return "a batch of \(isDecided || stores.allSatisfy { $0.staged == nil } ? "" : "up to ")\(count) changes in "
+            + names
     }
 
     /// - Throws: `busy` if a batch was decided but is not in place: code that reads values one by one would see its old
@@ -75,5 +81,13 @@ struct BatchIntent: Codable {
                 .busy, "\(pending.subject) was interrupted and must be completed first",
                 hint: "the first use of its stores does that; if not, see: ld-host doctor")
         }
+    }
+}
+
+extension BatchIntent.Store {
+    init(_ scope: AtomicScope, changes: [BatchIntent.Change], staged: Int? = nil) {
+        self.init(
+            name: scope.open.name, identity: scope.open.identity, folder: scope.directory, changes: changes,
+            staged: staged)
     }
 }

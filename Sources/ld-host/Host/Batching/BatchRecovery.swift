@@ -44,18 +44,18 @@ struct BatchRecovery {
     /// Completes or discards one batch.
     func recover(_ intent: Intent) throws(StorageError) {
         let entry = try BatchIntent(intent.payload, of: intent.id)
-        var groups: [(scope: AtomicScope, addresses: [StorageAddress])] = []
+        var groups: [(scope: AtomicScope, store: BatchIntent.Store)] = []
         for store in entry.stores {
-            let scope = AtomicScope(try open(store, for: entry), directory: store.folder)
-            groups.append((scope, store.changes.map(\.address)))
+            groups.append((AtomicScope(try open(store, for: entry), directory: store.folder), store))
         }
         try whileAlone(groups.map(\.scope.open)) { () throws(StorageError) in
-            for (scope, addresses) in groups {
+            for (scope, store) in groups {
                 let place = StagedPlace(intent.id, in: scope)
-                if entry.isDecided {
-                    try place.publish(addresses)
-                } else {
-                    try place.clear(addresses.count)
+                switch (entry.isDecided, store.staged) {
+                case (true, nil): try place.publish(store.changes.map(\.address))
+                case (true, let count?): try place.publishRecorded(count)
+                case (false, nil): try place.clear(store.changes.count)
+                case (false, let count?): try place.clearRecorded(atMost: count)
                 }
             }
         }

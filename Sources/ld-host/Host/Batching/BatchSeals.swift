@@ -46,8 +46,24 @@ struct BatchSeals {
                 needs[ObjectIdentifier(ring)] = need
             }
         }
-        // Ordered by the paths of their locks, so that two batches never deadlock.
-        self.needs = needs.values.sorted { ($0.rank, $0.ring.file) < ($1.rank, $1.ring.file) }
+        self.init(needs.values)
+    }
+
+    /// The rings of whole stores.
+    ///
+    /// - Parameter places: Where values are sealed, by store.
+    init(_ places: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)], keychain: String?) {
+        self.init(
+            places.values.compactMap { open, places in
+                open.sealing.map {
+                    Need(ring: $0.ring, rank: open.name == keychain ? 2 : 1, places: places, seals: true)
+                }
+            })
+    }
+
+    /// Ordered by the paths of their locks, so that two batches never deadlock.
+    private init(_ needs: some Collection<Need>) {
+        self.needs = needs.sorted { ($0.rank, $0.ring.file) < ($1.rank, $1.ring.file) }
     }
 
     /// Lends the keys until `body` has stored what it sealed, and blocks re-encryption meanwhile. May wait.

@@ -27,7 +27,7 @@ struct StagedBatch {
             try intent.finish()
             return true
         } catch {
-            throw unfinished(error)
+            throw Self.unfinished(error)
         }
     }
 
@@ -55,7 +55,7 @@ struct StagedBatch {
             entry.isDecided = true
             try intent.update(payload: entry.encoded())
         } catch {
-            guard error.code != .durabilityUnknown || !entry.isDecided else { throw unfinished(error) }
+            guard error.code != .durabilityUnknown || !entry.isDecided else { throw Self.unfinished(error) }
             clear(intent)
             throw error
         }
@@ -72,7 +72,8 @@ struct StagedBatch {
         }
     }
 
-    private func unfinished(_ error: StorageError) -> StorageError {
+    /// The error for a decided batch that could not be completed.
+    static func unfinished(_ error: StorageError) -> StorageError {
         StorageError(
             .durabilityUnknown,
             "the batch is decided, but some of its values are not in place yet; a store reported: "

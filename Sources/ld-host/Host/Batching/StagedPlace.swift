@@ -5,9 +5,9 @@ internal import LocalDataAPI
 /// Where a batch's changes in one scope are staged. They are named by the batch, the folder if there is one, and their
 /// number in the scope.
 struct StagedPlace {
-    private let open: OpenStore
-    private let namespace: StorageNamespace
-    private let prefix: String
+    let open: OpenStore
+    let namespace: StorageNamespace
+    let prefix: String
 
     init(_ batch: IntentID, in scope: AtomicScope) {
         open = scope.open
@@ -21,7 +21,7 @@ struct StagedPlace {
         HeldHandle(open.store, try open.store.resolve(address(index)))
     }
 
-    private func address(_ index: Int) -> StorageAddress {
+    func address(_ index: Int) -> StorageAddress {
         StorageAddress(namespace, name: "\(prefix).\(index)")
     }
 
@@ -88,11 +88,8 @@ struct StagedPlace {
         }
     }
 
-    private func attributes(of staged: HeldHandle) throws(StorageError) -> ValueAttributes? {
+    func attributes(of staged: HeldHandle) throws(StorageError) -> ValueAttributes? {
         guard open.store.abilities.attributes != nil else { return nil }
-        var attributes = try open.store.attributes(of: staged.handle)
-        attributes?.size = nil
-        attributes?.modified = nil
-        return attributes
+        return try open.store.attributes(of: staged.handle)?.kept
     }
 }

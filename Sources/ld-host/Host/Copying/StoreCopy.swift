@@ -14,20 +14,8 @@ struct StoreCopy: Sendable {
 
     /// The addresses of the values in the source, including the host keys.
     func addresses() throws(StorageError) -> [StorageAddress] {
-        var places: Set<StorageNamespace> = []
-        try source.store.forEachPlace {
-            if !HostSettings.isReserved($0) { places.insert($0) }
-            return true
-        }
-        // Namespaces with their own folders. Two stores of the same component keep such a namespace in the same folder.
-        if source.component != destination.component {
-            for domain in snapshot.settings.routes.keys {
-                places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
-            }
-            for place in try source.sealing?.ring.state()?.places ?? [] where place.identity == source.identity {
-                places.insert(place.namespace)
-            }
-        }
+        // Two stores of the same component keep a namespace with its own folder in the same folder.
+        var places = try snapshot.places(in: source, withFolders: source.component != destination.component)
         if !domains.isEmpty { places = places.filter { domains.contains($0.domain) } }
         var addresses: [StorageAddress] = []
         for place in places.sorted(by: { "\($0)" < "\($1)" }) {
@@ -231,6 +219,26 @@ struct StoreCopy: Sendable {
     var sourceServesKeychain: Bool { snapshot.settings.routes["keychain"]?.store.name == source.name }
 
     func value(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> SealedValue {
-        try SealedValue(at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
+        try open.value(at: address)
+    }
+}
+
+extension RouterSnapshot {
+    /// The namespaces in a store that may hold values of apps, the ledger and the list of rings. Calls may wait.
+    ///
+    /// - Parameter withFolders: Whether to include namespaces with their own folders, as far as the configuration or
+    ///   the store's ring names them: stores do not list those.
+    func places(in open: OpenStore, withFolders: Bool) throws(StorageError) -> Set<StorageNamespace> {
+        var places: Set<StorageNamespace> = []
+        try open.store.forEachPlace {
+            if !HostSettings.isReserved($0) { places.insert($0) }
+            return true
+        }
+        guard withFolders else { return places }
+        for domain in settings.routes.keys { places.formUnion(settings.knownDomains(named: domain).keys) }
+        for place in try open.sealing?.ring.state()?.places ?? [] where place.identity == open.identity {
+            places.insert(place.namespace)
+        }
+        return places
     }
 }

@@ -116,12 +116,12 @@ struct RingList: Sendable {
         StorageNamespace(domain: domain, scope: service)
     }
 
-    private func address(_ service: String, _ account: String) -> StorageAddress {
+    /// Where the entry for a location is.
+    func address(_ service: String, _ account: String) -> StorageAddress {
         StorageAddress(Self.place(service), name: account)
     }
 
     private func value(_ service: String, _ account: String) throws(StorageError) -> SealedValue {
-        let address = address(service, account)
-        return try SealedValue(at: address, in: open, layers: open.sealing.map { [$0.layer(for: address)] } ?? [])
+        try open.value(at: address(service, account))
     }
 }

@@ -83,16 +83,24 @@ struct SealedValue: Sendable {
         attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
         from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
-        let outcome: Result<Void, any Error> = try layers.whileSealing(in: place) { (keys) throws(StorageError) in
-            var fill = fill
-            for (layer, key) in zip(layers, keys) {
-                let source = try EnvelopeSource(
-                    layer.envelope, under: key, as: layer.style, attributes: sealed ?? attributes, from: fill)
-                fill = { try source.read(into: $0) }
-            }
-            return Result { try store.write(handle, attributes: attributes, from: fill) }
+        let outcome: Result<Void, any Error> = try layers.whileSealing(in: place) { keys in
+            Result { try write(under: keys, attributes: attributes, sealing: sealed, from: fill) }
         }
         try outcome.get()
+    }
+
+    /// The same under keys that the layers lend.
+    func write(
+        under keys: [EnvelopeKey], attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
+        from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        var fill = fill
+        for (layer, key) in zip(layers, keys) {
+            let source = try EnvelopeSource(
+                layer.envelope, under: key, as: layer.style, attributes: sealed ?? attributes, from: fill)
+            fill = { try source.read(into: $0) }
+        }
+        try store.write(handle, attributes: attributes, from: fill)
     }
 
     /// Removes the value; `false` if there was none.
@@ -107,6 +115,13 @@ extension SealedValue {
         let held = HeldHandle(open.store, try open.store.resolve(address))
         self.init(
             store: open.store, handle: held.handle, layers: layers, place: open.sealedPlace(address.place), owner: held)
+    }
+}
+
+extension OpenStore {
+    /// The value at an address behind the store's own sealing, whatever its key's policy.
+    func value(at address: StorageAddress) throws(StorageError) -> SealedValue {
+        try SealedValue(at: address, in: self, layers: sealing.map { [$0.layer(for: address)] } ?? [])
     }
 }
 
