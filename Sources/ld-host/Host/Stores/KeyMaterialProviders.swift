@@ -87,7 +87,8 @@ final class KeyMaterialProviders: Sendable {
     /// Forgets the content of descriptors, which cannot be read again.
     func forgetSecrets() { secrets.withLock { $0.removeAll() } }
 
-    private static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
+    /// The content of a descriptor.
+    static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
         var filled = 0
         let buffer = try SecretBytes(count: largest + 1) { (buffer) throws(StorageError) in
             while filled < buffer.count {

@@ -20,8 +20,8 @@ struct KeySource: Sendable {
     func existing() throws(StorageError) -> SecretBytes? {
         switch source {
         case .keyFile(let path): return try KeyFile(path: path).read()
-        case .terminal: return try typed("passphrase of store '\(store)': ")
-        case .descriptor(let number): return try passphrase(providers.secret(ofDescriptor: number))
+        case .terminal: return try passphrase.typed()
+        case .descriptor(let number): return try passphrase.trimmed(providers.secret(ofDescriptor: number))
         case .credential(let name): return try credential(name)
         case .keychain(let service, let account): return try keychain(service, account).load(.storeKey)
         case .provider(let id): return try providers.materialNow(of: KeyMaterialSource(id: id), for: store)
@@ -48,17 +48,7 @@ struct KeySource: Sendable {
                 try keychain.save(key, .storeKey)
                 return key
             }
-        case .terminal:
-            let key = try typed("new passphrase of store '\(store)': ")
-            let again = try typed("repeat it: ")
-            let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
-            guard isSame else {
-                throw StorageError(
-                    .securityApplicationFailed,
-                    "the passphrase of store '\(store)' was typed differently the second time; nothing was written",
-                    hint: "try again")
-            }
-            return key
+        case .terminal: return try passphrase.typedTwice()
         case .descriptor, .credential, .provider:
             guard let key = try existing() else { throw missing }
             return key
@@ -98,28 +88,20 @@ struct KeySource: Sendable {
                 hint: "start the service with LoadCredential=\(name):PATH; see systemd.exec(5)")
         }
         defer { data.resetBytes(in: 0..<data.count) }
-        return try passphrase(data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) })
+        return try passphrase.trimmed(
+            data.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) })
     }
 
-    private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {
-        guard let secret = try Terminal.line(prompt: prompt, isHidden: true) else {
-            throw StorageError(
+    private var passphrase: Passphrase {
+        Passphrase(
+            subject: "store '\(store)'",
+            noTerminal: StorageError(
                 .securityApplicationFailed,
                 "store '\(store)' is sealed by a passphrase, and there is no terminal to prompt for it",
-                hint: "run it in a terminal, or set stores.\(store).sealing.from to fd:N")
-        }
-        return try passphrase(secret)
-    }
-
-    /// Typed or piped input ends before its line end, if it has one; an empty passphrase is invalid.
-    private func passphrase(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
-        let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
-        guard end > 0 else {
-            throw StorageError(
+                hint: "run it in a terminal, or set stores.\(store).sealing.from to fd:N"),
+            empty: StorageError(
                 .securityApplicationFailed, "store '\(store)' is sealed by \(source), which is empty",
-                hint: "give a passphrase")
-        }
-        return try secret.prefix(end)
+                hint: "give a passphrase"))
     }
 }
 

@@ -1,0 +1,46 @@
+internal import LocalDataAPI
+
+/// A passphrase that a person types or a descriptor supplies.
+struct Passphrase: Sendable {
+    /// What it protects, for prompts: `store 'secrets'`.
+    let subject: String
+    /// The error where nobody can be asked.
+    let noTerminal: StorageError
+    /// The error for one without a byte.
+    let empty: StorageError
+
+    /// Asks at the terminal.
+    ///
+    /// - Throws: ``noTerminal``, ``empty``; `cancelled` if the input ends without a line.
+    func typed() throws(StorageError) -> SecretBytes { try typed("passphrase of \(subject): ") }
+
+    /// Asks for a new one, which is typed twice.
+    ///
+    /// - Throws: As ``typed()``; `securityApplicationFailed` if the second one differs.
+    func typedTwice() throws(StorageError) -> SecretBytes {
+        let key = try typed("new passphrase of \(subject): ")
+        let again = try typed("repeat it: ")
+        let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
+        guard isSame else {
+            throw StorageError(
+                .securityApplicationFailed,
+                "the passphrase of \(subject) was typed differently the second time; nothing was written",
+                hint: "try again")
+        }
+        return key
+    }
+
+    /// Without the line end of typed or piped input.
+    ///
+    /// - Throws: ``empty``.
+    func trimmed(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
+        let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
+        guard end > 0 else { throw empty }
+        return try secret.prefix(end)
+    }
+
+    private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {
+        guard let secret = try Terminal.line(prompt: prompt, isHidden: true) else { throw noTerminal }
+        return try trimmed(secret)
+    }
+}
