@@ -50,6 +50,7 @@ struct Command: Sendable {
             task: "Configure", page: "config",
             commands: [.initialize, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath]),
         Group(task: "Check", page: "check", commands: [.doctor, .audit]),
+        Group(task: "Back up", page: "backup", commands: [.backup, .restore]),
         Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget]),
         Group(
             task: "Manage encryption keys", page: "keys",

@@ -249,3 +249,16 @@ final class RouterSnapshot: Sendable {
     /// Every store that the configuration defines or maps a domain to, ordered by name.
     var stores: [StoreSlot] { slots.values.sorted { $0.settings.name < $1.settings.name } }
 }
+
+extension RouterSnapshot {
+    /// - Throws: `invalidAddress` for a domain without a store.
+    func checkDomains(_ domains: [String]) throws(StorageError) {
+        for domain in domains where settings.routes[domain] == nil {
+            let near = EditDistance.nearest(to: domain, in: settings.routes.keys.sorted(), within: 2)
+            throw StorageError(
+                .invalidAddress, "no store is mapped to the domain '\(domain)'",
+                hint: near.map { "did you mean '\($0)'?" }
+                    ?? "expected one of \(settings.routes.keys.sorted().joined(separator: ", "))")
+        }
+    }
+}

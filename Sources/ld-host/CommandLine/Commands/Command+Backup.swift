@@ -1,0 +1,98 @@
+internal import FoundationEssentials
+internal import HostClients
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    static let backup = Command(
+        name: "backup", operands: "FILE", count: 1...1, summary: "write values to one sealed file",
+        details: """
+            Writes the values of all domains, or of those that --domain names, to FILE, with their attributes, the ledger
+            of their migrations and the host's key rings. FILE is sealed under a passphrase, which is typed twice. It is
+            read back and verified before it gets its name. Values of keys with an encryption policy stay sealed in it;
+            the keys of sealed stores do not come along: restore seals the values again. Ends with status 2 if a value
+            could not be read and is not in FILE.
+            """,
+        options: [
+            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
+            Option(name: "--overwrite", help: "replace FILE if it exists"), passphraseOption, json,
+        ]
+    ) { arguments, session in
+        let passphrase = try passphrase(arguments)
+        let bar = ProgressLine("writing")
+        let report = try await session.router().backUp(
+            to: arguments.operands[0], domains: arguments.all("--domain"), passphrase: passphrase,
+            overwriting: arguments.has("--overwrite")
+        ) { bar.show($0) }
+        bar.finish()
+        for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
+            Output.remark("ld-host: left out: \(Printable(address)): \(Printable(reason))")
+        }
+        if session.json {
+            try Output.json(report)
+        } else {
+            Output.line(
+                "\(report.values.counted("value", isGrouped: true)) of \(report.domains.count.counted("domain")) "
+                    + "\(report.values == 1 ? "is" : "are") in '\(Printable(report.file))', with "
+                    + "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger")
+        }
+        return report.failures.isEmpty ? .done : .failure
+    }
+
+    static let restore = Command(
+        name: "restore", operands: "FILE", count: 1...1, summary: "restore values from a file that backup wrote",
+        details: """
+            Reads all of FILE and verifies it before anything changes. Then all values that the stores do not have are
+            restored, or none, even after a kill or a power loss. Each goes to the store that serves its domain now, and
+            values that only the stores have stay. If a store has another value, nothing is restored without --overwrite.
+            A key ring that exists is never replaced: if it lacks a key of FILE, nothing is restored. --plan prints what
+            would be restored.
+            """,
+        options: [
+            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
+            Option(name: "--overwrite", help: "replace different values in the stores"), passphraseOption,
+            Option(name: "--plan", help: "print what would be restored, and change nothing"), json,
+        ]
+    ) { arguments, session in
+        let isPlan = arguments.has("--plan")
+        let passphrase = try passphrase(arguments)
+        let bar = ProgressLine("checking")
+        let report = try await session.router().restore(
+            from: arguments.operands[0], domains: arguments.all("--domain"), passphrase: passphrase,
+            overwriting: arguments.has("--overwrite"), planOnly: isPlan
+        ) { bar.show($0) }
+        bar.finish()
+        if session.json {
+            try Output.json(report)
+        } else if isPlan {
+            for domain in report.domains where domain.new + domain.same + domain.different + domain.onlyStored > 0 {
+                Output.line(
+                    "\(domain.domain): \(domain.new) new, \(domain.same) the same, \(domain.different) different, "
+                        + "\(domain.onlyStored) only in '\(domain.store)'")
+            }
+            for address in report.conflicts { Output.line("the store has another value of \(Printable(address))") }
+            for address in report.differentRings {
+                Output.line("the keychain has other keys at \(Printable(address)), which are never overwritten")
+            }
+        } else {
+            let count = report.domains.reduce(0) { $0 + $1.new + $1.different }
+            let same = report.domains.reduce(0) { $0 + $1.same }
+            Output.line(
+                "\(count.counted("value", isGrouped: true)) \(count == 1 ? "was" : "were") restored from "
+                    + "'\(Printable(report.file))'; \(same.grouped) \(same == 1 ? "was" : "were") there already")
+        }
+        return .done
+    }
+
+    private static let passphraseOption = Option(
+        name: "--passphrase-fd", value: "N", help: "read the passphrase from the file descriptor N, to its end")
+
+    private static func passphrase(_ arguments: Arguments) throws -> BackupPassphrase {
+        guard let text = arguments.value("--passphrase-fd") else { return .terminal }
+        guard let number = Int32(text), number >= 0 else {
+            throw UsageError(
+                "'\(text)' is not a file descriptor", hint: "give its number, e.g. --passphrase-fd 3 3<FILE")
+        }
+        return try .reading(number)
+    }
+}

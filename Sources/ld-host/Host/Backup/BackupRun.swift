@@ -1,0 +1,249 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// Writes the values of some domains to a file. Values are opened below their stores' sealing; those that keys'
+/// policies have sealed stay sealed, and their rings come along. Every call may wait.
+struct BackupRun {
+    /// A domain with the store that serves it.
+    private struct Source {
+        let domain: String
+        let open: OpenStore
+        /// Ordered by scope.
+        var places: [StorageNamespace] = []
+        /// What the ledger keeps for the domain, in order.
+        var ledger: [String] = []
+    }
+
+    let snapshot: RouterSnapshot
+    private var sources: [Source] = []
+    private let rings: BackupRings?
+    private let progress: @Sendable (StepProgress) -> Void
+
+    /// The most names that are in memory.
+    private static let mostNames = 16 << 10
+
+    /// - Parameter domains: Empty for all that a store serves.
+    /// - Throws: `unsupported` if a store cannot list its values; why a store cannot be opened.
+    init(
+        _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) -> Void
+    ) throws(StorageError) {
+        try snapshot.checkDomains(domains)
+        self.snapshot = snapshot
+        self.progress = progress
+        BatchRecovery(snapshot: snapshot).recoverAll()
+        try BatchIntent.requireNone(snapshot)
+        rings = try BackupRings(snapshot)
+        let folders = rings?.places() ?? []
+        for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
+            let open = try snapshot.slot(for: domain).openIfNeeded()
+            guard open.store.abilities.enumeration != nil else {
+                throw StorageError(
+                    .unsupported, "store '\(open.name)' cannot list its values of '\(domain)'",
+                    hint: "leave the domain out: name the others with --domain")
+            }
+            var source = Source(domain: domain, open: open)
+            // The rings of keys know the folders that apps have chosen for what they seal.
+            let sealed = folders.filter { $0.identity == open.identity }.map(\.namespace)
+            source.places = try snapshot.places(in: open, withFolders: true).union(sealed)
+                .filter { $0.domain == domain }.sorted { Self.precedes($0.scope, $1.scope) }
+            source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
+                .sorted(by: Self.precedes)
+            sources.append(source)
+        }
+    }
+
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    /// Writes the file.
+    func write(
+        to target: BackupTarget, _ crypto: LoadedCrypto, under key: EnvelopeKey, as style: EnvelopeStyle
+    ) throws(StorageError) -> BackupReport {
+        var report = BackupReport(file: target.path)
+        var expected = 0
+        for source in sources {
+            for place in source.places { try forEachName(in: place, of: source) { _ in expected += 1 } }
+        }
+        let total = expected
+        try target.write(crypto, under: key, as: style) { writer in
+            try writer.begin(
+                BackupManifest(
+                    version: HostVersion.current, created: UInt64(clamping: time(nil)), expected: UInt64(total),
+                    domains: sources.map { .init(name: $0.domain, isProtected: $0.open.isKeychain) }))
+            try addRings(to: writer, &report)
+            for source in sources {
+                var domain = BackupReport.Domain(domain: source.domain, store: source.open.name)
+                for place in source.places {
+                    try forEachName(in: place, of: source) { (name) throws(StorageError) in
+                        let item = BackupItem(kind: .value, domain: place.domain, scope: place.scope, name: name)
+                        let address = StorageAddress(place, name: name)
+                        if try add(item, try source.open.value(at: address), to: writer, &report) {
+                            domain.values += 1
+                        }
+                        report.values = report.domains.reduce(domain.values) { $0 + $1.values }
+                        progress(StepProgress(step: "writing", done: report.values, total: total))
+                    }
+                }
+                report.domains.append(domain)
+            }
+            for source in sources {
+                for name in source.ledger {
+                    let item = BackupItem(kind: .ledger, domain: source.domain, scope: "", name: name)
+                    let address = StorageAddress(LedgerPlace.namespace, name: name)
+                    if try add(item, try source.open.value(at: address), to: writer, &report) { report.ledger += 1 }
+                }
+            }
+            try writer.end()
+            report.bytes = writer.bytes
+        }
+        return report
+    }
+
+    /// Passes the names of an app's values in a namespace, in order.
+    private func forEachName(
+        in place: StorageNamespace, of source: Source, _ body: (String) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let isReserved = try snapshot.reservedNames(in: place, of: source.open)
+        var last: String?
+        while true {
+            var names: [String] = []
+            try source.open.store.forEachName(in: place, after: last, limit: Self.mostNames) {
+                names.append($0)
+                return true
+            }
+            for name in names where !isReserved(name) { try body(name) }
+            guard names.count == Self.mostNames else { return }
+            last = names.last
+        }
+    }
+
+    /// - Returns: Whether there is such a value, and it could be read; if it could not, the report says so.
+    private func add(
+        _ item: BackupItem, _ value: SealedValue, to writer: BackupWriter, _ report: inout BackupReport
+    ) throws(StorageError) -> Bool {
+        var item = item
+        do throws(StorageError) {
+            guard let attributes = try value.attributes() else { return false }
+            item.attributes = attributes.kept
+            guard attributes.size ?? 0 > LargeMove.least else {
+                guard var data = try value.get() else { return false }
+                defer { data.resetBytes(in: 0..<data.count) }
+                try add(item, to: writer) { take in try data.withUnsafeBytes { try take($0) } }
+                return true
+            }
+            // What cannot be read is noticed before any of it is written.
+            guard try value.digest() != nil else { return false }
+        } catch {
+            guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+            report.failures[item.description] = error.message
+            return false
+        }
+        try add(item, to: writer) { take in
+            var failure: (any Error)?
+            let found = try value.read(.chunks) { piece in
+                do { try take(piece) } catch { failure = error }
+                return failure == nil
+            }
+            if let failure { throw failure }
+            guard found else {
+                throw StorageError(
+                    .busy, "\(item.description) was removed while it was read", hint: "run the backup again")
+            }
+        }
+        return true
+    }
+
+    private func add(
+        _ item: BackupItem, to writer: BackupWriter,
+        _ pieces: (_ take: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws(StorageError) {
+        do { try writer.add(item, pieces) } catch { throw StorageError(file: error) }
+    }
+
+    /// Writes the rings without the locations of what they have sealed: those are of this machine.
+    private func addRings(to writer: BackupWriter, _ report: inout BackupReport) throws(StorageError) {
+        guard let rings else { return }
+        for (service, account) in rings.names {
+            let item = BackupItem(kind: .ring, domain: "keychain", scope: service, name: account)
+            let encoded: SecretBytes
+            do throws(StorageError) {
+                guard var state = try rings.state(service, account) else { continue }
+                state.places = []
+                encoded = try state.encoded()
+            } catch {
+                guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+                report.failures[item.description] = error.message
+                continue
+            }
+            try add(item, to: writer) { take in try encoded.withBytes { try take($0) } }
+            report.rings += 1
+        }
+    }
+}
+
+/// The rings that seal and have sealed values of keys with an encryption policy, in order. Calls may wait.
+private struct BackupRings {
+    let list: RingList
+    let names: [(service: String, account: String)]
+
+    /// - Returns: `nil` if no store serves the keychain.
+    init?(_ snapshot: RouterSnapshot) throws(StorageError) {
+        guard snapshot.settings.routes["keychain"] != nil else { return nil }
+        list = try snapshot.rings.list()
+        var names: [String: (String, String)] = [:]
+        for (service, account) in [MasterRings.parts(of: snapshot.rings.current), MasterRings.parts(of: nil)]
+            + (try list.entries().filter { $0.kind == .ring }.map { ($0.service, $0.account) })
+        {
+            names["\(service)\0\(account)"] = (service, account)
+        }
+        let ordered = names.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
+        self.names = ordered.map { (service: $0.0, account: $0.1) }
+    }
+
+    /// A ring; `nil` if absent.
+    ///
+    /// - Throws: `corrupt`, also for a value that is not a ring.
+    func state(_ service: String, _ account: String) throws(StorageError) -> KeyRingState? {
+        let address = StorageAddress(StorageNamespace(domain: "keychain", scope: service), name: account)
+        guard var stored = try list.open.value(at: address).get() else { return nil }
+        defer { stored.resetBytes(in: 0..<stored.count) }
+        return try stored.withBuffer { (bytes) throws(StorageError) in
+            try KeyRingState(decoding: bytes, of: "the key ring '\(service)/\(account)'")
+        }
+    }
+
+    /// Where the rings have sealed values, as far as they can be read.
+    func places() -> Set<SealedPlace> {
+        names.reduce(into: []) { places, name in
+            places.formUnion((try? state(name.service, name.account))?.places ?? [])
+        }
+    }
+}
+
+/// What a backup has.
+package struct BackupReport: Encodable, Sendable {
+    /// A domain in it.
+    package struct Domain: Encodable, Sendable {
+        package let domain: String
+        /// The store that had its values.
+        package let store: String
+        package internal(set) var values = 0
+    }
+
+    package let file: String
+    package internal(set) var domains: [Domain] = []
+    /// The number of values of all domains.
+    package internal(set) var values = 0
+    /// The bytes of all values, rings and entries of the ledger.
+    package internal(set) var bytes: UInt64 = 0
+    /// The number of key rings.
+    package internal(set) var rings = 0
+    /// The number of entries of the ledger.
+    package internal(set) var ledger = 0
+    /// Values that could not be read and are not in the file, with the reason.
+    package internal(set) var failures: [String: String] = [:]
+
+    init(file: String) { self.file = file }
+}
