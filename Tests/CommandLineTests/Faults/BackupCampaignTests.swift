@@ -1,0 +1,172 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// A backup and its restore, disturbed at every one of their calls that change data, state or configuration. All points
+/// with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
+@Suite("Backups under faults", .serialized)
+struct BackupCampaignTests {
+    /// A number of points of one operation that take about 3 s.
+    private static let sample = 5
+    private static let passphrase = Array("open sesame".utf8)
+
+    @Test(
+        "a fault at any call of a restore leaves all of the old values or all of the new",
+        arguments: RestoreOperation.all)
+    func restore(_ operation: RestoreOperation) throws {
+        let maker = try Home()
+        for (address, value) in operation.backedUp { try maker.done("set", address, "--stdin", input: value) }
+        let file = "\(maker.path)/backup"
+        try maker.done("backup", file, "--passphrase-fd", "0", input: Self.passphrase)
+        let home = try operation.home()
+        let words = ["restore", file, "--overwrite", "--passphrase-fd", "0"]
+        let disturbed = try DisturbedHome(home, words, input: Self.passphrase)
+        // A large value in a database takes some thousand calls, one for each page.
+        let campaign = FaultCampaign(operation: operation, sample: Self.sample, most: 2000)
+        try campaign.run(fewest: 6, in: { disturbed }) { run, what in
+            let ending = run.ending
+            if !run.mode.kills {
+                #expect(ending.status == 0 || ending.errors.contains("ld-host: error: "), "no message; \(what)")
+            }
+            let found = try operation.stored(in: home)
+            #expect(
+                found == operation.before || found == operation.after,
+                "a part of the backup: \(found.keys.sorted()); \(what)")
+            let isDone = found == operation.after
+            #expect(isDone || ending.status != 0, "success without effect; \(what)")
+            let mayBeDone = ["is decided", "is committed", "power loss"].contains { ending.errors.contains($0) }
+            #expect(!isDone || ending.status == 0 || run.mode.kills || mayBeDone, "failure with effect; \(what)")
+            let again = try disturbed.run()
+            #expect(again.status == 0, "cannot be done again: \(again.errors); \(what)")
+            #expect(try operation.stored(in: home) == operation.after, "not done by the next; \(what)")
+            #expect(try disturbed.debris() == [], "\(what)")
+            #expect(try operation.staged(in: home) == [], "\(what)")
+            let doctor = try home.run("doctor")
+            #expect(!doctor.text.contains("!!"), "\(doctor.text); \(what)")
+        }
+    }
+
+    @Test("a fault at any call of a backup leaves no file under its name, or a whole one", arguments: [false, true])
+    func backup(_ overwrites: Bool) throws {
+        let home = try Home()
+        for (address, value) in RestoreOperation.all[0].backedUp {
+            try home.done("set", address, "--stdin", input: value)
+        }
+        let file = "\(home.path)/data/backup"
+        if overwrites { try home.done("backup", file, "--passphrase-fd", "0", input: Self.passphrase) }
+        let disturbed = try DisturbedHome(
+            home, ["backup", file, "--overwrite", "--passphrase-fd", "0"], input: Self.passphrase)
+        let operation = BackupOperation(overwrites: overwrites)
+        try FaultCampaign(operation: operation, sample: Self.sample).run(fewest: 4, in: { disturbed }) { run, what in
+            let isThere = access(file, F_OK) == 0
+            #expect(isThere || !overwrites && run.ending.status != 0, "no file; \(what)")
+            if isThere {
+                let check = try home.run("restore", file, "--plan", "--passphrase-fd", "0", input: Self.passphrase)
+                #expect(check.status == 0, "a damaged file: \(check.errors); \(what)")
+            }
+            let again = try disturbed.run()
+            #expect(again.status == 0, "cannot be done again: \(again.errors); \(what)")
+            let left = try home.shell("find data -name '.backup*'").text
+            #expect(left.isEmpty, "\(left); \(what)")
+        }
+    }
+}
+
+private struct BackupOperation: CustomTestStringConvertible {
+    let overwrites: Bool
+
+    var testDescription: String { overwrites ? "backup over an older one" : "backup" }
+}
+
+/// A restore, which the campaign disturbs, and what is stored before and after it.
+struct RestoreOperation: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Configuration of the home that it is restored to: paths and values.
+    let settings: [(path: String, value: String)]
+    /// Where the values are.
+    let domains: [String]
+
+    var testDescription: String { name }
+
+    private static let sealed = """
+        {"component":"file","options":{"root":"${data}/sealed"},"sealing":"keyFile"}
+        """
+
+    static let all = [
+        RestoreOperation(
+            name: "restore into the SQLite store", settings: [("domains.fileSystem", "sqlite")],
+            domains: ["userDefaults", "fileSystem"]),
+        RestoreOperation(
+            name: "restore into the file store", settings: [("domains.userDefaults", "file")],
+            domains: ["userDefaults", "fileSystem"]),
+        RestoreOperation(
+            name: "restore into one sealed store",
+            settings: [("stores.sealed", sealed)]
+                + ["userDefaults", "fileSystem", "keychain", "encryptedFileSystem"].map { ("domains.\($0)", "sealed") },
+            domains: ["userDefaults", "keychain:service", "encryptedFileSystem"]),
+        RestoreOperation(
+            name: "restore across stores", settings: [],
+            domains: ["userDefaults", "fileSystem", "keychain:service", "encryptedFileSystem"]),
+    ]
+
+    /// What the backup has, by address: in the last domain also a value that is copied in pieces.
+    var backedUp: [String: [UInt8]] {
+        var values: [String: [UInt8]] = [:]
+        for (index, domain) in domains.enumerated() {
+            values["\(domain)/replaced"] = Array("new".utf8)
+            values["\(domain)/made"] = SeededGenerator.bytes(1000, seed: UInt64(index))
+            if index == domains.count - 1 {
+                values["\(domain)/large"] = SeededGenerator.bytes(1_100_000, seed: UInt64(index))
+            }
+        }
+        return values
+    }
+
+    /// What is stored before. Values of `encryptedFileSystem` would have a key ring of their own.
+    var before: [String: [UInt8]] {
+        var values: [String: [UInt8]] = [:]
+        for domain in domains where domain != "encryptedFileSystem" {
+            values["\(domain)/replaced"] = Array("old".utf8)
+            values["\(domain)/stays"] = Array("stays".utf8)
+        }
+        return values
+    }
+
+    /// What is stored afterwards.
+    var after: [String: [UInt8]] { before.merging(backedUp) { $1 } }
+
+    /// A home in the state before.
+    func home() throws -> Home {
+        let home = try Home()
+        try home.done("plugins", "list")
+        for (path, value) in settings { try home.done("config", "set", path, value) }
+        for (address, value) in before { try home.done("set", address, "--stdin", input: value) }
+        return home
+    }
+
+    func stored(in home: Home) throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for domain in domains {
+            let names = try home.run("ls", domain.contains(":") ? domain : "\(domain)/")
+            guard names.status == 0 else { throw TestFailure("\(domain): \(names.errors)") }
+            for line in names.text.split(separator: "\n") {
+                let name = String(line.split(separator: "/").last ?? "")
+                let value = try home.run("get", "\(domain)/\(name)")
+                guard value.status == 0 else { throw TestFailure("\(line): \(value.errors)") }
+                found["\(domain)/\(name)"] = value.output
+            }
+        }
+        return found
+    }
+
+    /// Values that are still beside their places.
+    func staged(in home: Home) throws -> [Substring] {
+        try home.shell(
+            """
+            find data -path '*localdata.batch/*' -type f
+            for i in $(find data -name '*.sqlite' -o -name '*.db'); do strings $i | grep localdata.batch; done
+            """
+        ).text.split(separator: "\n").filter { $0.contains("/localdata.batch/") }
+    }
+}
