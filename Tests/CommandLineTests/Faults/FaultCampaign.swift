@@ -9,7 +9,7 @@ struct FaultCampaign<Operation: CustomTestStringConvertible> {
     /// How many points are tried without torture.
     let sample: Int
     /// How many points are tried at most, evenly spread: for operations with very many calls of the same kind.
-    var most = Int.max
+    var most: Int?
 
     /// Disturbs the operation in every way at every call.
     ///
@@ -25,7 +25,7 @@ struct FaultCampaign<Operation: CustomTestStringConvertible> {
         let all = FaultMode.allCases.flatMap { mode in
             (1...calls.count).map { FaultPoint(mode: mode, number: $0) }
         }
-        let step = max(1, (all.count + most - 1) / most)
+        let step = most.map { max(1, (all.count + $0 - 1) / $0) } ?? 1
         let tried = stride(from: 0, to: all.count, by: step).map { all[$0] }
         attempt(TestRun.sample(sample, of: tried), of: all.count, calls: calls.count) { point, place in
             let run = try prepare().run(point)

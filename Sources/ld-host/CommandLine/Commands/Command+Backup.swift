@@ -70,6 +70,11 @@ extension Command {
                     "\(domain.domain): \(domain.new) new, \(domain.same) the same, \(domain.different) different, "
                         + "\(domain.onlyStored) only in '\(domain.store)'")
             }
+            if report.rings + report.ledger > 0 {
+                Output.line(
+                    "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger would be restored too"
+                )
+            }
             for address in report.conflicts { Output.line("the store has another value of \(Printable(address))") }
             for address in report.differentRings {
                 Output.line("the keychain has other keys at \(Printable(address)), which are never overwritten")

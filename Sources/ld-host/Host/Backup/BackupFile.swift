@@ -22,7 +22,7 @@ enum BackupFormat {
         EnvelopeStyle(
             crypto.offers(.chaCha20Poly1305) ? .chaCha20Poly1305 : .aes256GCM,
             crypto.offers(.argon2id)
-                ? .argon2id(passes: 6, memory: 32 << 10) : .pbkdf2(iterations: 600_000, salt: nil),
+                ? .argon2id(passes: 12, memory: 16 << 10) : .pbkdf2(iterations: 600_000, salt: nil),
             chunkExponent: chunkExponent)
     }
 

@@ -368,14 +368,11 @@ final class RestoreRun {
             let bytes = try target.sealed(data, under: lent, attributes: item.attributes)
             return try batch.add(bytes, item.attributes, to: target, at: address, in: open)
         }
-        var taken = 0
-        let first = data
+        let first = FirstBytes(data)
+        data = Data()
         try batch.add(large: item.attributes, to: target, at: address, in: open, under: lent) { buffer in
-            guard taken < first.count else { return try reader.read(into: buffer) }
-            let part = first.dropFirst(taken).prefix(buffer.count)
-            buffer.copyBytes(from: part)
-            taken += part.count
-            return part.count
+            let count = first.take(into: buffer)
+            return try count > 0 ? count : reader.read(into: buffer)
         }
     }
 
@@ -396,6 +393,26 @@ final class RestoreRun {
         }
         try add(Data(RingList.Kind.ring.rawValue.utf8), at: list.address(item.scope, item.name))
         try add(data, at: address(of: item))
+    }
+}
+
+/// The first bytes of a large value, cleared at the end.
+private final class FirstBytes {
+    private var data: Data
+    private var taken = 0
+
+    init(_ data: Data) { self.data = data }
+
+    deinit { data.resetBytes(in: 0..<data.count) }
+
+    /// Fills a buffer; 0 at the end.
+    func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, data.count - taken)
+        data.withUnsafeBytes { bytes in
+            MemorySecrecy.copy(UnsafeRawBufferPointer(rebasing: bytes[taken..<taken + count]), to: buffer)
+        }
+        taken += count
+        return count
     }
 }
 
