@@ -82,8 +82,14 @@ enum JournalExercise {
         ]
         let staged = [
             StagedRecord(value: nil, replaces: nil), StagedRecord(value: Data([1, 2]), replaces: Data([3])),
+            StagedRecord(
+                value: nil, isBeside: true, replaced: 4,
+                address: StorageAddress(StorageNamespace(domain: "d", scope: "s", directory: "/y"), name: "n")),
         ]
-        return try intents.map { Array(try $0.encoded()) } + [empty, journal.encoded, Array(payload.utf8)]
+        let counted = #"{"isDecided":false,"stores":[{"name":"s","identity":1,"changes":[],"staged":9}]}"#
+        return try intents.map { Array(try $0.encoded()) } + [
+            empty, journal.encoded, Array(payload.utf8), Array(counted.utf8),
+        ]
             + staged.map { Array($0.encoded) }
     }
 }

@@ -35,6 +35,9 @@ struct BatchIntent: Codable {
         var staged: Int?
     }
 
+    /// The most staged changes of a store.
+    private static let mostStaged = 1 << 40
+
     /// Whether the batch takes effect. Until then nothing has changed, and the staged values are removed.
     var isDecided: Bool
     let stores: [Store]
@@ -52,9 +55,10 @@ struct BatchIntent: Codable {
 
     /// - Throws: `corrupt` if the payload is not such an entry.
     init(_ payload: Data, of id: IntentID) throws(StorageError) {
-        do { self = try JSONDecoder().decode(Self.self, from: payload) } catch {
-            throw StorageError(.corrupt, "the journal's entry \(id) of a batch is corrupt")
-        }
+        guard let entry = try? JSONDecoder().decode(Self.self, from: payload),
+            entry.stores.allSatisfy({ (0...Self.mostStaged).contains($0.staged ?? 0) })
+        else { throw StorageError(.corrupt, "the journal's entry \(id) of a batch is corrupt") }
+        self = entry
     }
 
     func encoded() throws(StorageError) -> Data {
