@@ -31,10 +31,11 @@ extension Command {
         if session.json {
             try Output.json(report)
         } else {
-            Output.line(
+            Output.sentence(
                 "\(report.values.counted("value", isGrouped: true)) of \(report.domains.count.counted("domain")) "
                     + "\(report.values == 1 ? "is" : "are") in '\(Printable(report.file))', with "
-                    + "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger")
+                    + "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger",
+                indent: 4)
         }
         return report.failures.isEmpty ? .done : .failure
     }
@@ -66,25 +67,31 @@ extension Command {
             try Output.json(report)
         } else if isPlan {
             for domain in report.domains where domain.new + domain.same + domain.different + domain.onlyStored > 0 {
-                Output.line(
+                Output.sentence(
                     "\(domain.domain): \(domain.new) new, \(domain.same) the same, \(domain.different) different, "
-                        + "\(domain.onlyStored) only in '\(domain.store)'")
+                        + "\(domain.onlyStored) only in '\(domain.store)'",
+                    indent: 4)
             }
             if report.rings + report.ledger > 0 {
-                Output.line(
-                    "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger would be restored too"
-                )
+                Output.sentence(
+                    "\(report.rings.counted("key ring")) and \(report.ledger) entries of the ledger would be restored "
+                        + "too",
+                    indent: 4)
             }
-            for address in report.conflicts { Output.line("the store has another value of \(Printable(address))") }
+            for address in report.conflicts {
+                Output.sentence("the store has another value of \(Printable(address))", indent: 4)
+            }
             for address in report.differentRings {
-                Output.line("the keychain has other keys at \(Printable(address)), which are never overwritten")
+                Output.sentence(
+                    "the keychain has other keys at \(Printable(address)), which are never overwritten", indent: 4)
             }
         } else {
             let count = report.domains.reduce(0) { $0 + $1.new + $1.different }
             let same = report.domains.reduce(0) { $0 + $1.same }
-            Output.line(
+            Output.sentence(
                 "\(count.counted("value", isGrouped: true)) \(count == 1 ? "was" : "were") restored from "
-                    + "'\(Printable(report.file))'; \(same.grouped) \(same == 1 ? "was" : "were") there already")
+                    + "'\(Printable(report.file))'; \(same.grouped) \(same == 1 ? "was" : "were") there already",
+                indent: 4)
         }
         return .done
     }

@@ -20,9 +20,6 @@ struct BackupRun {
     private let rings: BackupRings?
     private let progress: @Sendable (StepProgress) -> Void
 
-    /// The most names that are in memory.
-    private static let mostNames = 16 << 10
-
     /// - Parameter domains: Empty for all that a store serves.
     /// - Throws: `unsupported` if a store cannot list its values; why a store cannot be opened.
     init(
@@ -106,16 +103,8 @@ struct BackupRun {
         in place: StorageNamespace, of source: Source, _ body: (String) throws(StorageError) -> Void
     ) throws(StorageError) {
         let isReserved = try snapshot.reservedNames(in: place, of: source.open)
-        var last: String?
-        while true {
-            var names: [String] = []
-            try source.open.store.forEachName(in: place, after: last, limit: Self.mostNames) {
-                names.append($0)
-                return true
-            }
-            for name in names where !isReserved(name) { try body(name) }
-            guard names.count == Self.mostNames else { return }
-            last = names.last
+        try source.open.store.forEachName(inPagesOf: place) { (name) throws(StorageError) in
+            if !isReserved(name) { try body(name) }
         }
     }
 

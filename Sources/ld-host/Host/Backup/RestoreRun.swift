@@ -2,358 +2,84 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
 
-/// Puts the values of a backup into the stores that serve their domains now, all or none. The file is read twice: first
-/// all of it is checked and compared with what is stored, then the values that differ are staged. Every call may wait.
-final class RestoreRun {
-    /// The store that serves a domain of the backup.
-    private struct Destination {
-        let open: OpenStore
-        var counts: RestoreReport.Domain
-    }
-
-    /// What is done with a value of the backup.
-    private enum Decision: UInt8 {
-        case skip
-        case add
-        case replace
-    }
-
+/// The second pass of a restore: stages the values that differ, and puts them in place, all or none. Every call may
+/// wait.
+struct RestoreRun {
+    private let found: RestoreComparison
     private let snapshot: RouterSnapshot
-    private let file: BackupFile
-    private let crypto: LoadedCrypto
-    private let key: EnvelopeKey
-    private let overwrites: Bool
-    private let progress: @Sendable (StepProgress) -> Void
-    private let ringsOfKeychain: RingList?
 
-    private var destinations: [String: Destination] = [:]
-    /// One for each value, in the order of the file.
-    private var decisions: [Decision] = []
-    /// How many changes each scope has.
-    private var changes: [AtomicScope: Int] = [:]
-    /// Where values are sealed again.
-    private var sealed: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)] = [:]
-    /// Namespaces with their own folders, which the rings must know.
-    private var folders: Set<SealedPlace> = []
-    private var differentRing: String?
-    private var addsRing = false
-    private var presentRings: [(service: String, account: String)] = []
-    private var salt: Data?
-    private var total = 0
-    private(set) var report: RestoreReport
-    /// The last namespace, resolved.
-    private var known: (domain: String, scope: String, place: StorageNamespace)?
-
-    init(
-        _ snapshot: RouterSnapshot, _ file: BackupFile, _ crypto: LoadedCrypto, key: EnvelopeKey, overwriting: Bool,
-        progress: @escaping @Sendable (StepProgress) -> Void
-    ) throws(StorageError) {
-        self.snapshot = snapshot
-        self.file = file
-        self.crypto = crypto
-        self.key = key
-        self.progress = progress
-        overwrites = overwriting
-        ringsOfKeychain = snapshot.settings.routes["keychain"] == nil ? nil : try snapshot.rings.list()
-        report = RestoreReport(file: file.path)
+    /// - Parameter found: What the first pass has found, which has no conflict.
+    init(_ found: RestoreComparison) {
+        self.found = found
+        snapshot = found.snapshot
     }
-
-    // MARK: Checking
-
-    /// Reads and checks the whole file, and compares it with what is stored. Changes nothing.
-    ///
-    /// - Parameter domains: Those to restore; empty for all in the file.
-    func look(_ domains: [String]) throws(StorageError) {
-        let reader = try BackupReader(file, crypto, key: key)
-        let manifest = try reader.manifest()
-        salt = reader.salt
-        total = Int(clamping: manifest.expected)
-        (report.version, report.created) = (manifest.version, manifest.created)
-        for domain in domains where !manifest.domains.contains(where: { $0.name == domain }) {
-            throw StorageError(
-                .invalidAddress, "the backup '\(file.path)' has no values of '\(domain)'",
-                hint: "it has those of \(manifest.domains.map(\.name).joined(separator: ", "))")
-        }
-        let all = Set(manifest.domains.map(\.name))
-        for domain in manifest.domains where domains.isEmpty || domains.contains(domain.name) {
-            try prepare(domain)
-        }
-        while let item = try reader.next() {
-            guard item.kind == .ring ? item.domain == "keychain" : all.contains(item.domain) else {
-                throw reader.damaged("\(item.description) is of a domain that it does not announce")
-            }
-            decisions.append(try decide(item, reader))
-            progress(StepProgress(step: "checking", done: decisions.count, total: max(total, decisions.count)))
-        }
-        total = decisions.count
-        for (domain, destination) in destinations.sorted(by: { $0.key < $1.key }) {
-            var counts = destination.counts
-            counts.onlyStored = max(0, try count(domain, destination.open) - counts.same - counts.different)
-            report.domains.append(counts)
-        }
-    }
-
-    private func prepare(_ domain: BackupManifest.Domain) throws(StorageError) {
-        guard snapshot.settings.routes[domain.name] != nil else {
-            throw StorageError(
-                .invalidConfiguration, "the backup has values of '\(domain.name)', and no store serves that domain",
-                hint: "choose one: ld-host config set domains.\(domain.name) COMPONENT; or name the other domains with "
-                    + "--domain")
-        }
-        let open = try snapshot.slot(for: domain.name).openIfNeeded()
-        guard !domain.isProtected || open.isKeychain else {
-            throw StorageError(
-                .securityApplicationFailed,
-                "store '\(open.name)' would keep values of '\(domain.name)' plain that were sealed where the backup was "
-                    + "made; nothing was restored",
-                hint: "seal it: ld-host config set stores.NAME.sealing keyFile")
-        }
-        destinations[domain.name] = Destination(
-            open: open, counts: RestoreReport.Domain(domain: domain.name, store: open.name))
-    }
-
-    private func decide(_ item: BackupItem, _ reader: BackupReader) throws(StorageError) -> Decision {
-        if item.kind == .ring { return try decide(ring: item, reader) }
-        guard let destination = destinations[item.domain] else { return .skip }
-        let address = try address(of: item)
-        let isEqual = try isEqual(destination.open.value(at: address), reader)
-        switch (item.kind, isEqual) {
-        case (.ledger, nil): report.ledger += 1
-        // For a migration that the store knows, the store's own history counts, unless its values are replaced too.
-        case (.ledger, false?):
-            guard overwrites else { return .skip }
-            report.ledger += 1
-        case (.ledger, true?): return .skip
-        case (_, nil): destinations[item.domain]?.counts.new += 1
-        case (_, true?):
-            destinations[item.domain]?.counts.same += 1
-            return .skip
-        case (_, false?):
-            destinations[item.domain]?.counts.different += 1
-            if report.conflicts.count < RestoreReport.mostConflicts { report.conflicts.append("\(address)") }
-        }
-        note(address, in: destination.open)
-        return isEqual == nil ? .add : .replace
-    }
-
-    /// Announces a change of a value.
-    private func note(_ address: StorageAddress, in open: OpenStore) {
-        changes[AtomicScope(address.place, in: open), default: 0] += 1
-        if address.place.directory != nil, let place = open.sealedPlace(address.place) { folders.insert(place) }
-        guard open.sealing != nil else { return }
-        let place = open.sealedPlace(address.place)
-        sealed[ObjectIdentifier(open), default: (open, [])].places.formUnion(place.map { [$0] } ?? [])
-    }
-
-    private func decide(ring item: BackupItem, _ reader: BackupReader) throws(StorageError) -> Decision {
-        guard let list = ringsOfKeychain else {
-            throw StorageError(
-                .invalidConfiguration, "the backup has key rings, and no store serves the domain 'keychain'",
-                hint: "choose one: ld-host config set domains.keychain COMPONENT")
-        }
-        guard list.open.isKeychain else {
-            throw StorageError(
-                .securityApplicationFailed,
-                "store '\(list.open.name)', which serves 'keychain', would keep key rings plain; nothing was restored",
-                hint: "seal it: ld-host config set stores.NAME.sealing keyFile")
-        }
-        let address = try address(of: item)
-        let ring = try state(item, reader)
-        guard var stored = try list.open.value(at: address).get() else {
-            note(address, in: list.open)
-            if try list.kind(of: item.scope, item.name) == nil {
-                note(list.address(item.scope, item.name), in: list.open)
-            }
-            addsRing = true
-            report.rings += 1
-            return .add
-        }
-        defer { stored.resetBytes(in: 0..<stored.count) }
-        let present = try? stored.withBuffer { (bytes) throws(StorageError) in
-            try KeyRingState(decoding: bytes, of: "a key ring")
-        }
-        // A ring that has every key of the backup's has only gained keys since.
-        if let present, Set(present.entries.map(\.id)).isSuperset(of: ring.entries.map(\.id)) {
-            presentRings.append((item.scope, item.name))
-        } else {
-            differentRing = "\(address)"
-            report.differentRings.append("\(address)")
-        }
-        return .skip
-    }
-
-    private func state(_ item: BackupItem, _ reader: BackupReader) throws(StorageError) -> KeyRingState {
-        var (data, isWhole) = try reader.gather(atMost: LargeMove.least)
-        defer { data.resetBytes(in: 0..<data.count) }
-        guard isWhole,
-            let state = try? data.withBuffer({ (bytes) throws(StorageError) in
-                try KeyRingState(decoding: bytes, of: "a key ring")
-            })
-        else { throw reader.damaged("\(item.description) is not a key ring") }
-        return state
-    }
-
-    /// Where a value of the backup belongs here.
-    private func address(of item: BackupItem) throws(StorageError) -> StorageAddress {
-        if item.kind == .ledger { return try checked(StorageAddress(LedgerPlace.namespace, name: item.name)) }
-        if let known, known.domain.utf8.elementsEqual(item.domain.utf8), known.scope.utf8.elementsEqual(item.scope.utf8)
-        {
-            return try checked(item, StorageAddress(known.place, name: item.name))
-        }
-        let listed = StorageNamespace(domain: item.domain, scope: item.scope)
-        try listed.validate()
-        // The folder of a namespace is this machine's own.
-        let resolved = try? snapshot.settings.place(of: snapshot.settings.domain(of: listed))
-        let place = resolved == listed ? resolved ?? listed : listed
-        known = (item.domain, item.scope, place)
-        return try checked(item, StorageAddress(place, name: item.name))
-    }
-
-    private func checked(_ address: StorageAddress) throws(StorageError) -> StorageAddress {
-        try address.validate()
-        return address
-    }
-
-    private func checked(_ item: BackupItem, _ address: StorageAddress) throws(StorageError) -> StorageAddress {
-        try address.validate()
-        guard item.kind == .value, address.place.domain == "keychain", let open = destinations["keychain"]?.open,
-            try snapshot.isReserved(address, in: open)
-        else { return address }
-        throw StorageError(
-            .securityApplicationFailed,
-            "the backup has a value at '\(address)', where this host keeps a key of its own; nothing was restored",
-            hint:
-                "set encryption.service and encryption.account to other names, or name the other domains with --domain")
-    }
-
-    /// Compares the current value of the backup with a stored one; `nil` if none is stored.
-    private func isEqual(_ target: SealedValue, _ reader: BackupReader) throws(StorageError) -> Bool? {
-        guard try target.store.exists(target.handle) else { return nil }
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
-        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: 64 << 10)
-        defer {
-            clear(buffer)
-            memory.deallocate()
-        }
-        var (isEqual, failure) = (true, StorageError?.none)
-        do throws(StorageError) {
-            let found = try target.read(.chunks) { piece in
-                var rest = piece[...]
-                while isEqual, failure == nil, !rest.isEmpty {
-                    let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
-                    do throws(StorageError) {
-                        let count = try reader.read(into: space)
-                        let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count)).baseAddress
-                        isEqual = count > 0 && part.map { memcmp($0, memory, count) == 0 } ?? false
-                        rest = rest.dropFirst(count)
-                    } catch { failure = error }
-                }
-                return isEqual && failure == nil
-            }
-            if !found { return nil }
-        } catch {
-            // A stored value that cannot be read counts as different.
-            guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
-            isEqual = false
-        }
-        if let failure { throw failure }
-        guard isEqual else { return false }
-        return try reader.read(into: buffer) == 0
-    }
-
-    /// The number of an app's values that a store has of a domain.
-    private func count(_ domain: String, _ open: OpenStore) throws(StorageError) -> Int {
-        guard open.store.abilities.enumeration != nil else { return 0 }
-        var count = 0
-        for place in try snapshot.places(in: open, withFolders: true) where place.domain == domain {
-            let isReserved = try snapshot.reservedNames(in: place, of: open)
-            try open.store.forEachName(in: place) {
-                if !isReserved($0) { count += 1 }
-                return true
-            }
-        }
-        return count
-    }
-
-    /// Throws `busy` if the file has other values than the stores, which are not to be replaced, or other keys.
-    func requireNoConflict() throws(StorageError) {
-        if let differentRing {
-            throw StorageError(
-                .busy,
-                "the backup and the keychain have different keys at '\(differentRing)', which are never overwritten: "
-                    + "what they seal would be lost; nothing was restored",
-                hint: "restore where no key ring exists yet, or keep this one by another name: ld-host config set "
-                    + "encryption.account NAME, then ld-host reseal")
-        }
-        let count = report.domains.reduce(0) { $0 + $1.different }
-        guard count > 0, !overwrites else { return }
-        throw StorageError(
-            .busy,
-            "the stores have different values at \(count) addresses of the backup, e.g. "
-                + "\(report.conflicts.prefix(3).map { "'\($0)'" }.joined(separator: ", ")); nothing was restored",
-            hint: "see them with --plan; --overwrite replaces them")
-    }
-
-    // MARK: Restoring
 
     /// Stages the values that the stores do not have, and puts them in place, all or none.
-    func restore() throws(StorageError) {
-        guard decisions.contains(where: { $0 != .skip }) else { return }
+    ///
+    /// - Returns: What was found, and how much was restored.
+    func restore() throws(StorageError) -> RestoreReport {
+        var report = found.report
+        report.restored = found.decisions.count { $0 != .skip }
+        guard report.restored > 0 else { return report }
         try rememberFolders()
         let keychain = snapshot.settings.routes["keychain"]?.store.name
-        let seals = BatchSeals(sealed, keychain: keychain)
+        let seals = BatchSeals(found.sealed, keychain: keychain)
         try whileNoRingIsMade { () throws(StorageError) in
             try seals.whileSealing { (keys) throws(StorageError) in
-                let total = changes.values.reduce(0, +)
-                try StreamedBatch.run(snapshot, most: changes) { (batch) throws(StorageError) in
+                let total = found.changes.values.reduce(0, +)
+                try StreamedBatch.run(snapshot, most: found.changes) { (batch) throws(StorageError) in
                     try stage(in: batch, under: keys)
                 } progress: {
-                    progress(StepProgress(step: "restoring", done: $0, total: total))
+                    found.progress(StepProgress(step: "restoring", done: $0, total: total))
                 }
             }
         }
-        report.restored = decisions.count { $0 != .skip }
         // A ring that was missing is there now.
         snapshot.rings.forgetKeys()
+        return report
     }
 
-    /// Records namespaces with their own folders in rings that are there already, before their values arrive.
+    /// Records namespaces with their own found.folders in rings that are there already, before their values arrive.
     private func rememberFolders() throws(StorageError) {
-        guard !folders.isEmpty else { return }
-        for (service, account) in presentRings {
-            try snapshot.rings.ring(named: MasterRings.name(service, account)).change { $0.places.formUnion(folders) }
+        guard !found.folders.isEmpty else { return }
+        for (service, account) in found.presentRings {
+            try snapshot.rings.ring(named: MasterRings.name(service, account)).change {
+                $0.places.formUnion(found.folders)
+            }
         }
     }
 
     /// Keeps other processes from making the first key of a ring that is being restored.
     private func whileNoRingIsMade(_ body: () throws(StorageError) -> Void) throws(StorageError) {
-        guard addsRing else { return try body() }
+        guard found.addsRing else { return try body() }
         try snapshot.rings.ring(named: snapshot.rings.current).whileAlone { (_) throws(StorageError) in try body() }
     }
 
     private func stage(in batch: StreamedBatch, under keys: BatchSeals.Keys) throws(StorageError) {
-        let reader = try BackupReader(file, crypto, key: key)
+        let reader = try BackupReader(found.file, found.crypto, key: found.key)
         _ = try reader.manifest()
         var index = 0
         while let item = try reader.next() {
-            guard reader.salt == salt, index < decisions.count else {
+            guard reader.salt == found.salt, index < found.decisions.count else {
                 throw StorageError(
-                    .busy, "the backup '\(file.path)' was changed while it was read; nothing was restored",
+                    .busy, "the backup '\(found.file.path)' was changed while it was read; nothing was restored",
                     hint: "run it again when nobody writes to it")
             }
-            if decisions[index] != .skip { try stage(item, decisions[index], reader, in: batch, under: keys) }
+            if found.decisions[index] != .skip {
+                try stage(item, found.decisions[index], reader, in: batch, under: keys)
+            }
             index += 1
-            progress(StepProgress(step: "staging", done: index, total: decisions.count))
+            found.progress(StepProgress(step: "staging", done: index, total: found.decisions.count))
         }
     }
 
     private func stage(
-        _ item: BackupItem, _ decision: Decision, _ reader: BackupReader, in batch: StreamedBatch,
+        _ item: BackupItem, _ decision: RestoreComparison.Decision, _ reader: BackupReader, in batch: StreamedBatch,
         under keys: BatchSeals.Keys
     ) throws(StorageError) {
         if item.kind == .ring { return try stage(ring: item, reader, in: batch, under: keys) }
-        guard let open = destinations[item.domain]?.open else { return }
-        let address = try address(of: item)
+        guard let open = found.destinations[item.domain]?.open else { return }
+        let address = try found.address(of: item)
         let target = try open.value(at: address)
         let isFree = try decision == .replace ? true : !target.store.exists(target.handle)
         guard isFree else {
@@ -380,9 +106,9 @@ final class RestoreRun {
     private func stage(
         ring item: BackupItem, _ reader: BackupReader, in batch: StreamedBatch, under keys: BatchSeals.Keys
     ) throws(StorageError) {
-        guard let list = ringsOfKeychain else { return }
-        var state = try state(item, reader)
-        state.places = folders
+        guard let list = found.ringsOfKeychain else { return }
+        var state = try found.state(item, reader)
+        state.places = found.folders
         var data = try state.encoded().withBytes { Data($0) }
         defer { data.resetBytes(in: 0..<data.count) }
         func add(_ data: Data, at address: StorageAddress) throws(StorageError) {
@@ -392,7 +118,7 @@ final class RestoreRun {
             try batch.add(bytes, nil, to: target, at: address, in: list.open)
         }
         try add(Data(RingList.Kind.ring.rawValue.utf8), at: list.address(item.scope, item.name))
-        try add(data, at: address(of: item))
+        try add(data, at: found.address(of: item))
     }
 }
 
@@ -423,43 +149,4 @@ extension SealedValue {
         for layer in layers { lent.append(try keys.key(of: layer)) }
         return lent
     }
-}
-
-/// What a backup has that the stores do not have, and what was restored.
-package struct RestoreReport: Encodable, Sendable {
-    /// A domain of the backup.
-    package struct Domain: Encodable, Sendable {
-        package let domain: String
-        /// The store that serves it here.
-        package let store: String
-        /// The number of values that the store does not have.
-        package internal(set) var new = 0
-        /// The number of values that the store has, byte for byte.
-        package internal(set) var same = 0
-        /// The number of values that are different in the store.
-        package internal(set) var different = 0
-        /// The number of values that only the store has; they stay.
-        package internal(set) var onlyStored = 0
-    }
-
-    static let mostConflicts = 20
-
-    package let file: String
-    /// The version of the program that made the backup.
-    package internal(set) var version = ""
-    /// When it was made, in seconds since 1970 UTC.
-    package internal(set) var created: UInt64 = 0
-    package internal(set) var domains: [Domain] = []
-    /// Some addresses where the store has another value.
-    package internal(set) var conflicts: [String] = []
-    /// The number of key rings that are missing here.
-    package internal(set) var rings = 0
-    /// The addresses where the keychain has other keys.
-    package internal(set) var differentRings: [String] = []
-    /// The number of the ledger's entries that are missing here, or to be replaced.
-    package internal(set) var ledger = 0
-    /// The number of values, rings and entries of the ledger that were restored.
-    package internal(set) var restored = 0
-
-    init(file: String) { self.file = file }
 }

@@ -6,6 +6,26 @@ extension LoadedStore {
     /// The ids of the optional abilities that the store has.
     package var abilityIDs: [String] { abilities.ids }
 
+    /// Passes all names of a namespace in order, with one page of them in memory, so that the store can be called for
+    /// each.
+    ///
+    /// - Throws: As ``forEachName(in:prefix:after:limit:_:)``; what `body` throws.
+    func forEachName(
+        inPagesOf place: StorageNamespace, _ body: (String) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let size = 8192
+        var names: [String] = []
+        repeat {
+            let last = names.last
+            names = []
+            try forEachName(in: place, after: last, limit: size) {
+                names.append($0)
+                return true
+            }
+            for name in names { try body(name) }
+        } while names.count == size
+    }
+
     /// Passes names as ``EnumerableBackend`` promises, and stops at an invalid one.
     ///
     /// - Throws: `unsupported` if the store cannot list; `corrupt` for a name that is invalid, outside of the prefix or

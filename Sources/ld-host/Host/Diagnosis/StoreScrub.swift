@@ -25,9 +25,6 @@ private struct StoreScrub {
     private var findings: [Finding] = []
     private var (intact, unrecorded, edited, damaged) = (0, 0, 0, 0)
 
-    /// The most names in memory at once.
-    private static let page = 8192
-
     init(snapshot: RouterSnapshot) { self.snapshot = snapshot }
 
     mutating func run(_ slot: StoreSlot, _ advance: () -> Void) -> [Finding] {
@@ -38,15 +35,10 @@ private struct StoreScrub {
         }
         do throws(StorageError) {
             for place in try places(of: open) {
-                var last: String?
-                repeat {
-                    let names = try names(in: place, of: open, after: last)
-                    for name in names {
-                        look(at: StorageAddress(place, name: name), in: open)
-                        advance()
-                    }
-                    last = names.count == Self.page ? names.last : nil
-                } while last != nil
+                try open.store.forEachName(inPagesOf: place) { name in
+                    look(at: StorageAddress(place, name: name), in: open)
+                    advance()
+                }
             }
         } catch {
             findings.append(Finding("store '\(open.name)' cannot be read to the end", error))
@@ -106,16 +98,5 @@ private struct StoreScrub {
             places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
         }
         return places.sorted { "\($0)" < "\($1)" }
-    }
-
-    private func names(
-        in place: StorageNamespace, of open: OpenStore, after: String?
-    ) throws(StorageError) -> [String] {
-        var names: [String] = []
-        try open.store.forEachName(in: place, after: after, limit: Self.page) {
-            names.append($0)
-            return true
-        }
-        return names
     }
 }

@@ -53,13 +53,12 @@ extension StorageRouter {
             BatchRecovery(snapshot: snapshot).recoverAll()
             try BatchIntent.requireNone(snapshot)
             let key = try passphrase.key(of: path, isNew: false)
-            let run = try RestoreRun(
+            let comparison = try RestoreComparison(
                 snapshot, file, crypto, key: key, overwriting: overwriting, progress: progress)
-            try run.look(domains)
-            guard !planOnly else { return run.report }
-            try run.requireNoConflict()
-            try run.restore()
-            return run.report
+            try comparison.look(domains)
+            guard !planOnly else { return comparison.report }
+            try comparison.requireNoConflict()
+            return try RestoreRun(comparison).restore()
         }
     }
 }

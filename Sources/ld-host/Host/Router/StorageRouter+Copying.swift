@@ -42,8 +42,8 @@ extension StorageRouter {
                 try intent?.finish()
                 throw StorageError(
                     .busy,
-                    "store '\(to)' and '\(from)' have different values at \(run.report.conflicts.count) addresses, "
-                        + "e.g. '\(run.report.conflicts[0])'; nothing was copied",
+                    "store '\(to)' and '\(from)' have different values at "
+                        + "\(run.report.conflicts.count.counted("address")), e.g. '\(run.report.conflicts[0])'; nothing was copied",
                     hint: "see them with --plan; --overwrite replaces them")
             }
             if !planOnly, let key = try run.differentKey() {

@@ -12,6 +12,7 @@ extension Int {
 
     /// A count with its noun: `1 value`, `7910 values`, or with ``grouped`` digits.
     package func counted(_ noun: String, isGrouped: Bool = false) -> String {
-        "\(isGrouped ? grouped : String(self)) \(noun)\(self == 1 ? "" : "s")"
+        let plural = noun.hasSuffix("s") ? "\(noun)es" : "\(noun)s"
+        return "\(isGrouped ? grouped : String(self)) \(self == 1 ? noun : plural)"
     }
 }
