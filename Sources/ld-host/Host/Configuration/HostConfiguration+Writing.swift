@@ -94,8 +94,9 @@ extension HostConfiguration {
         let file = try editedFile(flags: flags, locations: .current)
         let isNew = try lock(file).exclusive { (_) throws(StorageError) in
             guard try ConfigurationDocument(path: file) == nil else { return false }
-            let text = try starter.text()
-            if let before = try? load().settings(), let after = try? HostConfiguration(text: text).settings() {
+            let before = try? load().settings()
+            let text = starter.text(today: before?.routes ?? [:])
+            if let before, let after = try? HostConfiguration(text: text).settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
             try HostFile.write(Data(text.utf8), to: file)

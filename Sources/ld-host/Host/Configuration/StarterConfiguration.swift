@@ -21,8 +21,9 @@ package struct StarterConfiguration: Sendable {
     package init() {}
 
     /// The file's text.
-    func text() throws(StorageError) -> String {
-        let today = try HostConfiguration().withDefaultStores().settings().routes
+    ///
+    /// - Parameter today: The routes that are in effect; those of the built-in defaults if none are known.
+    func text(today: [String: HostSettings.Route]) -> String {
         let domains = HostConfiguration.standardRoutes.map { domain, store in
             let chosen: String? =
                 switch domain {
