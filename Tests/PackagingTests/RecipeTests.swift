@@ -24,6 +24,12 @@ struct RecipeTests {
         #expect(Set(list.split(separator: "\"")[1].split(separator: " ").map(String.init)) == plugins)
     }
 
+    @Test("knows every plugin of Package.swift in swift package localdata")
+    func bundlesAll() throws {
+        let command = try Repository.text("Sources/ld-host/Bundling/LocalDataCommand.swift")
+        #expect(Set(try Self.names(in: command, of: "known")) == plugins)
+    }
+
     @Test("puts each plugin into one package, and one with a library into a package of its own that control describes")
     func packagesEach() throws {
         let control = try Repository.text(".ci/packaging/debian/control").split(separator: "\n")

@@ -7,11 +7,14 @@ struct TemporaryFolder {
     let path: String
 
     init() throws(StorageError) {
-        var template = Array("/tmp/localdata.XXXXXX".utf8CString)
+        let parent = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array("\(parent)/localdata.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw StorageError(.fileError, "no folder can be created in /tmp: \(String(cString: strerror(errno)))")
+            throw StorageError(
+                .fileError, "no folder can be created in '\(parent)': \(String(cString: strerror(errno)))",
+                hint: "set TMPDIR to a folder that you can write to")
         }
-        path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "/tmp" }
+        path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? parent }
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }

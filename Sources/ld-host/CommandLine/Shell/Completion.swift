@@ -34,6 +34,7 @@ struct Completion {
     private let command: Command?
     private let before: [String]
     private let current: String
+    private let previous: String?
 
     /// - Parameter words: What follows the program's name, up to the cursor.
     init(_ words: [String]) {
@@ -41,12 +42,10 @@ struct Completion {
         let words = words.dropLast()
         let options = Command.all.flatMap(\.options) + Command.common
         var (names, skipsValue, flags) = ([String](), false, [String]())
-        for (index, word) in words.enumerated() {
+        for (option, word) in zip([""] + words, words) {
             if skipsValue {
                 skipsValue = false
-                if ["-c", "--config"].contains(words[words.startIndex + index - 1]) {
-                    flags += [words[words.startIndex + index - 1], word]
-                }
+                if ["-c", "--config"].contains(option) { flags += [option, word] }
             } else if word.hasPrefix("-"), word != "-" {
                 skipsValue = options.contains { ($0.name == word || $0.short == word) && $0.value != nil }
             } else {
@@ -62,8 +61,6 @@ struct Completion {
         previous = words.last
         session = Session((try? Arguments(flags, options: Command.common)) ?? .none)
     }
-
-    private let previous: String?
 
     /// Prints the candidates, one a line, each with a tab and what it is.
     static func print(_ words: [String]) async {

@@ -56,35 +56,21 @@ package enum Diagnosis {
 
     private static func plugins(_ records: [PluginRecord]) -> [Finding] {
         var findings = records.refusals.map { Finding("plugin refused", $0) }
-        var offers: [String: [PluginSearchPath.Candidate]] = [:]
-        let linked = Set(PluginImage.ofProgram.flatMap(\.description.components).map(\.id))
-        for id in linked { offers[id] = [] }
+        var offers: [String: [String]] = [:]
         for record in records {
             for component in record.description?.components ?? [] {
-                offers[component.id, default: []].append(record.candidate)
+                offers[component.id, default: []].append(record.candidate.path)
             }
         }
-        for (id, files) in offers.sorted(by: { $0.key < $1.key }) {
-            findings.append(offer(of: id, files, isLinked: linked.contains(id)))
+        for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                paths.count == 1
+                    ? Finding("component '\(id)' is offered by \(paths[0])")
+                    : Finding(
+                        "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
+                        hint: "remove all but one of them from the search path", isProblem: true))
         }
         return findings
-    }
-
-    private static func offer(of id: String, _ files: [PluginSearchPath.Candidate], isLinked: Bool) -> Finding {
-        let used = isLinked ? files.filter(\.isConfigured) : files
-        let paths = files.map(\.path).joined(separator: ", ")
-        guard used.count <= 1 else {
-            return Finding(
-                "component '\(id)' is offered by more than one plugin: \(paths)",
-                hint: "remove all but one of them from the search path", isProblem: true)
-        }
-        guard isLinked else { return Finding("component '\(id)' is offered by \(paths)") }
-        if used.count == 1 {
-            return Finding(
-                "component '\(id)' is offered by \(used[0].path), which is named, and so replaces this program's")
-        }
-        let unused = files.isEmpty ? "" : "; \(paths) is not used, as plugins.path does not name it"
-        return Finding("component '\(id)' is linked into this program\(unused)")
     }
 
     private static func store(for domain: String, _ access: StoreAccess) async -> Finding {
