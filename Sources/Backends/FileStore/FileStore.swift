@@ -86,7 +86,7 @@ package final class FileStore: StorageBackend {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
             let state = try file.read(
-                expecting: { try key.record($0) { try StoredAttributes.record(of: file) } },
+                expecting: { try key.recorded($0) { try StoredAttributes.recorded(of: file) }?.record },
                 recorded: { try StoredAttributes.record(of: file) }, deliver)
             if state == .edited { noteEdit(file.path) }
             return true
@@ -137,6 +137,24 @@ extension FileStore: AttributedBackend {
             attributes.size = UInt64(status.size)
             attributes.modified = status.modified
             return attributes
+        }
+    }
+}
+
+extension FileStore: TaggedBackend {
+    package func get(_ key: FileKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
+        try StorageError.translating {
+            guard let file = try key.place.open(key.path) else { return false }
+            var tag: String?
+            let state = try file.read(
+                expecting: {
+                    let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
+                    tag = recorded?.versionTag
+                    return recorded?.record
+                },
+                recorded: { try StoredAttributes.record(of: file) }, { deliver(tag, $0) })
+            if state == .edited { noteEdit(file.path) }
+            return true
         }
     }
 }

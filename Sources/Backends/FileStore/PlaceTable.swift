@@ -45,24 +45,24 @@ final class PlaceTable: Sendable {
 package final class FileKey: Sendable {
     let place: DurableDirectory
     let path: RelativePath
-    /// The record of the last file read: reading it from the file again would cost as much as all the rest.
-    private let last = Mutex<(status: FileStatus, record: ContentRecord)?>(nil)
+    /// What was recorded with the last file read: reading it from the file again would cost as much as all the rest.
+    private let last = Mutex<(status: FileStatus, recorded: RecordedContent)?>(nil)
 
     init(place: DurableDirectory, path: RelativePath) {
         self.place = place
         self.path = path
     }
 
-    /// The record of the content of a file with this status. Waits for no other thread.
-    func record(_ status: FileStatus, _ read: () throws -> ContentRecord?) throws -> ContentRecord? {
-        let known = last.withLockIfAvailable { last -> ContentRecord? in
+    /// What is recorded with a file of this status. Waits for no other thread.
+    func recorded(_ status: FileStatus, _ read: () throws -> RecordedContent?) throws -> RecordedContent? {
+        let known = last.withLockIfAvailable { last -> RecordedContent? in
             guard let last, status.isUnchanged(since: last.status) else { return nil }
-            return last.record
+            return last.recorded
         }
         if let known = known ?? nil { return known }
-        guard let record = try read() else { return nil }
-        _ = last.withLockIfAvailable { $0 = (status, record) }
-        return record
+        let recorded = try read()
+        if let recorded, recorded.record != nil { _ = last.withLockIfAvailable { $0 = (status, recorded) } }
+        return recorded
     }
 }
 

@@ -1,6 +1,13 @@
 import DurableFiles
 import FoundationEssentials
+import Glibc
 import LocalDataAPI
+
+/// What is recorded with a file's content, as far as reading it needs.
+struct RecordedContent {
+    let record: ContentRecord?
+    let versionTag: String?
+}
 
 /// The content of a file's extended attribute: JSON with sorted keys of the record of the content and the known
 /// attributes. Size and modification time come from the file itself.
@@ -45,6 +52,29 @@ struct StoredAttributes: Codable {
     static func record(of file: borrowing OpenFile) throws -> ContentRecord? {
         try file.withAttribute(name, record) ?? nil
     }
+
+    /// What reading a value needs of its file's attribute; `nil` if absent.
+    static func recorded(of file: borrowing OpenFile) throws -> RecordedContent? {
+        try file.withAttribute(name) { RecordedContent(record: record($0), versionTag: versionTag(in: $0)) }
+    }
+
+    /// The version tag, found without parsing: unescaped quotes do not occur within a text.
+    private static func versionTag(in bytes: UnsafeRawBufferPointer) -> String? {
+        let member = versionTagMember
+        guard let start = bytes.baseAddress, bytes.count > member.count,
+            let found = (0..<bytes.count - member.count).first(where: {
+                bytes[$0] == member[0] && memcmp(start + $0, member, member.count) == 0
+            })
+        else { return nil }
+        let text = bytes[(found + member.count)...]
+        guard let end = text.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+        let tag = text[..<end]
+        // An escape is rare, and left to the decoder.
+        guard !tag.contains(UInt8(ascii: "\\")) else { return decoded(Array(bytes)).versionTag }
+        return String(validating: tag, as: UTF8.self)
+    }
+
+    private static let versionTagMember = Array(",\"versionTag\":\"".utf8)
 
     private static func record(_ bytes: UnsafeRawBufferPointer) -> ContentRecord? {
         guard bytes.count > start.count, bytes.prefix(start.count).elementsEqual(start) else { return nil }

@@ -4,7 +4,7 @@ package import LocalDataAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
-final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, WatchableBackend {
+final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, WatchableBackend {
     static let component = ComponentInfo(
         id: "memory", summary: "keeps values in memory until the process ends; each configured store has its own")
 
@@ -36,6 +36,12 @@ final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, Wat
     func get(_ key: MemoryCell, _ deliver: (RawSpan) -> Void) -> Bool {
         guard let data = key.value?.data else { return false }
         deliver(data.bytes)
+        return true
+    }
+
+    func get(_ key: MemoryCell, _ deliver: (String?, RawSpan) -> Void) -> Bool {
+        guard let value = key.value else { return false }
+        deliver(value.attributes.versionTag, value.data.bytes)
         return true
     }
 

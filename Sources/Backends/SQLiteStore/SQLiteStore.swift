@@ -142,6 +142,12 @@ extension SQLiteStore: AttributedBackend {
     }
 }
 
+extension SQLiteStore: TaggedBackend {
+    package func get(_ key: SQLiteKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
+        try key.read { connection, place in try connection.tagged(place, key.name, deliver) } ?? false
+    }
+}
+
 /// Checks the database of the namespaces without a folder: its trees, as SQLite's `integrity_check` does, and the
 /// checksum of each value.
 extension SQLiteStore: CheckableBackend {

@@ -21,4 +21,11 @@ public protocol StorageProviding: Sendable {
     func remove(_ key: AnyStorageKey) async throws
     /// Whether a value is stored under a key whose type the caller does not know.
     func exists(_ key: AnyStorageKey) async throws -> Bool
+
+    /// The names of the values in a domain that start with `prefix`, in the order of their UTF-8 bytes.
+    func names(in domain: StorageDomain, prefix: String) async throws -> [String]
+    /// What is recorded with a value; `nil` if there is no value, empty if nothing is known.
+    func attributes(of key: AnyStorageKey) async throws -> ValueAttributes?
+    /// Stores serialized bytes with the version tag of the type that they encode; `nil` for none.
+    func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws
 }

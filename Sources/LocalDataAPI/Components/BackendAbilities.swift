@@ -191,6 +191,13 @@ public protocol StreamingBackend: StorageBackend {
         _ key: Key, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void) throws
 }
 
+/// A store that returns a value and its version tag in one call, so that both belong to the same write. Ability
+/// `localdata.store.tagged/1`.
+public protocol TaggedBackend: AttributedBackend {
+    /// As `get`, with the `versionTag` of the value's attributes; `nil` if none is known.
+    func get(_ key: Key, _ deliver: (_ versionTag: String?, _ value: RawSpan) -> Void) throws -> Bool
+}
+
 /// A store with transactions. Ability `localdata.store.transactions/1`.
 public protocol TransactionalBackend: StorageBackend {
     /// An open transaction, used by one thread at a time.

@@ -113,7 +113,7 @@ extension ld_attributes {
     }
 
     /// The longest text in bytes.
-    private static var longestText: Int { 64 << 10 }
+    package static var longestText: Int { 64 << 10 }
 }
 
 /// Copies the `size` bytes that the other side filled into a zeroed struct of this revision.

@@ -17,10 +17,19 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
     static func table(
         _ pointer: UnsafePointer<ld_migration_transaction>?
     ) throws(StorageError) -> ld_migration_transaction {
-        guard let pointer, pointer.pointee.size >= UInt32(MemoryLayout<ld_migration_transaction>.size) else {
+        var table = ld_migration_transaction()
+        guard let pointer, pointer.pointee.size >= requiredSize,
+            copyKnown(of: pointer, size: pointer.pointee.size, into: &table)
+        else {
             throw StorageError(.unsupported, "a migration was called without a transaction")
         }
-        return pointer.pointee
+        return table
+    }
+
+    /// The functions after these came later; a host that lacks them is refused only when a migration needs them.
+    private static var requiredSize: Int {
+        MemoryLayout<ld_migration_transaction>.offset(of: \ld_migration_transaction.names)
+            ?? MemoryLayout<ld_migration_transaction>.size
     }
 
     func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
@@ -47,7 +56,7 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
                 return table.get?(table.context, key, &sink, error) ?? LD_STOPPED
             }
             return (status, sink.data)
-        }.data
+        }.result
     }
 
     /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes.
@@ -57,65 +66,141 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
             let status = data.withUnsafeBytes { bytes in
                 table.set?(table.context, key, ld_bytes(data: bytes.baseAddress, count: bytes.count), error)
             }
-            return (status ?? LD_STOPPED, nil)
+            return (status ?? LD_STOPPED, Void?.none)
         }
     }
 
     func remove(_ key: AnyStorageKey) async throws {
         _ = try await onItsThread(key) { table, key, error in
-            (table.remove?(table.context, key, error) ?? LD_STOPPED, nil)
+            (table.remove?(table.context, key, error) ?? LD_STOPPED, Void?.none)
         }
     }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         try await onItsThread(key) { table, key, error in
-            (table.exists?(table.context, key, error) ?? LD_STOPPED, nil)
+            (table.exists?(table.context, key, error) ?? LD_STOPPED, Void?.none)
         }.isFound
     }
 
-    private typealias Call =
-        @Sendable (ld_migration_transaction, UnsafePointer<ld_migration_key>, UnsafePointer<ld_error_sink>) -> (
-            status: Int32, data: Data?
-        )
+    func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
+        guard table.names != nil else { throw Self.lacks("lists no names to migrations") }
+        return try await onItsThread("\(domain)") { table, error in
+            var names = ReceivedNames()
+            let status = withUnsafeMutablePointer(to: &names) { names in
+                var sink = ld_sink(size: UInt32(MemoryLayout<ld_sink>.size), context: names, write: receiveName)
+                return "\(domain)".withBytes { place in
+                    prefix.withBytes { table.names?(table.context, place, $0, &sink, error) ?? LD_STOPPED }
+                }
+            }
+            return (status, names.names)
+        }.result ?? []
+    }
+
+    func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
+        guard table.attributes != nil else { throw Self.lacks("tells migrations no attributes") }
+        return try await onItsThread(key) { table, key, error in
+            var received = ReceivedAttributes()
+            let status = withUnsafeMutablePointer(to: &received) { received in
+                table.attributes?(table.context, key, received, receiveAttributes, error) ?? LD_STOPPED
+            }
+            return (status, received.attributes)
+        }.result
+    }
+
+    /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes.
+    func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
+        guard table.set_tagged != nil else { throw Self.lacks("takes no version tags from migrations") }
+        try key.check(data)
+        _ = try await onItsThread(key) { table, key, error in
+            let status = data.withUnsafeBytes { bytes in
+                (versionTag ?? "").withBytes { tag in
+                    table.set_tagged?(
+                        table.context, key, ld_bytes(data: bytes.baseAddress, count: bytes.count), tag, error)
+                }
+            }
+            return (status ?? LD_STOPPED, Void?.none)
+        }
+    }
+
+    private static func lacks(_ what: String) -> StorageError {
+        StorageError(.unsupported, "this host \(what)", hint: "use a later version of the host")
+    }
 
     /// Calls the host on the allowed thread.
-    private func onItsThread(
-        _ key: AnyStorageKey, _ call: @escaping Call
-    ) async throws -> (isFound: Bool, data: Data?) {
-        if executor.isCurrent { return try make(call, key) }
-        return try await withCheckedThrowingContinuation { continuation in
-            let isTaken = executor.submit {
-                continuation.resume(with: Result { try self.make(call, key) })
-            }
-            if !isTaken { continuation.resume(throwing: Self.over(key)) }
-        }
-    }
-
-    private func make(_ call: Call, _ key: AnyStorageKey) throws -> (isFound: Bool, data: Data?) {
-        guard executor.isCurrent else { throw Self.over(key) }
-        var report = ReceivedReport()
-        var data: Data?
-        let status = try withUnsafeMutablePointer(to: &report) { report in
-            var sink = ld_error_sink(
-                size: UInt32(MemoryLayout<ld_error_sink>.size), context: report, report: receiveReport)
-            return try key.withBoundary {
-                let outcome = call(table, $0, &sink)
-                data = outcome.data
+    private func onItsThread<Result: Sendable>(
+        _ key: AnyStorageKey,
+        _ call: @escaping @Sendable (
+            ld_migration_transaction, UnsafePointer<ld_migration_key>, UnsafePointer<ld_error_sink>
+        ) -> (status: Int32, result: Result?)
+    ) async throws -> (isFound: Bool, result: Result?) {
+        try await onItsThread(key.address) { table, error in
+            var result: Result?
+            let status = try key.withBoundary {
+                let outcome = call(table, $0, error)
+                result = outcome.result
                 return outcome.status
             }
+            return (status, result)
         }
-        if status == LD_OK || status == LD_ABSENT { return (status == LD_OK, data) }
-        throw report.error
-            ?? StorageError(
-                .unknown, "the host returned status \(status) to a migration without reporting an error")
     }
 
-    private static func over(_ key: AnyStorageKey) -> StorageError {
+    /// The same for calls that concern no key.
+    private func onItsThread<Result: Sendable>(
+        _ what: String,
+        _ call: @escaping @Sendable (ld_migration_transaction, UnsafePointer<ld_error_sink>) throws -> (
+            status: Int32, result: Result?
+        )
+    ) async throws -> (isFound: Bool, result: Result?) {
+        if executor.isCurrent { return try make(call, what) }
+        return try await withCheckedThrowingContinuation { continuation in
+            let isTaken = executor.submit {
+                continuation.resume(with: Swift.Result { try self.make(call, what) })
+            }
+            if !isTaken { continuation.resume(throwing: Self.over(what)) }
+        }
+    }
+
+    private func make<Result>(
+        _ call: (ld_migration_transaction, UnsafePointer<ld_error_sink>) throws -> (status: Int32, result: Result?),
+        _ what: String
+    ) throws -> (isFound: Bool, result: Result?) {
+        guard executor.isCurrent else { throw Self.over(what) }
+        var report = ReceivedReport()
+        let outcome = try withUnsafeMutablePointer(to: &report) { report in
+            var sink = ld_error_sink(
+                size: UInt32(MemoryLayout<ld_error_sink>.size), context: report, report: receiveReport)
+            return try call(table, &sink)
+        }
+        if outcome.status == LD_OK || outcome.status == LD_ABSENT { return (outcome.status == LD_OK, outcome.result) }
+        throw report.error
+            ?? StorageError(
+                .unknown, "the host returned status \(outcome.status) to a migration without reporting an error")
+    }
+
+    private static func over(_ what: String) -> StorageError {
         StorageError(
-            .unsupported,
-            "'\(key.descriptor.domain)/\(key.descriptor.name)' was used by a migration that has ended",
+            .unsupported, "'\(what)' was used by a migration that has ended",
             hint: "return from migrate(using:context:) only after all its work is done")
     }
+}
+
+private struct ReceivedNames {
+    var names: [String] = []
+}
+
+private func receiveName(context: UnsafeMutableRawPointer?, bytes: ld_bytes) -> Int32 {
+    guard let context, let name = bytes.text else { return 1 }
+    context.assumingMemoryBound(to: ReceivedNames.self).pointee.names.append(name)
+    return 0
+}
+
+private struct ReceivedAttributes {
+    var attributes: ValueAttributes?
+}
+
+private func receiveAttributes(context: UnsafeMutableRawPointer?, attributes: UnsafePointer<ld_attributes>?) {
+    guard let context, let attributes else { return }
+    context.assumingMemoryBound(to: ReceivedAttributes.self).pointee.attributes = try? ValueAttributes(attributes)
 }
 
 private struct ReceivedValue {

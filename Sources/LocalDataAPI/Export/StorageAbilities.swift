@@ -9,6 +9,7 @@ struct StorageAbilities {
     var names: ((StorageNamespace, String, String?, Int?, (String) -> Bool) throws -> Void)?
     var places: (((StorageNamespace) -> Bool) throws -> Void)?
     var attributes: ((Handle) throws -> ValueAttributes?)?
+    var getTagged: ((Handle, (String?, RawSpan) -> Void) throws -> Bool)?
     var read: ((Handle, (RawSpan) -> Bool) throws -> Bool)?
     var write: ((Handle, ValueAttributes?, Pieces) throws -> Void)?
     var apply: ((UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void)?
@@ -24,6 +25,7 @@ struct StorageAbilities {
     init<Backend: StorageBackend>(of backend: Backend) {
         if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
         if let backend = backend as? any AttributedBackend { add(attributes: backend) }
+        if let backend = backend as? any TaggedBackend { add(tagging: backend) }
         if let backend = backend as? any StreamingBackend { add(streaming: backend) }
         if let backend = backend as? any BatchBackend { add(batch: backend) }
         if let backend = backend as? any WatchableBackend { add(watching: backend) }
@@ -40,6 +42,7 @@ struct StorageAbilities {
         switch id {
         case LD_STORE_ENUMERATION where names != nil: AbilityTables.shared.enumeration
         case LD_STORE_ATTRIBUTES where attributes != nil: AbilityTables.shared.attributes
+        case LD_STORE_TAGGED where getTagged != nil: AbilityTables.shared.tagged
         case LD_STORE_STREAMING where read != nil: AbilityTables.shared.streaming
         case LD_STORE_BATCH where apply != nil: AbilityTables.shared.batch
         case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
@@ -60,6 +63,10 @@ struct StorageAbilities {
 
     private mutating func add<Backend: AttributedBackend>(attributes backend: Backend) {
         attributes = { try backend.attributes(of: KeyBox<Backend.Key>.key($0)) }
+    }
+
+    private mutating func add<Backend: TaggedBackend>(tagging backend: Backend) {
+        getTagged = { try backend.get(KeyBox<Backend.Key>.key($0), $1) }
     }
 
     private mutating func add<Backend: StreamingBackend>(streaming backend: Backend) {
@@ -130,6 +137,8 @@ struct AbilityTables: @unchecked Sendable {
     let attributes = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_attributes(size: UInt32(MemoryLayout<ld_store_attributes>.size), attributes: readAttributes)))
+    let tagged = UnsafeRawPointer(
+        UnsafePointer.immortal(ld_store_tagged(size: UInt32(MemoryLayout<ld_store_tagged>.size), get: readTagged)))
     let streaming = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_streaming(

@@ -49,6 +49,9 @@ public struct AnyStorageKey: Sendable {
     public var migration: AnyStorageMigration? { makeMigration?() }
 
     package var hasMigration: Bool { makeMigration != nil }
+
+    /// The key's address, as text.
+    package var address: String { "\(descriptor.domain)/\(descriptor.name)" }
 }
 
 extension AnyStorageKey {
@@ -75,7 +78,7 @@ extension AnyStorageKey {
     private func naming<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) { return try body() } catch {
             throw StorageError(
-                error.code, "'\(descriptor.domain)/\(descriptor.name)': \(error.message)", hint: error.hint)
+                error.code, "'\(address)': \(error.message)", hint: error.hint)
         }
     }
 }

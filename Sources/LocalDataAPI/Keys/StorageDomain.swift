@@ -79,6 +79,18 @@ extension StorageDomain {
         }
     }
 
+    /// The domain in an address without a name: `domain[:scope]`.
+    ///
+    /// - Throws: `invalidAddress` with what is wrong with the text.
+    package init(address text: String) throws(StorageError) {
+        let parts = try StorageAddress.parts(of: text)
+        guard parts.name == nil else {
+            throw StorageError(
+                .invalidAddress, "'\(text)' has a name", hint: "write domain[:scope], for example userDefaults:suite")
+        }
+        self = try StorageDomain(name: parts.domain, scope: parts.scope)
+    }
+
     private static func directory(_ scope: String?, in domain: String) throws(StorageError) -> FileDirectory {
         guard let scope, !scope.isEmpty else { return .documents }
         guard let directory = FileDirectory(scope: scope) else {

@@ -41,6 +41,7 @@ struct ConformanceRequirement: Sendable {
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
     static let check = ability(LD_STORE_CHECK, "checks")
+    static let tagged = ability(LD_STORE_TAGGED, "version tags")
     static let verification = ability(LD_STORE_VERIFICATION, "verification")
     static let wiping = ability(LD_STORE_WIPING, "wiping")
 

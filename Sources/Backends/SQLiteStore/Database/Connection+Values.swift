@@ -21,18 +21,40 @@ extension Connection {
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return false }
+        version = statement.number(1)
+        try pass(statement, name, deliver)
+        return true
+    }
+
+    /// Passes a whole value with its version tag; `false` if absent.
+    ///
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    func tagged(
+        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (String?, RawSpan) -> Void
+    ) throws -> Bool {
+        let statement = try statement(.tagged)
+        statement.bind(1, place)
+        statement.bind(2, text: name)
+        guard try statement.step() else { return false }
+        let tag = statement.text(4)
+        try pass(statement, name) { deliver(tag, $0) }
+        return true
+    }
+
+    /// Passes the value that a statement of whole values has found. The statement stays open until the end, so that
+    /// the pieces of a value are of one moment.
+    @inline(__always)
+    private func pass(
+        _ statement: borrowing Statement, _ name: UnsafeRawBufferPointer, _ deliver: (RawSpan) -> Void
+    ) throws {
         let found = statement.number(1)
-        version = found
         let checksum = RowChecksum.checksum(in: statement.numberIfThere(3), version: found)
         guard statement.isNull(0) else {
             let content = statement.bytes(0)
             if let checksum, Checksum(of: content).value != checksum { throw corrupt(name, found, isInRow: true) }
-            deliver(content.bytes)
-            return true
+            return deliver(content.bytes)
         }
-        // The statement stays open until the end, so that the pieces are from the same moment.
         try gather(found, size: statement.number(2), checksum, name, deliver)
-        return true
     }
 
     /// Passes a value in pieces until `body` returns `false`; `nil` if absent. All belong to one value, since

@@ -2,7 +2,7 @@
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, folders, makePlace, places
-    case version, value, attributes, names, values, marks
+    case version, value, tagged, attributes, names, values, marks
     case insert, insertNew, insertMany, replaceMany, replaceRow
     case remove, removeRow, removeVersion, removeRowVersion, removeRange
     case somePiece, pieces, insertPiece, removePieces
@@ -30,6 +30,11 @@ enum Query: Int, CaseIterable {
         case .version: "SELECT version FROM value WHERE place = ?1 AND name = ?2"
         case .value:
             "SELECT content, version, size, \(hasChecksums ? "checksum" : "NULL") FROM value WHERE place = ?1 AND name = ?2"
+        case .tagged:
+            """
+            SELECT content, version, size, \(hasChecksums ? "checksum" : "NULL"), version_tag FROM value
+            WHERE place = ?1 AND name = ?2
+            """
         case .attributes:
             """
             SELECT modified, size, content_type, serializer, version_tag, app_version, owner

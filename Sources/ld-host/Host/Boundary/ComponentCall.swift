@@ -174,6 +174,26 @@ private func takeValue(
     return 0
 }
 
+/// A value and its version tag.
+struct ReceivedTagged {
+    var value: Data?
+    var tag: String?
+}
+
+func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_bytes) {
+    guard let slot = CallSlot.running(context, .tagged), let receiver = slot.pointee.receiver else { return }
+    let received = receiver.assumingMemoryBound(to: ReceivedTagged.self)
+    guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
+    guard received.pointee.value == nil else { return slot.pointee.break_("it passed two values for one") }
+    if tag.count > 0 {
+        guard tag.count <= ld_attributes.longestText, let text = tag.text else {
+            return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: ld_attributes.longestText))")
+        }
+        received.pointee.tag = text
+    }
+    received.pointee.value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
+}
+
 /// The verdict on a piece.
 enum PieceVerdict {
     case more

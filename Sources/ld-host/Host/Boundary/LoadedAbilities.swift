@@ -5,6 +5,7 @@ internal import LocalDataAPI
 package struct LoadedAbilities: Sendable {
     package let enumeration: ld_store_enumeration?
     package let attributes: ld_store_attributes?
+    package let tagged: ld_store_tagged?
     package let streaming: ld_store_streaming?
     package let batch: ld_store_batch?
     package let watch: ld_store_watch?
@@ -23,6 +24,7 @@ package struct LoadedAbilities: Sendable {
             $0.names != nil && $0.places != nil
         }
         attributes = find(LD_STORE_ATTRIBUTES, ld_store_attributes()) { $0.attributes != nil }
+        tagged = find(LD_STORE_TAGGED, ld_store_tagged()) { $0.get != nil }
         streaming = find(LD_STORE_STREAMING, ld_store_streaming()) {
             $0.read != nil && $0.write != nil
         }
@@ -43,6 +45,7 @@ package struct LoadedAbilities: Sendable {
     var ids: [String] {
         [
             (LD_STORE_ENUMERATION, enumeration != nil), (LD_STORE_ATTRIBUTES, attributes != nil),
+            (LD_STORE_TAGGED, tagged != nil),
             (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil),
             (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
             (LD_STORE_CHECK, check != nil), (LD_STORE_REPAIR, repair != nil),

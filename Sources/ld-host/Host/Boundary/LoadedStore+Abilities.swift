@@ -1,5 +1,5 @@
 internal import CLocalData
-internal import FoundationEssentials
+package import FoundationEssentials
 package import LocalDataAPI
 
 extension LoadedStore {
@@ -91,6 +91,33 @@ extension LoadedStore {
                 "it returned status \(status) and passed \(result == nil ? "no " : "")attributes")
         }
         return result
+    }
+
+    /// A value and its version tag, both of the same write; `nil` if there is no value. The tag is unknown if the store
+    /// keeps no attributes.
+    package func tagged(_ handle: StoreHandle) throws(StorageError) -> (value: Data, tag: String?)? {
+        guard let tagged = abilities.tagged else { return try taggedInTwoCalls(handle) }
+        var received = ReceivedTagged()
+        let call = site("tagged get")
+        let status = try call.receiving(.tagged, &received, .found) { slot in
+            tagged.get(table.`self`, handle.pointer, slot.pointee.number, takeTagged, slot.pointee.error)
+        }
+        guard (status == LD_OK) == (received.value != nil) else {
+            throw call.violation("it returned status \(status) and passed \(received.value == nil ? "no" : "a") value")
+        }
+        return received.value.map { ($0, received.tag) }
+    }
+
+    /// The same of a store without the ability: the attributes that hold before and after the value is read.
+    private func taggedInTwoCalls(_ handle: StoreHandle) throws(StorageError) -> (value: Data, tag: String?)? {
+        guard abilities.attributes != nil else { return try get(handle).map { ($0, nil) } }
+        for _ in 0..<16 {
+            let before = try attributes(of: handle)
+            guard let value = try get(handle) else { return nil }
+            guard let before, try attributes(of: handle) == before else { continue }
+            return (value, before.versionTag)
+        }
+        throw StorageError(.busy, "the value was changed again and again while it was read", hint: "try again")
     }
 
     /// Passes a value in pieces; `false` if absent. Passes one piece if the store does not stream.

@@ -63,7 +63,8 @@ final class PackCall: Sendable {
             size: UInt32(MemoryLayout<ld_migration_transaction>.size), reserved: 0,
             context: UnsafeMutableRawPointer(bitPattern: UInt(number)), call: number, get: transactionGet,
             exists: transactionExists, set: transactionSet, remove: transactionRemove,
-            is_cancelled: transactionIsCancelled)
+            is_cancelled: transactionIsCancelled, names: transactionNames, attributes: transactionAttributes,
+            set_tagged: transactionSetTagged)
         return try withUnsafePointer(to: &table, body)
     }
 
@@ -82,29 +83,39 @@ final class PackCall: Sendable {
     fileprivate static func use(
         _ context: UnsafeMutableRawPointer?, _ key: UnsafePointer<ld_migration_key>?
     ) throws -> (call: PackCall, key: AnyStorageKey) {
-        guard let call = find(context) else {
-            throw StorageError(
-                .unsupported, "a transaction was used after its migration had ended",
-                hint: "use it only until its call returns")
-        }
+        let call = try use(context)
         guard let key, key.pointee.size >= UInt32(MemoryLayout<ld_migration_key>.size) else {
             throw StorageError(.unsupported, "a transaction was called without a key")
         }
         return (call, try call.key(key.pointee))
     }
 
+    /// The call of a transaction, if it may be used here and now.
+    fileprivate static func use(_ context: UnsafeMutableRawPointer?) throws(StorageError) -> PackCall {
+        guard let call = find(context) else {
+            throw StorageError(
+                .unsupported, "a transaction was used after its migration had ended",
+                hint: "use it only until its call returns")
+        }
+        try call.state.withLock { state throws(StorageError) in try check(state) }
+        return call
+    }
+
+    private static func check(_ state: borrowing State) throws(StorageError) {
+        guard let thread = state.thread, pthread_equal(thread, pthread_self()) != 0 else {
+            throw StorageError(
+                .unsupported,
+                "a transaction was used on a thread other than its migration's",
+                hint: "use it only on that thread")
+        }
+        guard !state.isCancelled else {
+            throw StorageError(
+                .cancelled, "the migration was cancelled: it took too long, or its caller stopped waiting")
+        }
+    }
+
     private func key(_ key: ld_migration_key) throws(StorageError) -> AnyStorageKey {
         try state.withLock { state throws(StorageError) in
-            guard let thread = state.thread, pthread_equal(thread, pthread_self()) != 0 else {
-                throw StorageError(
-                    .unsupported,
-                    "a transaction was used on a thread other than its migration's",
-                    hint: "use it only on that thread")
-            }
-            guard !state.isCancelled else {
-                throw StorageError(
-                    .cancelled, "the migration was cancelled: it took too long, or its caller stopped waiting")
-            }
             let bytes = try KeyBytes(key)
             if let key = state.keys[bytes] { return key }
             let named = try AnyStorageKey(key)
@@ -175,6 +186,56 @@ private func transactionRemove(
     reporting(error) {
         let (call, key) = try PackCall.use(context, key)
         try call.wait { try await $0.remove(key) }
+        return LD_OK
+    }
+}
+
+private func transactionNames(
+    context: UnsafeMutableRawPointer?, place: ld_bytes, prefix: ld_bytes, sink: UnsafePointer<ld_sink>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let call = try PackCall.use(context)
+        guard let sink, sink.pointee.size >= UInt32(MemoryLayout<ld_sink>.size) else {
+            throw StorageError(.unsupported, "names was called without a sink")
+        }
+        guard let place = place.text, let prefix = prefix.text else {
+            throw StorageError(.invalidAddress, "a place or prefix at the plugin boundary is not UTF-8")
+        }
+        let domain = try StorageDomain(address: place)
+        for name in try call.wait({ try await $0.names(in: domain, prefix: prefix) }) {
+            guard name.withBytes({ sink.pointee.write?(sink.pointee.context, $0) }) == 0 else { return LD_STOPPED }
+        }
+        return LD_OK
+    }
+}
+
+private func transactionAttributes(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<ld_attributes>?) -> Void)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        guard let attributes = try call.wait({ try await $0.attributes(of: key) }) else { return LD_ABSENT }
+        return attributes.withBoundary {
+            take?(taker, $0)
+            return LD_OK
+        }
+    }
+}
+
+private func transactionSetTagged(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, value: ld_bytes, tag: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let (call, key) = try PackCall.use(context, key)
+        let data = Data(try value.bytes())
+        guard let tag = tag.text else {
+            throw StorageError(.unsupported, "a version tag at the plugin boundary is not UTF-8")
+        }
+        try call.wait { try await $0.setData(data, versionTag: tag.isEmpty ? nil : tag, for: key) }
         return LD_OK
     }
 }

@@ -98,6 +98,13 @@ extension ResolvedKey {
         return try writing(attributes)
     }
 
+    /// The same value, with another version tag when it is written; `nil` for none.
+    func writing(versionTag: String?) throws(StorageError) -> ResolvedKey {
+        guard var attributes, attributes.versionTag != versionTag else { return self }
+        attributes.versionTag = versionTag
+        return try writing(attributes)
+    }
+
     /// The same value, with other attributes when it is written.
     func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
         ResolvedKey(

@@ -23,6 +23,11 @@ final class MigrationTransaction: MovingTransaction {
             }
         }
 
+        /// What a migration says is to be recorded with a value that it sets.
+        struct Recorded: Sendable {
+            let versionTag: String?
+        }
+
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
@@ -32,6 +37,8 @@ final class MigrationTransaction: MovingTransaction {
         /// What migrations that are planned before this one would leave there.
         var planned: Change?
         var change: Change?
+        /// What is recorded with the value that is set, if the migration says so.
+        var recorded: Recorded?
 
         /// Whether there is a value.
         var isStored: Bool { largeSize != nil || stored != nil }
@@ -82,7 +89,7 @@ final class MigrationTransaction: MovingTransaction {
     /// Forgets the changes.
     func discardChanges() {
         state.withLock { state in
-            for index in state.entries.indices { state.entries[index].change = nil }
+            for index in state.entries.indices { (state.entries[index].change, state.entries[index].recorded) = (nil, nil) }
         }
     }
 
@@ -125,6 +132,45 @@ final class MigrationTransaction: MovingTransaction {
         try await change(key, to: .set(data))
     }
 
+    func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
+        try key.check(data)
+        _ = try await loaded(key)
+        try await change(key, to: .set(data), Entry.Recorded(versionTag: versionTag))
+    }
+
+    func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
+        var names = Set(try await access.names(in: domain, prefix: prefix, after: nil, limit: nil))
+        let place = try access.snapshot.settings.place(of: domain)
+        try state.withLock { state throws(StorageError) in
+            try Self.check(state, "\(domain)")
+            for entry in state.entries {
+                let address = entry.resolved.address
+                guard address.place == place, let change = entry.change ?? entry.planned else { continue }
+                if !change.isSet {
+                    names.remove(address.name)
+                } else if address.name.utf8.starts(with: prefix.utf8) {
+                    names.insert(address.name)
+                }
+            }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// Of a value that the migration has set, what it will be recorded with.
+    func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
+        let entry = try await entry(for: key)
+        switch entry.change ?? entry.planned {
+        case .removal: return nil
+        case .set(let data):
+            var attributes = entry.resolved.attributes ?? ValueAttributes()
+            if let recorded = entry.recorded { attributes.versionTag = recorded.versionTag }
+            attributes.size = UInt64(data.count)
+            return attributes
+        case .copy(let source, _): return try await loaded(source).resolved.storedAttributes()
+        case nil: return entry.isStored ? try await entry.resolved.storedAttributes() : nil
+        }
+    }
+
     func remove(_ key: AnyStorageKey) async throws {
         _ = try await loaded(key)
         try await change(key, to: .removal)
@@ -164,12 +210,15 @@ final class MigrationTransaction: MovingTransaction {
         }
     }
 
-    private func change(_ key: AnyStorageKey, to change: Entry.Change) async throws(StorageError) {
+    private func change(
+        _ key: AnyStorageKey, to change: Entry.Change, _ recorded: Entry.Recorded? = nil
+    ) async throws(StorageError) {
         let target = try await entry(for: key).resolved.target
         try state.withLock { state throws(StorageError) in
-            try Self.check(state, key)
+            try Self.check(state, key.address)
             guard let index = state.indices[target] else { return }
             state.entries[index].change = change
+            state.entries[index].recorded = recorded
         }
     }
 
@@ -177,7 +226,7 @@ final class MigrationTransaction: MovingTransaction {
         let resolved = try await access.resolveUnlisted(KeyReference(key))
         let target = resolved.target
         let known = try state.withLock { state throws(StorageError) in
-            try Self.check(state, key)
+            try Self.check(state, key.address)
             return state.indices[target].map { state.entries[$0] }
         }
         if let known { return known }
@@ -233,11 +282,11 @@ final class MigrationTransaction: MovingTransaction {
         }
     }
 
-    private static func check(_ state: borrowing State, _ key: AnyStorageKey) throws(StorageError) {
+    private static func check(_ state: borrowing State, _ what: String) throws(StorageError) {
         guard state.isOver else { return }
         throw StorageError(
             .unsupported,
-            "'\(key.descriptor.domain)/\(key.descriptor.name)' was used by a migration that is over",
+            "'\(what)' was used by a migration that is over",
             hint: "let migrate(using:context:) return when all its work is done")
     }
 }
@@ -246,6 +295,7 @@ extension MigrationTransaction.Entry {
     /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
     /// with it.
     func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
+        if let recorded { return try resolved.writing(versionTag: recorded.versionTag) }
         // Keys of an app say whose they are.
         guard key.descriptor.serializer == .data, key.descriptor.owner.isEmpty, resolved.attributes != nil else {
             return resolved

@@ -16,6 +16,13 @@ extension StorageRouter {
         try await access().names(in: domain, prefix: prefix, after: after, limit: limit)
     }
 
+    /// The names stored in a domain that start with a prefix, ascending by their UTF-8 bytes.
+    ///
+    /// - Throws: `unsupported` if the store cannot list.
+    public func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
+        try await names(in: domain, prefix: prefix, after: nil, limit: nil)
+    }
+
     /// Passes the same names one by one, holding one page of them in memory.
     ///
     /// - Throws: `unsupported` if the store cannot list; what `body` throws.

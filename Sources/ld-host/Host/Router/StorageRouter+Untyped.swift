@@ -40,7 +40,15 @@ extension StorageRouter {
 
     /// Stores serialized bytes, replacing the old ones.
     public func setData(_ data: Data, for key: AnyStorageKey) async throws {
-        let resolved = try await resolve(KeyReference(key))
+        try await set(data, for: key, try await resolve(KeyReference(key)))
+    }
+
+    /// The same, with the version tag of the type that the bytes encode; `nil` for none.
+    public func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
+        try await set(data, for: key, try await resolve(KeyReference(key)).writing(versionTag: versionTag))
+    }
+
+    private func set(_ data: Data, for key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         var isSet = false
         let engine = try await engine()
         if try await engine.mayBringData(to: key) { isSet = try await engine.applySuperseding(data, resolved, key) }

@@ -47,7 +47,8 @@ final class RecordedTransaction: Sendable {
         var table = ld_migration_transaction(
             size: UInt32(MemoryLayout<ld_migration_transaction>.size), reserved: 0,
             context: Unmanaged.passUnretained(self).toOpaque(), call: number, get: recordGet, exists: recordExists,
-            set: recordSet, remove: recordRemove, is_cancelled: recordIsCancelled)
+            set: recordSet, remove: recordRemove, is_cancelled: recordIsCancelled, names: recordNames,
+            attributes: recordAttributes, set_tagged: recordSetTagged)
         defer { state.withLock { $0.isOver = true } }
         return body(&table)
     }
@@ -58,6 +59,13 @@ final class RecordedTransaction: Sendable {
 
     /// Counts a call and returns the address that it concerns.
     fileprivate func address(_ key: UnsafePointer<ld_migration_key>?) throws -> String {
+        try count()
+        guard let key else { throw StorageError(.unsupported, "a transaction was called without a key") }
+        return try AnyStorageKey(key.pointee).address
+    }
+
+    /// Counts a call.
+    fileprivate func count() throws {
         let call = try state.withLock { state in
             guard !state.isOver else {
                 state.callsAfterTheEnd += 1
@@ -73,8 +81,16 @@ final class RecordedTransaction: Sendable {
         conduct.meeting?(call)
         if conduct.isCancelled { throw StorageError(.cancelled, "the migration was cancelled") }
         if call == conduct.failingCall { throw StorageError(.noSpace, "the device is full") }
-        guard let key else { throw StorageError(.unsupported, "a transaction was called without a key") }
-        return try AnyStorageKey(key.pointee).address
+    }
+
+    /// The names in a place, with what is staged.
+    fileprivate func names(in place: String, prefix: String) -> [String] {
+        let staged = state.withLock { $0.staged }
+        let addresses = Set(conduct.values.keys).union(staged.keys).filter { address in
+            address.hasPrefix("\(place)/\(prefix)") && value(address) != nil
+        }
+        let names = addresses.map { String($0.dropFirst(place.count + 1)) }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     fileprivate func value(_ address: String) -> Data? {
@@ -84,11 +100,6 @@ final class RecordedTransaction: Sendable {
     fileprivate func stage(_ value: Data?, at address: String) {
         state.withLock { $0.staged[address] = .some(value) }
     }
-}
-
-extension AnyStorageKey {
-    /// The address as text.
-    var address: String { "\(descriptor.domain)/\(descriptor.name)" }
 }
 
 private func recordGet(
@@ -131,6 +142,40 @@ private func recordRemove(
         return LD_OK
     }
 }
+
+private func recordNames(
+    context: UnsafeMutableRawPointer?, place: ld_bytes, prefix: ld_bytes, sink: UnsafePointer<ld_sink>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context), let sink else { return LD_STOPPED }
+        try transaction.count()
+        for name in transaction.names(in: place.lenientText, prefix: prefix.lenientText) {
+            guard name.withBytes({ sink.pointee.write?(sink.pointee.context, $0) }) == 0 else { return LD_STOPPED }
+        }
+        return LD_OK
+    }
+}
+
+private func recordAttributes(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<ld_attributes>?) -> Void)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let transaction = RecordedTransaction.of(context) else { return LD_STOPPED }
+        guard let value = transaction.value(try transaction.address(key)) else { return LD_ABSENT }
+        return ValueAttributes(size: UInt64(value.count)).withBoundary {
+            take?(taker, $0)
+            return LD_OK
+        }
+    }
+}
+
+private func recordSetTagged(
+    context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, value: ld_bytes, tag: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 { recordSet(context: context, key: key, value: value, error: error) }
 
 private func recordIsCancelled(context: UnsafeMutableRawPointer?) -> Int32 {
     RecordedTransaction.of(context)?.conduct.isCancelled == true ? 1 : 0

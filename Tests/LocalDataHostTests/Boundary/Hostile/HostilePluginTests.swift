@@ -286,4 +286,7 @@ private struct EmptyStorage: StorageProviding {
     func setData(_ data: Data, for key: AnyStorageKey) async throws {}
     func remove(_ key: AnyStorageKey) async throws {}
     func exists(_ key: AnyStorageKey) async throws -> Bool { false }
+    func names(in domain: StorageDomain, prefix: String) async throws -> [String] { [] }
+    func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? { nil }
+    func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {}
 }

@@ -447,6 +447,17 @@ typedef struct LD_SENDABLE ld_store_verification_r1 {
     ld_status(LD_SENDABLE *verify)(void *self, void *handle, uint32_t *state, const ld_error_sink *error);
 } ld_store_verification;
 
+/* A value together with its version tag, in one call. A store that offers this keeps attributes. */
+#define LD_STORE_TAGGED "localdata.store.tagged/1"
+typedef struct LD_SENDABLE ld_store_tagged_r1 {
+    uint32_t size;
+    /* Like the store's get, with the `version_tag` that the same write stored: calls `take` once with both (borrowed; a
+     * tag of no bytes means that none is known), or returns LD_ABSENT. May wait where get may. */
+    ld_status(LD_SENDABLE *get)(
+        void *self, void *handle, void *context,
+        void(LD_SENDABLE *take)(void *context, ld_bytes version_tag, ld_bytes value), const ld_error_sink *error);
+} ld_store_tagged;
+
 /* Clearing files of what was removed. */
 #define LD_STORE_WIPING "localdata.store.wiping/1"
 typedef struct LD_SENDABLE ld_store_wiping_r1 {
@@ -652,7 +663,22 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
     ld_status(LD_SENDABLE *remove)(void *context, const ld_migration_key *key, const ld_error_sink *error);
     /* 1 once the host has given the call up, 0 before. Never waits. */
     int32_t(LD_SENDABLE *is_cancelled)(void *context);
+    /* Writes the names of `place` that start with `prefix`, one per call of the sink, ascending by bytes, with the
+     * transaction's own changes. A place is a domain and its scope as in an address: "userDefaults:com.example". */
+    ld_status(LD_SENDABLE *names)(
+        void *context, ld_bytes place, ld_bytes prefix, const ld_sink *sink, const ld_error_sink *error);
+    /* Calls `take` once with what is recorded with the value (borrowed), or returns LD_ABSENT. */
+    ld_status(LD_SENDABLE *attributes)(
+        void *context, const ld_migration_key *key, void *taker,
+        void(LD_SENDABLE *take)(void *taker, const ld_attributes *attributes), const ld_error_sink *error);
+    /* As `set`, with the value's version tag; of no bytes: none. */
+    ld_status(LD_SENDABLE *set_tagged)(
+        void *context, const ld_migration_key *key, ld_bytes value, ld_bytes version_tag, const ld_error_sink *error);
 } ld_migration_transaction;
+
+/* The part of ld_migration_transaction that every revision has; a pack refuses a smaller `size`. */
+#define LD_MIGRATION_TRANSACTION_REQUIRED_SIZE offsetof(ld_migration_transaction, names)
+enum { ld_migration_transaction_required_size = offsetof(ld_migration_transaction, names) };
 
 /*
  * An open migration pack. A migration is called by its index in the list; what it does is known by its id and revision,
