@@ -134,7 +134,8 @@ extension SecretStore: TaggedBackend {
                 try read(secret, of: key, service) { deliver(tag, $0) }
                 return true
             }
-            throw StorageError(.busy, "'\(key.address)' was changed again and again while it was read", hint: "try again")
+            throw StorageError(
+                .busy, "'\(key.address)' was changed again and again while it was read", hint: "try again")
         }
     }
 }

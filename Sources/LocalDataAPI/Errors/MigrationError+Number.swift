@@ -18,6 +18,7 @@ extension MigrationError.Code {
     private static let numbered: [Self] = [
         .validationFailed, .transformationFailed, .storageFailed, .conditionalMigrationFailed, .migrationInProgress,
         .sourceDataNotFound, .incompatibleTypes, .aggregationFailed, .decodingFailed, .pathNotFound,
-        .finalTypeMismatch, .conflict, .newerRevision, .unresolvedDependency, .packUnavailable,
+        .finalTypeMismatch, .conflict, .newerRevision, .unresolvedDependency, .packUnavailable, .ambiguous,
+        .newerVersion, .converterCycle, .duplicateConverter,
     ]
 }

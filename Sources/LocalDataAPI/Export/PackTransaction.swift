@@ -37,11 +37,14 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
         guard let data = try await data(for: any) else {
             throw StorageError(.notFound, "'\(key.domain)/\(key.name)' is not stored")
         }
-        return try any.value(Value.self, from: data)
+        guard let chain = key.chain else { return try any.value(Value.self, from: data) }
+        return try await chain.decode(data, versionTag: attributes(of: any)?.versionTag).value
     }
 
     func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        try await setData(try key.serializer.encode(value), for: AnyStorageKey(key))
+        let data = try key.serializer.encode(value)
+        guard let chain = key.chain else { return try await setData(data, for: AnyStorageKey(key)) }
+        try await setData(data, versionTag: chain.versionTag, for: AnyStorageKey(key))
     }
 
     func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
@@ -129,9 +132,10 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
     /// Calls the host on the allowed thread.
     private func onItsThread<Result: Sendable>(
         _ key: AnyStorageKey,
-        _ call: @escaping @Sendable (
-            ld_migration_transaction, UnsafePointer<ld_migration_key>, UnsafePointer<ld_error_sink>
-        ) -> (status: Int32, result: Result?)
+        _ call:
+            @escaping @Sendable (
+                ld_migration_transaction, UnsafePointer<ld_migration_key>, UnsafePointer<ld_error_sink>
+            ) -> (status: Int32, result: Result?)
     ) async throws -> (isFound: Bool, result: Result?) {
         try await onItsThread(key.address) { table, error in
             var result: Result?
@@ -147,9 +151,10 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
     /// The same for calls that concern no key.
     private func onItsThread<Result: Sendable>(
         _ what: String,
-        _ call: @escaping @Sendable (ld_migration_transaction, UnsafePointer<ld_error_sink>) throws -> (
-            status: Int32, result: Result?
-        )
+        _ call:
+            @escaping @Sendable (ld_migration_transaction, UnsafePointer<ld_error_sink>) throws -> (
+                status: Int32, result: Result?
+            )
     ) async throws -> (isFound: Bool, result: Result?) {
         if executor.isCurrent { return try make(call, what) }
         return try await withCheckedThrowingContinuation { continuation in

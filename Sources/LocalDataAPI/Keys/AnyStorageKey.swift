@@ -8,6 +8,8 @@ public struct AnyStorageKey: Sendable {
     package let slot: KeyResolutionSlot
     /// The value's namespace if it differs from the one that the domain resolves to.
     package let place: StorageNamespace?
+    /// The key's versions, if it has a migrator.
+    package let chain: AnyValueChain?
 
     // Evaluated on demand, since two keys may name each other as sources.
     private let makeMigration: (@Sendable () -> AnyStorageMigration?)?
@@ -20,6 +22,7 @@ public struct AnyStorageKey: Sendable {
         place = nil
         let make: @Sendable () -> AnyStorageMigration? = { key.migration }
         makeMigration = key.hasMigration ? make : nil
+        chain = AnyValueChain(key)
         coding = AnyKeyCoding(key.serializer)
     }
 
@@ -30,6 +33,7 @@ public struct AnyStorageKey: Sendable {
         place = nil
         let make: @Sendable () -> AnyStorageMigration? = { migration }
         makeMigration = migration == nil ? nil : make
+        chain = nil
         coding = AnyKeyCoding(descriptor.serializer)
     }
 
@@ -39,6 +43,7 @@ public struct AnyStorageKey: Sendable {
         self.place = place
         slot = KeyResolutionSlot()
         makeMigration = nil
+        chain = nil
         coding = AnyKeyCoding(descriptor.serializer)
     }
 

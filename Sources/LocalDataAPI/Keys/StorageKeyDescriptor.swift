@@ -82,6 +82,11 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
     /// Caches the key's resolutions.
     package let slot = KeyResolutionSlot()
 
+    /// Whether the key has a chain of versions.
+    package let isChained: Bool
+    /// The key's versions, if it has a migrator.
+    package let chain: ValueChain<Value>?
+
     private let makeMigration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
 
     /// Declares a key. Without `security` the value is encrypted (`SecurityPolicy.recommended`).
@@ -96,6 +101,17 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         syncPolicy: SyncPolicy = .never,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
     ) {
+        self.init(
+            name: name, domain: domain, security: security, serializer: serializer, owner: owner,
+            description: description, availability: availability, syncPolicy: syncPolicy, chain: nil,
+            migration: migration)
+    }
+
+    private init(
+        name: String, domain: StorageDomain, security: SecurityPolicy, serializer: Serializer<Value>, owner: String,
+        description: String, availability: PlatformAvailability, syncPolicy: SyncPolicy, chain: ValueChain<Value>?,
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
+    ) {
         self.name = name
         self.domain = domain
         self.security = security
@@ -104,6 +120,8 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         self.description = description
         self.availability = availability
         self.syncPolicy = syncPolicy
+        self.chain = chain
+        isChained = chain != nil
         makeMigration = migration
     }
 
@@ -111,6 +129,33 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
     public var migration: AnyStorageMigration? { makeMigration?(self) }
 
     package var hasMigration: Bool { makeMigration != nil }
+}
+
+extension StorageKey where Value: Equatable {
+    /// Declares a key whose value may be stored in an older version. Reading brings it to the current one and stores
+    /// that, once; each value is stored with its version tag.
+    ///
+    /// - Parameters:
+    ///   - migrator: The versions and their converters.
+    ///   - ifUndecodable: What happens to a value that no version reads.
+    public init(
+        name: String,
+        domain: StorageDomain,
+        security: SecurityPolicy = .recommended,
+        serializer: Serializer<Value> = .json,
+        owner: String,
+        description: String,
+        availability: PlatformAvailability = .all,
+        syncPolicy: SyncPolicy = .never,
+        migrator: DataMigrator<Value>,
+        ifUndecodable: UndecodablePolicy = .fail,
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
+    ) {
+        self.init(
+            name: name, domain: domain, security: security, serializer: serializer, owner: owner,
+            description: description, availability: availability, syncPolicy: syncPolicy,
+            chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable), migration: migration)
+    }
 }
 
 /// A namespace for names inside a store: a domain and its scope, with every default filled in.

@@ -6,10 +6,13 @@ public struct MigrationError: Error, Sendable {
     public let message: String
     /// The underlying storage error, if there is one.
     public let underlying: StorageError?
+    /// The type that no converters lead on from, for `pathNotFound`.
+    public let from: String?
 
     /// Creates an error; if the message is empty, the code's name replaces it.
-    public init(_ code: Code, _ message: String = "", underlying: StorageError? = nil) {
+    public init(_ code: Code, _ message: String = "", underlying: StorageError? = nil, from: String? = nil) {
         self.code = code
+        self.from = from
         self.message = message.isEmpty ? (underlying?.message ?? code.rawValue) : message
         self.underlying = underlying
     }
@@ -51,6 +54,14 @@ public struct MigrationError: Error, Sendable {
         public static let unresolvedDependency = Code(rawValue: "unresolved dependency")
         /// A configured migration pack cannot be used, or has changed under the same version.
         public static let packUnavailable = Code(rawValue: "migration pack unavailable")
+        /// Data, or a chain of converters, can be understood in more than one way.
+        public static let ambiguous = Code(rawValue: "ambiguous")
+        /// The data is of a version that this program does not know.
+        public static let newerVersion = Code(rawValue: "newer version found")
+        /// Converters lead from a type back to it.
+        public static let converterCycle = Code(rawValue: "cycle of converters")
+        /// Two converters are registered for the same two types.
+        public static let duplicateConverter = Code(rawValue: "duplicate converter")
     }
 
     /// Matches any `MigrationError` with the same code, so that `catch MigrationError.sourceDataNotFound` works.
@@ -104,6 +115,14 @@ extension MigrationError {
     public static let unresolvedDependency = MigrationError(.unresolvedDependency)
     /// A configured migration pack cannot be used, or has changed under the same version.
     public static let packUnavailable = MigrationError(.packUnavailable)
+    /// Data, or a chain of converters, can be understood in more than one way.
+    public static let ambiguous = MigrationError(.ambiguous)
+    /// The data is of a version that this program does not know.
+    public static let newerVersion = MigrationError(.newerVersion)
+    /// Converters lead from a type back to it.
+    public static let converterCycle = MigrationError(.converterCycle)
+    /// Two converters are registered for the same two types.
+    public static let duplicateConverter = MigrationError(.duplicateConverter)
 }
 
 /// Errors with a message, for migrations to throw.

@@ -5,17 +5,21 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
     /// Which format the bytes have.
     public let format: SerializerFormat
 
+    /// The app's own JSON encoder and decoder, if the bytes are written with these.
+    let coders: JSONCoders?
+
     private let encodeAction: @Sendable (Value) throws -> Data
     // Usable from inlined code, so that a call of the decoder does not create this generic type at run time, which
     // would contend for a reference count that all threads share.
     @usableFromInline let decodeAction: @Sendable (Data) throws -> Value
 
     private init(
-        _ format: SerializerFormat,
+        _ format: SerializerFormat, coders: JSONCoders? = nil,
         encode: @escaping @Sendable (Value) throws -> Data,
         decode: @escaping @Sendable (Data) throws -> Value
     ) {
         self.format = format
+        self.coders = coders
         encodeAction = encode
         decodeAction = decode
     }
@@ -24,6 +28,13 @@ public struct Serializer<Value: Codable & Sendable>: Sendable {
     public static var json: Serializer {
         Serializer(
             .json, encode: { try JSONCoding.encode($0) }, decode: { try JSONCoding.decode(Value.self, from: $0) })
+    }
+
+    /// JSON by the app's own encoder and decoder, such as one with another date format. They must not be changed later.
+    public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> Serializer {
+        Serializer(
+            .json, coders: JSONCoders(encoder: encoder, decoder: decoder), encode: { try encoder.encode($0) },
+            decode: { try decoder.decode(Value.self, from: $0) })
     }
 
     /// A binary property list; it also reads XML. The value must encode as an array or a dictionary. As with JSON, at
@@ -86,6 +97,12 @@ extension Serializer {
             "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
             hint: "the stored bytes are untouched; read them with another type, or write the key again")
     }
+}
+
+/// A pair of coders of the app's own.
+struct JSONCoders: Sendable {
+    let encoder: JSONEncoder
+    let decoder: JSONDecoder
 }
 
 /// Bytes that should be UTF-8 but are not.

@@ -62,7 +62,8 @@ struct Command: Sendable {
             task: "Migrate older data", page: "migrate",
             commands: [
                 .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateRollback, .migrateConfirm,
-                .migrateResume, .migrateLedgerRepair,
+                .migrateResume, .migrateLedgerRepair, .quarantineList, .quarantineShow, .quarantineRestore,
+                .quarantineDrop,
             ]),
         Group(
             task: "Find and write plugins", page: "plugins",

@@ -17,7 +17,7 @@ struct Completion {
     /// What an operand, or the value of an option, is.
     enum Subject: Equatable {
         case address, selection, domain, file, component, pluginFile, setting, settingValue, assignment, command, store
-        case key, migration
+        case key, migration, quarantined
         case oneOf([String])
         /// Something of the user's own.
         case anything
@@ -156,6 +156,7 @@ extension Completion {
         case ("COMMAND", _): .command
         case ("FROM", _), ("TO", _), ("STORE", _), ("NAME", "store forget"), ("NAME", "--store"): .store
         case ("ID", "--component"): .component
+        case ("ID", _) where command.hasPrefix("quarantine"): .quarantined
         case ("ID", _): command.hasPrefix("keys") ? .key : command.hasPrefix("migrate") ? .migration : .anything
         case ("ACTION", "credential git"): .oneOf(["get", "store", "erase"])
         case ("ACTION", _): .oneOf(["store", "get", "erase", "list", "version"])
@@ -184,6 +185,7 @@ extension Completion {
             case .store: stores
             case .key: await keys()
             case .migration: await migrations()
+            case .quarantined: await quarantined()
             case .oneOf(let words): words.map { Candidate(text: $0) }
             case .anything: []
             }
@@ -276,6 +278,11 @@ extension Completion {
     private func keys() async -> [Candidate] {
         guard let router = try? session.router(), let keys = try? await router.keys() else { return [] }
         return keys.map { Candidate(text: $0.id, help: "\($0.state)") }
+    }
+
+    private func quarantined() async -> [Candidate] {
+        guard let router = try? session.router(), let found = try? await router.quarantine() else { return [] }
+        return found.values.map { Candidate(text: $0.id, help: $0.address) }
     }
 
     private func migrations() async -> [Candidate] {

@@ -187,7 +187,8 @@ func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_byte
     guard received.pointee.value == nil else { return slot.pointee.break_("it passed two values for one") }
     if tag.count > 0 {
         guard tag.count <= ld_attributes.longestText, let text = tag.text else {
-            return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: ld_attributes.longestText))")
+            return slot.pointee.break_(
+                "it passed an unusable version tag: \(tag.flaw(atMost: ld_attributes.longestText))")
         }
         received.pointee.tag = text
     }

@@ -45,6 +45,31 @@ extension Diagnosis {
             }
         }
         return findings + (await changedPlaces(of: engine)) + (await unmovedValues(engine.snapshot, besides: silent))
+            + (await quarantine(engine.access, besides: silent))
+    }
+
+    /// Values that no version of an app reads.
+    private static func quarantine(_ access: StoreAccess, besides silent: Set<String>) async -> [Finding] {
+        var findings: [Finding] = []
+        for slot in access.snapshot.stores where !silent.contains(slot.settings.name) {
+            // Other findings report a store that cannot be opened or read.
+            guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }),
+                let items = try? await Quarantine(access: access).items(in: open)
+            else { continue }
+            if let first = items.found.first {
+                let others = items.found.count - 1
+                findings.append(
+                    Finding(
+                        "the value of '\(first.record.key.address)'"
+                            + (others == 0 ? " is" : " and \(others.counted("other")) are")
+                            + " in quarantine: no version of the app reads it",
+                        hint: "run: ld-host quarantine list", isProblem: true))
+            }
+            findings += items.failures.map {
+                Finding("the quarantine of '\(open.name)' is unreadable: \($0.message)", hint: $0.hint, isProblem: true)
+            }
+        }
+        return findings
     }
 
     /// Values of catalog keys that are still where the keys were before their locations changed.

@@ -121,7 +121,8 @@ struct MigrationRun: Sendable {
             case .set(let data):
                 var change = LedgerRow.Change(entry)
                 if let stored = entry.stored {
-                    if try await entry.resolved.opened(stored) == data { continue }
+                    let isSame = try await entry.resolved.opened(stored) == data
+                    if isSame, try await !entry.isRecordedAnew() { continue }
                     if let image = try await ledger.image(of: entry.resolved, stored) {
                         change.image = image.name
                         changes.append(image.change)

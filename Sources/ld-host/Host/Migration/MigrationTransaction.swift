@@ -89,7 +89,9 @@ final class MigrationTransaction: MovingTransaction {
     /// Forgets the changes.
     func discardChanges() {
         state.withLock { state in
-            for index in state.entries.indices { (state.entries[index].change, state.entries[index].recorded) = (nil, nil) }
+            for index in state.entries.indices {
+                (state.entries[index].change, state.entries[index].recorded) = (nil, nil)
+            }
         }
     }
 
@@ -98,11 +100,14 @@ final class MigrationTransaction: MovingTransaction {
         guard let data = try await data(for: any) else {
             throw StorageError(.notFound, "'\(key.domain)/\(key.name)' is not stored")
         }
-        return try any.value(Value.self, from: data)
+        guard let chain = key.chain else { return try any.value(Value.self, from: data) }
+        return try await chain.decode(data, versionTag: attributes(of: any)?.versionTag).value
     }
 
     func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        try await setData(try key.serializer.encode(value), for: AnyStorageKey(key))
+        let data = try key.serializer.encode(value)
+        guard let chain = key.chain else { return try await setData(data, for: AnyStorageKey(key)) }
+        try await setData(data, versionTag: chain.versionTag, for: AnyStorageKey(key))
     }
 
     func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
@@ -292,6 +297,12 @@ final class MigrationTransaction: MovingTransaction {
 }
 
 extension MigrationTransaction.Entry {
+    /// Whether the migration has another version tag recorded with the same bytes.
+    func isRecordedAnew() async throws -> Bool {
+        guard let recorded, resolved.attributes != nil else { return false }
+        return try await resolved.storedAttributes()?.versionTag != recorded.versionTag
+    }
+
     /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
     /// with it.
     func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {

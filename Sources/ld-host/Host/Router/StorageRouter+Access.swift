@@ -13,11 +13,13 @@ extension StorageRouter {
     ///   value, and then they stay; `securityApplicationFailed` if the key's policy cannot be applied here;
     ///   `MigrationError` if there may be older data that could not be migrated.
     public func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        if let data = try readAtOnce(key.slot) {
+        if key.isChained, let chain = key.chain {
+            if let value = try await chained(key, chain) { return value }
+        } else if let data = try readAtOnce(key.slot) {
             do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
         }
         let resolved = try await resolve(key)
-        if let data = try await broughtData(of: resolved, key) {
+        if !key.isChained, let data = try await broughtData(of: resolved, key) {
             do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
         }
         if let value = registeredDefault(of: key, resolved) { return value }
@@ -42,6 +44,7 @@ extension StorageRouter {
         _ data: Data, _ resolved: ResolvedKey, _ key: StorageKey<Value>
     ) async throws -> Bool {
         var isSet = false
+        if let chain = key.chain { try await keepUnread(key, chain, resolved) }
         let engine = try await engine()
         if try await engine.mayBringData(to: key) {
             isSet = try await engine.applySuperseding(data, resolved, AnyStorageKey(key))
@@ -73,6 +76,7 @@ extension StorageRouter {
     ///
     /// - Throws: What ``get(_:)`` throws, except `notFound`.
     func stored<Value>(_ key: StorageKey<Value>) async throws -> Value? {
+        if let chain = key.chain { return try await chained(key, chain) }
         guard let data = try await broughtData(of: resolve(key), key) else { return nil }
         do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
     }

@@ -131,6 +131,22 @@ extension ResolvedKey {
         }
     }
 
+    /// The value, opened, and the version tag that it is stored with; `nil` if there is no value.
+    func tagged() async throws(StorageError) -> TaggedValue? {
+        if let refusal = refusal { throw refusal }
+        guard layers.isEmpty else {
+            let value = try await sealedValue()
+            return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+                try open.repeating { () throws(StorageError) in try value.tagged() }
+            }
+        }
+        do throws(StorageError) {
+            return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
+                try store.tagged(handle).map { TaggedValue(data: $0.value, tag: $0.tag) }
+            }
+        } catch { throw naming(error) }
+    }
+
     func set(_ data: Data) async throws(StorageError) {
         if let refusal = refusal { throw refusal }
         if !layers.isEmpty {
@@ -212,6 +228,12 @@ extension ResolvedKey {
     }
 }
 
+/// A value and the version tag that it is stored with, both of one write.
+struct TaggedValue: Sendable {
+    let data: Data
+    let tag: String?
+}
+
 /// The facts about a key, typed or not, that resolving it needs.
 struct KeyReference: Sendable {
     let name: String
@@ -220,6 +242,8 @@ struct KeyReference: Sendable {
     let serializer: SerializerFormat
     let owner: String
     let availability: PlatformAvailability
+    /// The version of the values that the key writes, if it has versions.
+    let versionTag: String?
     let slot: KeyResolutionSlot
     /// The value's namespace if it differs from the one that the domain resolves to.
     let place: StorageNamespace?
@@ -232,6 +256,7 @@ struct KeyReference: Sendable {
         serializer = key.serializer.format
         owner = key.owner
         availability = key.availability
+        versionTag = key.chain?.versionTag
         slot = key.slot
         place = nil
     }
@@ -243,6 +268,7 @@ struct KeyReference: Sendable {
         serializer = key.descriptor.serializer
         owner = key.descriptor.owner
         availability = key.descriptor.availability
+        versionTag = key.chain?.versionTag
         slot = key.slot
         place = key.place
     }

@@ -19,6 +19,14 @@ struct SealedValue: Sendable {
         try store.get(handle).map { (data) throws(StorageError) in try open(data) }
     }
 
+    /// The value and its version tag, which the envelope keeps; `nil` if absent.
+    func tagged() throws(StorageError) -> TaggedValue? {
+        try store.get(handle).map { (data) throws(StorageError) in
+            let (value, header) = try opened(data)
+            return TaggedValue(data: value, tag: header?.attributes.versionTag)
+        }
+    }
+
     /// Opens the bytes that the store keeps.
     func open(_ stored: Data) throws(StorageError) -> Data { try opened(stored).value }
 

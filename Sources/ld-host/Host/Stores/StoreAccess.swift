@@ -51,6 +51,7 @@ struct StoreAccess: Sendable {
             ? nil
             : ValueAttributes(
                 contentType: key.serializer.contentType, serializer: key.serializer.rawValue,
+                versionTag: key.versionTag,
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
         return ResolvedKey(
             snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,

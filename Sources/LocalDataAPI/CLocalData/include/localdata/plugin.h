@@ -137,6 +137,10 @@ typedef int32_t ld_error_code;
 #define LD_ERROR_MIGRATION_NEWER_REVISION 76
 #define LD_ERROR_MIGRATION_DEPENDENCY 77
 #define LD_ERROR_MIGRATION_PACK 78
+#define LD_ERROR_MIGRATION_AMBIGUOUS 79
+#define LD_ERROR_MIGRATION_NEWER_VERSION 80
+#define LD_ERROR_MIGRATION_CYCLE 81
+#define LD_ERROR_MIGRATION_DUPLICATE 82
 
 /* Takes the report of a failure. `message` names what failed and on which object, `hint` what to do next (may be
  * empty). Both are borrowed for the call. Never waits. */

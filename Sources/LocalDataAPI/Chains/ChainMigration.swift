@@ -1,0 +1,47 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Brings the value of a key with a ``DataMigrator`` to the current version, in its place.
+package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
+    /// Where the value is left that was made, so that it need not be read again.
+    package final class Outcome: Sendable {
+        private let made = Mutex<Value?>(nil)
+
+        /// The value, if this migration has made it.
+        package var value: Value? { made.withLock { $0 } }
+
+        fileprivate func set(_ value: Value) { made.withLock { $0 = value } }
+    }
+
+    package let destinationKey: StorageKey<Value>
+    package let outcome = Outcome()
+    private let chain: ValueChain<Value>
+
+    package init(_ key: StorageKey<Value>, _ chain: ValueChain<Value>) {
+        destinationKey = key
+        self.chain = chain
+    }
+
+    package var id: String { "versions of \(destinationKey.domain)/\(destinationKey.name)" }
+    package var sources: [AnyStorageKey] { [AnyStorageKey(destinationKey)] }
+    package var conflictPolicy: MigrationConflictPolicy { .takeSource }
+    package var summary: String { "brings the value to version '\(chain.versionTag)'" }
+
+    package func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
+        guard let attributes = try await router.attributes(of: AnyStorageKey(destinationKey)) else { return false }
+        return attributes.versionTag != chain.versionTag
+    }
+
+    package func migrate(
+        using router: any StorageProviding, context: MigrationContext
+    ) async throws -> MigrationResult {
+        let key = AnyStorageKey(destinationKey)
+        guard let data = try await router.data(for: key) else { return MigrationResult(success: true) }
+        let current = try await chain.decode(data, versionTag: router.attributes(of: key)?.versionTag)
+        let encoded = current.wasMigrated ? try destinationKey.serializer.encode(current.value) : data
+        // A value without a tag gets one.
+        try await router.setData(encoded, versionTag: chain.versionTag, for: key)
+        outcome.set(current.value)
+        return MigrationResult(success: true, migratedCount: 1)
+    }
+}

@@ -1,0 +1,59 @@
+internal import FoundationEssentials
+
+/// One type of a chain: how its values are known, read and written.
+struct ChainVersion: Sendable {
+    let id: ObjectIdentifier
+    /// The type's name, for messages.
+    let name: String
+    /// What its values are stored with.
+    let tag: String
+    /// Reads a value, however the rest of the bytes looks.
+    let decode: @Sendable (Data, ChainCoding) throws -> any Sendable
+    /// Whether bytes are exactly such a value: read and written again, they say the same. `nil` if the format cannot
+    /// tell.
+    let matches: @Sendable (Data, ChainCoding) throws -> Bool?
+
+    init<Value: Codable & Sendable>(_ type: Value.Type, tag: String?, _ own: Serializer<Value>?) {
+        id = ObjectIdentifier(type)
+        name = String(describing: type)
+        self.tag = tag ?? VersionTag.of(type)
+        decode = { try (own ?? $1.serializer(of: type)).decode($0) }
+        matches = { data, coding in
+            let serializer = try own ?? coding.serializer(of: type)
+            guard [.json, .plist].contains(serializer.format) else { return nil }
+            guard let value = try? serializer.decode(data), let again = try? serializer.encode(value) else {
+                return false
+            }
+            if again == data { return true }
+            guard let given = try? ValueTree.read(data, as: serializer.format) else { return false }
+            return try ValueTree.read(again, as: serializer.format) == given
+        }
+    }
+}
+
+/// The codec of a key, for the other types of its chain.
+struct ChainCoding: Sendable {
+    private let format: SerializerFormat
+    private let coders: JSONCoders?
+
+    init<Value>(_ serializer: Serializer<Value>) {
+        format = serializer.format
+        coders = serializer.coders
+    }
+
+    /// The serializer of another type in the same format.
+    ///
+    /// - Throws: `unsupported` for formats that know only the key's own type.
+    func serializer<Value: Codable & Sendable>(of type: Value.Type) throws(StorageError) -> Serializer<Value> {
+        switch format {
+        case .json: return coders.map { .json(encoder: $0.encoder, decoder: $0.decoder) } ?? .json
+        case .plist: return .plist
+        case .text: if let text = Serializer<String>.text as? Serializer<Value> { return text }
+        case .data: if let data = Serializer<Data>.data as? Serializer<Value> { return data }
+        case .custom: break
+        }
+        throw StorageError(
+            .unsupported, "the format '\(format)' of the key cannot read a \(type)",
+            hint: "register \(type) with a serializer of its own")
+    }
+}

@@ -1,0 +1,200 @@
+public import FoundationEssentials
+
+/// Brings stored bytes of older versions of a type to the current one, by the shortest chain of converters.
+///
+/// ```swift
+/// let builder = DataMigrator<UserSettingsV2>.Builder(targetType: UserSettingsV2.self)
+/// builder.register(from: UserSettingsV1.self, to: UserSettingsV2.self) { v1 in
+///     UserSettingsV2(theme: v1.theme, notifications: true)
+/// }
+/// let migrator = try builder.build()
+/// let (data, wasMigrated) = try await migrator.migrate(data: oldData)
+/// ```
+///
+/// Which version bytes are is known by their version tag, which a ``StorageKey`` with a migrator stores beside each
+/// value. Bytes without a tag are a version that reads them and writes the same again: no member more, and none less.
+/// If several versions do, that is an error, unless ``Builder/assumeUntagged(_:)`` says which one is meant.
+public struct DataMigrator<TargetModel: Codable & Sendable & Equatable>: Sendable {
+    let graph: ChainGraph
+    /// The edge to take from each version.
+    private let routes: [Int?]
+    /// The version that bytes without a tag are taken for.
+    private let untagged: Int?
+
+    init(_ graph: ChainGraph, untagged: Int?) throws(MigrationError) {
+        self.graph = graph
+        self.untagged = untagged
+        routes = try graph.routes()
+    }
+
+    /// The version tag of the current version.
+    public var versionTag: String { graph.versions[0].tag }
+
+    /// The version tags of all versions, the current one first.
+    public var versionTags: [String] { graph.versions.map(\.tag) }
+
+    /// Brings bytes in JSON to the current version.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - versionTag: The version that they are stored with; `nil` if it is not known.
+    /// - Returns: The bytes of the current version, and whether they were of another.
+    /// - Throws: `MigrationError`: `decodingFailed` if the bytes are of no version, `ambiguous` if they may be of
+    ///   several, `newerVersion` for a tag that is not known, `pathNotFound` with `from` if no chain leads to the
+    ///   current version, `transformationFailed` with what a converter threw, `finalTypeMismatch` if the new bytes do
+    ///   not read back as the value that they were made from.
+    public func migrate(
+        data: Data, versionTag: String? = nil
+    ) async throws(MigrationError) -> (data: Data, wasMigrated: Bool) {
+        let current = try await decode(data, versionTag: versionTag, .json)
+        guard current.wasMigrated else { return (data, false) }
+        return (try Self.encoded(current.value, .json), true)
+    }
+}
+
+/// A value of the current version, read from stored bytes.
+package struct ChainedValue<Value: Sendable>: Sendable {
+    package let value: Value
+    /// Whether the bytes were of another version.
+    package let wasMigrated: Bool
+}
+
+extension DataMigrator {
+    /// The value in stored bytes, brought to the current version.
+    func decode(
+        _ data: Data, versionTag: String?, _ serializer: Serializer<TargetModel>
+    ) async throws(MigrationError) -> ChainedValue<TargetModel> {
+        let coding = ChainCoding(serializer)
+        let index = try version(of: data, versionTag: versionTag, serializer, coding)
+        if index == 0 { return ChainedValue(value: try Self.decoded(data, serializer), wasMigrated: false) }
+        let version = graph.versions[index]
+        var value = try read(data, index, coding)
+        var position = index
+        while position != 0 {
+            guard let route = routes[position] else { throw pathNotFound(from: index) }
+            value = try await converted(value, by: graph.edges[route])
+            position = graph.edges[route].to
+        }
+        guard let target = value as? TargetModel else {
+            throw MigrationError(
+                .finalTypeMismatch, "the converters from \(version.name) came to another type than \(TargetModel.self)")
+        }
+        let again = try Self.decoded(try Self.encoded(target, serializer), serializer)
+        guard again == target else {
+            throw MigrationError(
+                .finalTypeMismatch,
+                "what the converters from \(version.name) made does not read back as the same \(TargetModel.self)")
+        }
+        return ChainedValue(value: target, wasMigrated: true)
+    }
+
+    /// Throws if no version reads the bytes; runs no converter.
+    func check(
+        _ data: Data, versionTag: String?, _ serializer: Serializer<TargetModel>
+    ) throws(MigrationError) {
+        let coding = ChainCoding(serializer)
+        let index = try version(of: data, versionTag: versionTag, serializer, coding)
+        if index == 0 { _ = try Self.decoded(data, serializer) } else { _ = try read(data, index, coding) }
+    }
+
+    /// Reads bytes as the version with a number.
+    private func read(
+        _ data: Data, _ index: Int, _ coding: ChainCoding
+    ) throws(MigrationError) -> any Sendable {
+        let version = graph.versions[index]
+        do { return try version.decode(data, coding) } catch {
+            let reason = (error as? StorageError)?.message ?? "\(error)"
+            throw MigrationError(
+                .decodingFailed, "the bytes with the version '\(version.tag)' are no \(version.name): \(reason)")
+        }
+    }
+
+    private func converted(
+        _ value: any Sendable, by edge: ChainGraph.Edge
+    ) async throws(MigrationError) -> any Sendable {
+        do { return try await edge.convert(value) } catch let error as MigrationError { throw error } catch {
+            throw MigrationError(
+                .transformationFailed,
+                "the converter from \(graph.versions[edge.from].name) to \(graph.versions[edge.to].name) failed: \(error)"
+            )
+        }
+    }
+
+    private func pathNotFound(from index: Int) -> MigrationError {
+        let name = graph.versions[index].name
+        return MigrationError(
+            .pathNotFound, "no converters lead from \(name) to \(TargetModel.self); register what is missing",
+            from: name)
+    }
+
+    static func encoded(
+        _ value: TargetModel, _ serializer: Serializer<TargetModel>
+    ) throws(MigrationError) -> Data {
+        do { return try serializer.encode(value) } catch {
+            throw MigrationError(.finalTypeMismatch, error.message, underlying: error)
+        }
+    }
+
+    private static func decoded(
+        _ data: Data, _ serializer: Serializer<TargetModel>
+    ) throws(MigrationError) -> TargetModel {
+        do { return try serializer.decode(data) } catch {
+            throw MigrationError(.decodingFailed, error.message, underlying: error)
+        }
+    }
+}
+
+/// Telling which version bytes are.
+extension DataMigrator {
+    private func version(
+        of data: Data, versionTag: String?, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding
+    ) throws(MigrationError) -> Int {
+        if let versionTag {
+            if let index = graph.versions.firstIndex(where: { $0.tag.utf8.elementsEqual(versionTag.utf8) }) {
+                return index
+            }
+            throw MigrationError(
+                .newerVersion,
+                "the stored value has the version '\(versionTag)', and this program knows "
+                    + "\(versionTags.map { "'\($0)'" }.joined(separator: ", ")) of \(TargetModel.self); "
+                    + "use the program that wrote it, or a later one")
+        }
+        if let untagged { return untagged }
+        // With one version there is nothing to tell apart, and what is no value of it fails to decode.
+        guard graph.versions.count > 1 else { return 0 }
+        return try untaggedVersion(of: data, serializer, coding)
+    }
+
+    private func untaggedVersion(
+        of data: Data, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding
+    ) throws(MigrationError) -> Int {
+        var found: [Int] = []
+        for index in graph.versions.indices {
+            let matches: Bool?
+            do { matches = try graph.versions[index].matches(data, coding) } catch {
+                throw MigrationError(.decodingFailed, "\(error)")
+            }
+            guard let matches else {
+                throw MigrationError(
+                    .ambiguous,
+                    "bytes in the format '\(serializer.format)' do not tell their version, and none is stored with them; "
+                        + "say which one with assumeUntagged(_:)")
+            }
+            if matches { found.append(index) }
+        }
+        guard let first = found.first else {
+            throw MigrationError(
+                .decodingFailed,
+                "\(data.count) bytes without a version are exactly none of "
+                    + graph.versions.map(\.name).joined(separator: ", "))
+        }
+        guard found.count == 1 else {
+            throw MigrationError(
+                .ambiguous,
+                "\(data.count) bytes without a version may be "
+                    + found.map { graph.versions[$0].name }.joined(separator: " or ")
+                    + "; say which one with assumeUntagged(_:)")
+        }
+        return first
+    }
+}

@@ -1,0 +1,66 @@
+package import FoundationEssentials
+
+/// What happens to a stored value that none of its key's versions reads.
+public enum UndecodablePolicy: String, Hashable, Sendable {
+    /// Reading fails, and the value stays where it is. The first `set` puts it into quarantine.
+    case fail
+    /// Reading puts the value into quarantine; from then on the key has no value, so its default is used.
+    case quarantine
+}
+
+/// A key's chain of versions, without the type of its migrator: reads stored bytes of any version.
+package final class ValueChain<Value: Codable & Sendable>: Sendable {
+    /// The version tag of the current version.
+    package let versionTag: String
+    /// The version tags of all versions.
+    package let versionTags: Set<String>
+    /// What happens to a value that none of them reads.
+    package let ifUndecodable: UndecodablePolicy
+    private let decodeAction: @Sendable (Data, String?) async throws(MigrationError) -> ChainedValue<Value>
+    private let checkAction: @Sendable (Data, String?) throws(MigrationError) -> Void
+
+    init(
+        _ migrator: DataMigrator<Value>, _ serializer: Serializer<Value>, ifUndecodable: UndecodablePolicy
+    ) where Value: Equatable {
+        versionTag = migrator.versionTag
+        versionTags = Set(migrator.versionTags)
+        self.ifUndecodable = ifUndecodable
+        decodeAction = { (data, tag) async throws(MigrationError) in
+            try await migrator.decode(data, versionTag: tag, serializer)
+        }
+        checkAction = { (data, tag) throws(MigrationError) in try migrator.check(data, versionTag: tag, serializer) }
+    }
+
+    /// Throws if no version reads the bytes; runs no converter.
+    package func check(_ data: Data, versionTag: String?) throws(MigrationError) {
+        try checkAction(data, versionTag)
+    }
+
+    /// The value in stored bytes, brought to the current version.
+    ///
+    /// - Throws: What ``DataMigrator/migrate(data:versionTag:)`` throws.
+    package func decode(_ data: Data, versionTag: String?) async throws(MigrationError) -> ChainedValue<Value> {
+        try await decodeAction(data, versionTag)
+    }
+}
+
+/// The chain of a key whose type is not known.
+package struct AnyValueChain: Sendable {
+    /// The version tag of the current version.
+    package let versionTag: String
+    /// Brings bytes of any version to the current one.
+    package let migrate: @Sendable (Data, String?) async throws -> (data: Data, wasMigrated: Bool)
+    /// The migration that does so in the key's store.
+    package let migration: @Sendable () -> AnyStorageMigration
+
+    init?<Value>(_ key: StorageKey<Value>) {
+        guard let chain = key.chain else { return nil }
+        let serializer = key.serializer
+        versionTag = chain.versionTag
+        migrate = { data, tag in
+            let current = try await chain.decode(data, versionTag: tag)
+            return current.wasMigrated ? (try serializer.encode(current.value), true) : (data, false)
+        }
+        migration = { AnyStorageMigration(ChainMigration(key, chain)) }
+    }
+}

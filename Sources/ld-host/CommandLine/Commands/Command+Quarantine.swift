@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+internal import HostClients
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    /// A line of `quarantine list`.
+    private struct QuarantineRow: Encodable {
+        let id: String
+        let address: String
+        let store: String
+        /// In nanoseconds since 1970 UTC.
+        let date: Int64
+        let versionTag: String?
+        let size: Int
+        let reason: String
+
+        init(_ value: QuarantinedValue) {
+            id = value.id
+            address = value.address
+            store = value.store
+            date = Int64(value.date.timeIntervalSince1970 * 1e9)
+            versionTag = value.attributes.versionTag
+            size = value.size
+            reason = value.reason
+        }
+    }
+
+    static let quarantineList = Command(
+        name: "quarantine list", summary: "list values that no version of the app reads",
+        details: """
+            When an app cannot read a stored value in any version that it knows, and asks for the default, the value is
+            put aside here, sealed as it was. Prints its id, its address, when it was put here, and why. Ends with
+            status 2 if a store could not be searched.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let (values, failures) = try await session.router().quarantine()
+        if session.json {
+            try Output.json(values.map { QuarantineRow($0) })
+        } else {
+            for value in values {
+                let date = UTCTime.seconds(Int64(value.date.timeIntervalSince1970 * 1e9))
+                Output.sentence("\(value.id)  \(date)  \(Printable(value.address))", indent: 2)
+                Output.sentence("  \(value.size.counted("byte")); \(Printable(value.reason))", indent: 4)
+            }
+            if values.isEmpty, failures.isEmpty { Output.remark("ld-host: nothing is in quarantine") }
+        }
+        for failure in failures { Output.remark("ld-host: not searched: \(Printable(failure.message))") }
+        return failures.isEmpty ? .done : .failure
+    }
+
+    static let quarantineShow = Command(
+        name: "quarantine show", operands: "ID", count: 1...1, summary: "print a value in quarantine",
+        details: """
+            Prints the bytes of the value ID, decrypted, as ld-host get does. The beginning of an id is enough if no
+            other begins so. --json adds what is recorded with it.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let (value, data) = try await session.router().quarantinedValue(arguments.operands[0])
+        if session.json {
+            try Output.json(ValueReport(address: value.address, data: data, attributes: value.attributes))
+            return .done
+        }
+        Output.write(data)
+        if Output.isTerminal, data.last != UInt8(ascii: "\n") { Output.line("") }
+        return .done
+    }
+
+    static let quarantineRestore = Command(
+        name: "quarantine restore", operands: "ID", count: 1...1, summary: "put a value back under its key",
+        details: """
+            For a version of the app that reads the value. If the key has another value now, nothing changes without
+            --replace.
+            """,
+        options: [Option(name: "--replace", help: "replace the value that the key has now")]
+    ) { arguments, session in
+        let value = try await session.router().restoreQuarantined(
+            arguments.operands[0], replacing: arguments.has("--replace"))
+        Output.remark("ld-host: \(Printable(value.address)) is restored")
+        return .done
+    }
+
+    static let quarantineDrop = Command(
+        name: "quarantine drop", operands: "ID", count: 1...1, summary: "remove a value in quarantine for good"
+    ) { arguments, session in
+        let value = try await session.router().dropQuarantined(arguments.operands[0])
+        Output.remark("ld-host: the value of \(Printable(value.address)) in quarantine is removed")
+        return .done
+    }
+}

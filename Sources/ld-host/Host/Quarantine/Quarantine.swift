@@ -1,0 +1,175 @@
+internal import ByteCoding
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The values that no version of their keys reads: kept beside the ledger of their own store, and sealed as they were.
+struct Quarantine: Sendable {
+    let access: StoreAccess
+
+    /// A value in quarantine.
+    struct Item: Sendable {
+        let id: String
+        let record: QuarantineRecord
+        let open: OpenStore
+        /// Where the record is.
+        fileprivate let page: ResolvedKey
+    }
+
+    /// What the names of records begin with.
+    static let recordPrefix = "quarantine "
+    /// What the names of values begin with.
+    static let valuePrefix = "quarantined "
+
+    private var settings: HostSettings { access.snapshot.settings }
+
+    /// Keeps the stored value of a key.
+    ///
+    /// - Parameters:
+    ///   - removes: Whether the key then has no value; otherwise it keeps it, and a value that is in quarantine already
+    ///     is not kept twice.
+    ///   - reason: Why no version reads it.
+    /// - Returns: The id to find it again by; `nil` if there is nothing to keep.
+    func keep(
+        _ key: AnyStorageKey, _ resolved: ResolvedKey, removes: Bool, reason: String
+    ) async throws(StorageError) -> String? {
+        for _ in 0..<Self.attempts {
+            var views: [AtomicScope: StoreView] = [:]
+            guard let stored = try await resolved.stored(&views) else { return nil }
+            let value = try await resolved.opened(stored)
+            let mark = StableHash.of(stored)
+            if !removes, let known = try await items(in: resolved.open).found.first(where: { $0.holds(mark, of: key) })
+            {
+                return known.id
+            }
+            let id = "\(IntentID.next())"
+            let record = QuarantineRecord(
+                key, value, try await resolved.storedAttributes(), mark: mark, reason: reason)
+            let place = try LedgerPlace.image(Self.valuePrefix + id, of: resolved, record.attributes)
+            let page = try LedgerPlace.page(named: Self.recordPrefix + id, in: resolved.open, settings)
+            var changes = [
+                try await change(place, to: value),
+                try await change(page, to: try Serializer<QuarantineRecord>.json.encode(record)),
+            ]
+            if removes { changes.append(try await change(resolved, to: nil)) }
+            if try await access.apply(changes, views: Array(views.values)) { return id }
+        }
+        throw StorageError(.busy, "'\(resolved.address)' was changed again and again; try again")
+    }
+
+    /// How often a value is read again that was changed meanwhile.
+    private static let attempts = 4
+
+    /// The items of a store, in the order of their ids, and why some cannot be read.
+    func items(in open: OpenStore) async throws(StorageError) -> (found: [Item], failures: [StorageError]) {
+        guard open.store.abilities.enumeration != nil else { return ([], []) }
+        let names: [String] = try await open.write("listing the quarantine in '\(open.name)'") {
+            (store) throws(StorageError) in
+            var names: [String] = []
+            try store.forEachName(in: LedgerPlace.namespace, prefix: Self.recordPrefix) {
+                names.append($0)
+                return true
+            }
+            return names
+        }
+        var (found, failures): ([Item], [StorageError]) = ([], [])
+        for name in names {
+            do throws(StorageError) {
+                if let item = try await item(named: name, in: open) { found.append(item) }
+            } catch { failures.append(error) }
+        }
+        return (found, failures)
+    }
+
+    private func item(named name: String, in open: OpenStore) async throws(StorageError) -> Item? {
+        let page = try LedgerPlace.page(named: name, in: open, settings)
+        guard let stored = try await page.stored() else { return nil }
+        let id = String(name.dropFirst(Self.recordPrefix.count))
+        return Item(id: id, record: try QuarantineRecord(try await page.opened(stored), id: id), open: open, page: page)
+    }
+
+    /// The items of all stores, and why some stores or items cannot be read.
+    func items() async -> (found: [Item], failures: [StorageError]) {
+        var (found, failures): ([Item], [StorageError]) = ([], [])
+        for slot in access.snapshot.stores {
+            do throws(StorageError) {
+                let open = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
+                let items = try await items(in: open)
+                found += items.found
+                failures += items.failures
+            } catch { failures.append(error) }
+        }
+        return (found, failures)
+    }
+
+    /// The item with an id.
+    ///
+    /// - Throws: `notFound`, with why stores could not be searched if some could not.
+    func item(_ id: String) async throws(StorageError) -> Item {
+        let all = await items()
+        let found = all.found.filter { $0.id.hasPrefix(id) }
+        if let item = found.first(where: { $0.id == id }) { return item }
+        guard !id.isEmpty, let item = found.first, found.count == 1 else {
+            throw StorageError(
+                .notFound,
+                "\(found.isEmpty || id.isEmpty ? "nothing" : "more than one value") in quarantine has the id '\(id)'"
+                    + all.failures.prefix(1).map { "; not searched: \($0.message)" }.joined())
+        }
+        return item
+    }
+
+    /// The bytes of an item, opened.
+    func value(of item: Item) async throws(StorageError) -> Data {
+        let place = try await place(of: item).value
+        guard let stored = try await place.stored() else {
+            throw StorageError(.corrupt, "the value of '\(item.id)' in quarantine is missing")
+        }
+        return try await place.opened(stored)
+    }
+
+    /// Puts an item back under its key, and takes it out of quarantine.
+    ///
+    /// - Parameter replaces: Whether a value that the key has now is replaced.
+    /// - Throws: `busy` if the key has a value that is not replaced.
+    func restore(_ item: Item, replaces: Bool) async throws(StorageError) {
+        let value = try await value(of: item)
+        let (key, place) = try await place(of: item)
+        var views: [AtomicScope: StoreView] = [:]
+        let stored = try await key.stored(&views)
+        guard stored == nil || replaces || StableHash.of(stored ?? Data()) == item.record.key.before else {
+            throw StorageError(
+                .busy, "'\(key.address)' has another value now, which restoring '\(item.id)' would replace",
+                hint: "remove that value first, or replace it: ld-host quarantine restore --replace \(item.id)")
+        }
+        var changes = try await dropping(item, place)
+        let attributes = key.attributes == nil ? nil : item.record.attributes
+        changes.append(try await change(try key.writing(attributes), to: value))
+        guard try await access.apply(changes, views: Array(views.values)) else {
+            throw StorageError(.busy, "'\(key.address)' was changed meanwhile", hint: "try again")
+        }
+    }
+
+    /// Removes an item for good.
+    func drop(_ item: Item) async throws(StorageError) {
+        try await access.apply(try await dropping(item, try await place(of: item).value))
+    }
+
+    private func dropping(_ item: Item, _ place: ResolvedKey) async throws(StorageError) -> [BatchChange] {
+        [try await change(place, to: nil), try await change(item.page, to: nil)]
+    }
+
+    private func place(of item: Item) async throws(StorageError) -> (key: ResolvedKey, value: ResolvedKey) {
+        let key = try await access.resolveUnlisted(KeyReference(try item.record.key.key))
+        return (key, try LedgerPlace.image(Self.valuePrefix + item.id, of: key, nil))
+    }
+
+    private func change(_ resolved: ResolvedKey, to data: Data?) async throws(StorageError) -> BatchChange {
+        BatchChange(resolved, value: try await resolved.sealedValue(), data: data)
+    }
+}
+
+extension Quarantine.Item {
+    /// Whether it is the value with this hash of this key.
+    fileprivate func holds(_ mark: UInt64, of key: AnyStorageKey) -> Bool {
+        record.key.before == mark && record.key.address.utf8.elementsEqual(key.address.utf8)
+    }
+}

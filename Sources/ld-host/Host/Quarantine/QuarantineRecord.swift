@@ -1,0 +1,57 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What is known of a value in quarantine. It says no value.
+struct QuarantineRecord: Codable, Sendable {
+    private static let currentForm = 1
+
+    private var form = currentForm
+    /// The key that the value was stored under.
+    let key: LedgerRow.Change
+    /// Why no version reads it.
+    let reason: String
+    /// What was recorded with the value.
+    let contentType: String?
+    let serializer: String?
+    let versionTag: String?
+    let appVersion: String?
+    let owner: String?
+    /// In bytes.
+    let size: Int
+    /// When it was put there, in nanoseconds since 1970 UTC.
+    let date: Int64
+
+    init(_ key: AnyStorageKey, _ value: Data, _ attributes: ValueAttributes?, mark: UInt64, reason: String) {
+        self.key = LedgerRow.Change(key, mark: mark)
+        self.reason = reason
+        contentType = attributes?.contentType
+        serializer = attributes?.serializer
+        versionTag = attributes?.versionTag
+        appVersion = attributes?.appVersion
+        owner = attributes?.owner
+        size = value.count
+        date = Ledger.now
+    }
+
+    var attributes: ValueAttributes {
+        ValueAttributes(
+            contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
+            owner: owner)
+    }
+
+    /// - Throws: `corrupt` for other bytes, `unsupported` for those of a later program.
+    init(_ bytes: Data, id: String) throws(StorageError) {
+        struct Form: Decodable { let form: Int }
+        do {
+            let form = try JSONDecoder().decode(Form.self, from: bytes).form
+            guard form <= Self.currentForm else {
+                throw StorageError(
+                    .unsupported, "the record of '\(id)' in quarantine has form \(form), expected \(Self.currentForm)",
+                    hint: "use the program that wrote it, or a later one")
+            }
+            self = try JSONDecoder().decode(QuarantineRecord.self, from: bytes)
+        } catch let error as StorageError { throw error } catch {
+            throw StorageError(.corrupt, "the record of '\(id)' in quarantine is damaged")
+        }
+    }
+}

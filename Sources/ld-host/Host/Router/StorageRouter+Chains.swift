@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Reading and writing keys with a `DataMigrator`.
+extension StorageRouter {
+    /// The value of a key with versions, brought to the current one and stored so; `nil` if it is absent.
+    func chained<Value>(_ key: StorageKey<Value>, _ chain: ValueChain<Value>) async throws -> Value? {
+        let resolved = try await resolve(key)
+        if let found = try await resolved.tagged() { return try await value(of: key, chain, resolved, found) }
+        let engine = try await engine()
+        guard try await engine.mayBringData(to: key) else { return nil }
+        try await engine.bringData(to: AnyStorageKey(key))
+        guard let found = try await resolved.tagged() else { return nil }
+        return try await value(of: key, chain, resolved, found)
+    }
+
+    /// - Parameter found: What is stored.
+    private func value<Value>(
+        of key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey, _ found: TaggedValue
+    ) async throws -> Value? {
+        do {
+            if found.tag == chain.versionTag { return try key.serializer.decode(found.data) }
+            return try await upgraded(key, chain, resolved, found)
+        } catch  where chain.ifUndecodable == .quarantine && isUndecodable(error) {
+            return try await quarantined(key, resolved, error)
+        } catch let error as StorageError {
+            throw StorageError(error.code, "'\(resolved.address)': \(error.message)", hint: error.hint)
+        }
+    }
+
+    /// Brings a value of another version to the current one.
+    private func upgraded<Value>(
+        _ key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey, _ found: TaggedValue
+    ) async throws -> Value? {
+        if found.tag == nil, resolved.attributes == nil || MigrationEngine.isMigrating {
+            let current = try await chain.decode(found.data, versionTag: nil)
+            if !current.wasMigrated || MigrationEngine.isMigrating { return current.value }
+        } else if MigrationEngine.isMigrating {
+            return try await chain.decode(found.data, versionTag: found.tag).value
+        }
+        let migration = ChainMigration(key, chain)
+        do {
+            _ = try await engine().migrate(AnyStorageMigration(migration), onConflict: nil)
+            if let value = migration.outcome.value { return value }
+        } catch let error as MigrationError where error.code == .storageFailed {
+            // What cannot be written now can still be read.
+            let value = try await chain.decode(found.data, versionTag: found.tag).value
+            try await snapshot().log(.warning, "migration", error.message)
+            return value
+        }
+        // Another caller has brought it.
+        guard let now = try await resolved.tagged() else { return nil }
+        return try await chain.decode(now.data, versionTag: now.tag).value
+    }
+
+    /// Puts a value aside that no version reads; then the key has none.
+    private func quarantined<Value>(
+        _ key: StorageKey<Value>, _ resolved: ResolvedKey, _ reason: any Error
+    ) async throws -> Value? {
+        let reason = (reason as? MigrationError)?.message ?? (reason as? StorageError)?.message ?? "\(reason)"
+        let quarantine = Quarantine(access: try await access())
+        let id = try await quarantine.keep(AnyStorageKey(key), resolved, removes: true, reason: reason)
+        try await snapshot().log(
+            .error, "migration",
+            "'\(resolved.address)' is read by no version, and now in quarantine"
+                + (id.map { " as '\($0)'" } ?? "") + ": \(reason)")
+        return nil
+    }
+
+    /// Keeps what the first `set` of a key with versions would lose: a value that no version reads goes to quarantine,
+    /// and one of a later version stays.
+    ///
+    /// - Throws: `MigrationError.newerVersion` for a value of a version that this program does not know.
+    func keepUnread<Value>(
+        _ key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey
+    ) async throws {
+        let found: TaggedValue
+        do throws(StorageError) {
+            guard let stored = try await resolved.tagged() else { return }
+            found = stored
+        } catch {
+            // What is damaged, or sealed with a key that is gone, is replaced as ever.
+            guard [.corrupt, .cannotOpen].contains(error.code) else { throw error }
+            return
+        }
+        guard found.tag != chain.versionTag else { return }
+        do throws(MigrationError) { try chain.check(found.data, versionTag: found.tag) } catch {
+            guard isUndecodable(error) else { throw error }
+            let quarantine = Quarantine(access: try await access())
+            _ = try await quarantine.keep(AnyStorageKey(key), resolved, removes: false, reason: error.message)
+        }
+    }
+}
+
+/// Whether an error says that no version reads a value, rather than that the program has to be mended first.
+private func isUndecodable(_ error: any Error) -> Bool {
+    switch error {
+    case let error as MigrationError:
+        [.decodingFailed, .transformationFailed, .finalTypeMismatch].contains(error.code)
+    case let error as StorageError: error.code == .deserializationFailed
+    default: false
+    }
+}

@@ -1,0 +1,72 @@
+public import FoundationEssentials
+public import LocalDataAPI
+
+/// A stored value that no version of its key reads, put aside so that nothing overwrites it.
+public struct QuarantinedValue: Sendable {
+    /// Names it in calls.
+    public let id: String
+    /// The address of its key.
+    public let address: String
+    /// The store that keeps it.
+    public let store: String
+    /// When it was put there.
+    public let date: Date
+    /// Why no version reads it.
+    public let reason: String
+    /// What was recorded with it.
+    public let attributes: ValueAttributes
+    /// In bytes.
+    public let size: Int
+}
+
+/// Values in quarantine: see `UndecodablePolicy`.
+extension StorageRouter {
+    /// The values in quarantine, ordered by store and time, and why some stores or records cannot be read.
+    public func quarantine() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
+        let (found, failures) = await Quarantine(access: try await access()).items()
+        return (found.map { QuarantinedValue($0) }, failures)
+    }
+
+    /// The value with an id, or with the only id that begins so, and its bytes.
+    ///
+    /// - Throws: `notFound`; what reading the value throws.
+    public func quarantinedValue(_ id: String) async throws -> (value: QuarantinedValue, data: Data) {
+        let quarantine = Quarantine(access: try await access())
+        let item = try await quarantine.item(id)
+        return (QuarantinedValue(item), try await quarantine.value(of: item))
+    }
+
+    /// Puts a value back under its key, for a version of the program that reads it.
+    ///
+    /// - Parameter replacing: Whether a value that the key has now is replaced.
+    /// - Returns: What was restored.
+    /// - Throws: `notFound`; `busy` if the key has another value now.
+    @discardableResult
+    public func restoreQuarantined(_ id: String, replacing: Bool = false) async throws -> QuarantinedValue {
+        let quarantine = Quarantine(access: try await access())
+        let item = try await quarantine.item(id)
+        try await quarantine.restore(item, replaces: replacing)
+        return QuarantinedValue(item)
+    }
+
+    /// Removes a value from quarantine for good.
+    ///
+    /// - Returns: What was removed.
+    /// - Throws: `notFound`.
+    @discardableResult
+    public func dropQuarantined(_ id: String) async throws -> QuarantinedValue {
+        let quarantine = Quarantine(access: try await access())
+        let item = try await quarantine.item(id)
+        try await quarantine.drop(item)
+        return QuarantinedValue(item)
+    }
+}
+
+extension QuarantinedValue {
+    fileprivate init(_ item: Quarantine.Item) {
+        self.init(
+            id: item.id, address: item.record.key.address, store: item.open.name,
+            date: Date(timeIntervalSince1970: Double(item.record.date) / 1e9), reason: item.record.reason,
+            attributes: item.record.attributes, size: item.record.size)
+    }
+}

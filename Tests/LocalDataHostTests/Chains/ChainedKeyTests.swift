@@ -1,0 +1,278 @@
+import FoundationEssentials
+import LocalDataAPI
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+/// Versions of one value, and what its chain has done.
+enum Note {
+    struct V1: Codable, Equatable { var text: String }
+    struct V2: Codable, Equatable {
+        var text: String
+        var tags: [String]
+    }
+    struct V3: Codable, Equatable, VersionedValue {
+        static let version = 3
+        var title: String
+        var tags: [String]
+    }
+
+    static func migrator(counting count: ConversionCount = ConversionCount()) throws -> DataMigrator<V3> {
+        let builder = DataMigrator<V3>.Builder(targetType: V3.self)
+        builder
+            .register(from: V1.self, to: V2.self) { v1 in
+                count.add()
+                return V2(text: v1.text, tags: [])
+            }
+            .register(from: V2.self, to: V3.self) { v2 in
+                guard v2.text != "refused" else { throw StorageError(.unsupported, "the text is refused") }
+                return V3(title: v2.text, tags: v2.tags)
+            }
+        return try builder.build()
+    }
+
+    static func key(
+        _ name: String, _ domain: StorageDomain, counting count: ConversionCount = ConversionCount(),
+        ifUndecodable: UndecodablePolicy = .fail
+    ) throws -> StorageKey<V3> {
+        let plain: StorageKey<V3> = MigrationHome.key(name, domain)
+        return StorageKey(
+            name: name, domain: domain, security: plain.security, owner: "tests", description: "a note",
+            migrator: try migrator(counting: count), ifUndecodable: ifUndecodable)
+    }
+
+    /// The same place without versions, as an earlier program used it.
+    static func old<Value>(_ type: Value.Type, _ name: String, _ domain: StorageDomain) -> StorageKey<Value> {
+        MigrationHome.key(name, domain)
+    }
+}
+
+/// Counts calls.
+final class ConversionCount: Sendable {
+    private let number = Atomic(0)
+    var value: Int { number.load(ordering: .relaxed) }
+    func add() { number.add(1, ordering: .relaxed) }
+}
+
+@Suite("A key with versions") struct ChainedKeyTests {
+    private static let domains = MigrationHome.domains
+
+    @Test("its value is brought to the current version once, and stored so", arguments: domains)
+    func once(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
+        let count = ConversionCount()
+        for _ in 0..<3 {
+            let router = try home.router()
+            let key = try Note.key("note", domain, counting: count)
+            #expect(try await router.get(key) == Note.V3(title: "hello", tags: []))
+            #expect(try await router.get(key).title == "hello")
+            #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == "3")
+        }
+        #expect(count.value == 1)
+        let raw = try await home.router().data(for: AnyStorageKey(Note.old(Note.V3.self, "note", domain)))
+        #expect(String(decoding: raw ?? Data(), as: UTF8.self) == #"{"tags":[],"title":"hello"}"#)
+    }
+
+    @Test("what it stores has its version's tag, whatever the store", arguments: domains)
+    func tags(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = try Note.key("note", domain)
+        try await router.set(Note.V3(title: "new", tags: ["a"]), for: key)
+        #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == "3")
+        #expect(try await home.router().get(Note.key("note", domain)) == Note.V3(title: "new", tags: ["a"]))
+    }
+
+    @Test("a current value without a tag gets one, and stays as it is", arguments: domains)
+    func untagged(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let value = Note.V3(title: "hello", tags: ["b"])
+        try await home.router().set(value, for: Note.old(Note.V3.self, "note", domain))
+        let router = try home.router()
+        let key = try Note.key("note", domain)
+        #expect(try await router.get(key) == value)
+        #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == "3")
+    }
+
+    @Test("a value of a later version is neither read nor replaced, and no default hides it", arguments: domains)
+    func newer(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let later = Data(#"{"title":"later","tags":[],"pages":[1]}"#.utf8)
+        let plain = AnyStorageKey(Note.old(Note.V3.self, "note", domain))
+        try await home.router().setData(later, versionTag: "4", for: plain)
+        for policy in [UndecodablePolicy.fail, .quarantine] {
+            let router = try home.router()
+            let key = try Note.key("note", domain, ifUndecodable: policy)
+            try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
+            await #expect(throws: MigrationError.newerVersion) { try await router.get(key) }
+            let error = await MigrationError.of { try await router.set(Note.V3(title: "x", tags: []), for: key) }
+            #expect(error?.code == .newerVersion, "\(policy): \(error?.message ?? "")")
+            #expect(try await router.quarantine().values.isEmpty)
+        }
+        #expect(try await home.router().data(for: plain) == later)
+        #expect(try await home.router().attributes(of: plain)?.versionTag == "4")
+    }
+
+    @Test("what no version reads stays where it is; the first set puts it aside", arguments: domains)
+    func undecodable(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let foreign = Data(#"{"what":"is this"}"#.utf8)
+        let plain = AnyStorageKey(Note.old(Note.V3.self, "note", domain))
+        try await home.router().setData(foreign, for: plain)
+        let router = try home.router()
+        let key = try Note.key("note", domain)
+        try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
+        for _ in 0..<2 { await #expect(throws: MigrationError.decodingFailed) { try await router.get(key) } }
+        #expect(try await router.data(for: plain) == foreign)
+        #expect(try await router.quarantine().values.isEmpty)
+        for title in ["mine", "mine again"] { try await router.set(Note.V3(title: title, tags: []), for: key) }
+        let found = try await router.quarantine()
+        #expect(found.values.count == 1 && found.failures.isEmpty)
+        let kept = try #require(found.values.first)
+        #expect(kept.address == "\(domain)/note" && kept.size == foreign.count, "\(kept)")
+        #expect(try await router.quarantinedValue(kept.id).data == foreign)
+        let refusal = await #expect(throws: StorageError.self) { try await router.restoreQuarantined(kept.id) }
+        #expect(refusal?.code == .busy)
+        try await router.restoreQuarantined(kept.id, replacing: true)
+        #expect(try await home.router().data(for: plain) == foreign)
+        #expect(try await router.quarantine().values.isEmpty)
+    }
+
+    @Test("a key that asks for it gets the default, and the value is in quarantine", arguments: domains)
+    func quarantine(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let refused = Note.V2(text: "refused", tags: ["kept"])
+        try await home.router().set(refused, for: Note.old(Note.V2.self, "note", domain))
+        let router = try home.router()
+        let key = try Note.key("note", domain, ifUndecodable: .quarantine)
+        try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
+        for _ in 0..<2 { #expect(try await router.get(key).title == "default") }
+        #expect(try await !router.exists(key))
+        let kept = try #require(try await router.quarantine().values.first)
+        #expect(kept.reason.contains("the text is refused"), "\(kept.reason)")
+        try await router.set(Note.V3(title: "mine", tags: []), for: key)
+        #expect(try await router.quarantine().values.count == 1)
+        #expect(try await router.get(key).title == "mine")
+        let data = try await home.router().quarantinedValue(String(kept.id.prefix(12))).data
+        #expect(try JSONDecoder().decode(Note.V2.self, from: data) == refused)
+        try await router.dropQuarantined(kept.id)
+        #expect(try await router.quarantine().values.isEmpty)
+        await #expect(throws: StorageError.notFound) { try await router.quarantinedValue(kept.id) }
+    }
+
+    @Test("many readers at once convert it once", arguments: domains)
+    func readers(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
+        let (router, count) = (try home.router(), ConversionCount())
+        let key = try Note.key("note", domain, counting: count)
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<50 { group.addTask { try await router.get(key).title } }
+            for try await title in group { #expect(title == "hello") }
+        }
+        #expect(count.value == 1)
+    }
+
+    @Test("its migration is in the history, and can be rolled back", arguments: domains)
+    func rollback(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old = Note.old(Note.V1.self, "note", domain)
+        try await home.router().set(Note.V1(text: "hello"), for: old)
+        let router = try home.router()
+        let key = try Note.key("note", domain)
+        _ = try await router.get(key)
+        let history = try await router.migrationHistory(for: key)
+        #expect(history.map(\.id) == ["versions of \(domain)/note"])
+        try await router.rollbackMigration(of: key)
+        #expect(try await home.router().get(old) == Note.V1(text: "hello"))
+        #expect(try await home.router().attributes(of: AnyStorageKey(old))?.versionTag == nil)
+    }
+
+    @Test("inside a migration it is read in its current version, and not stored") func inMigration() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domain = StorageDomain.fileSystem()
+        try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
+        let router = try home.router()
+        let note = try Note.key("note", domain)
+        let target: StorageKey<String> = MigrationHome.key("title", domain)
+        try await router.registerMigration(
+            ScriptedMigration(
+                destinationKey: target, sources: [],
+                script: { transaction, _ in
+                    try await transaction.set(transaction.get(note).title, for: target)
+                    return MigrationResult(success: true, migratedCount: 1)
+                }))
+        #expect(try await router.get(target) == "hello")
+        let raw = try await router.data(for: AnyStorageKey(Note.old(Note.V1.self, "note", domain)))
+        #expect(raw == Data(#"{"text":"hello"}"#.utf8))
+    }
+
+    @Test("a value that cannot be stored in its current version is read anyway") func readOnly() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domain = StorageDomain.fileSystem()
+        try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
+        let router = try home.router()
+        let key = try Note.key("note", domain)
+        // The lock of the store's migrations cannot be had there.
+        let locks = try await router.access().snapshot.settings.folders.migrations
+        try? FileManager.default.removeItem(atPath: locks)
+        try Data().write(to: URL(filePath: locks))
+        #expect(try await router.get(key).title == "hello")
+        #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == nil)
+    }
+
+    @Test("the property wrapper reads it, and reports changes in its current version") func stored() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domain = StorageDomain.fileSystem()
+        try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
+        let router = try home.router()
+        let stored = StoredValue(
+            try Note.key("note", domain), default: Note.V3(title: "default", tags: []), router: router)
+        try await stored.load()
+        #expect(stored.value.title == "hello")
+        stored.value.tags = ["set"]
+        try await stored.save()
+        #expect(try await home.router().get(Note.key("note", domain)).tags == ["set"])
+    }
+
+    @Test("what is in quarantine follows its keys: rotated, re-encrypted, copied, never listed as a value")
+    func keys() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let domain = StorageDomain.encryptedFileSystem()
+        let foreign = Data(#"{"secret":"what is this"}"#.utf8)
+        let plain = AnyStorageKey(Note.old(Note.V3.self, "note", domain))
+        try await home.router().setData(foreign, for: plain)
+        let router = try home.router()
+        let key = try Note.key("note", domain, ifUndecodable: .quarantine)
+        try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
+        _ = try await router.get(key)
+        let kept = try #require(try await router.quarantine().values.first)
+        for (name, bytes) in home.files where name.contains("localdata") {
+            #expect(bytes.firstRange(of: Data("what is this".utf8)) == nil, "\(name)")
+        }
+        let former = try #require(try await router.keys().first { $0.state == "active" })
+        try await router.rotateKeys()
+        await #expect(throws: StorageError.busy) { try await router.retireKey(former.id) }
+        _ = try await router.reseal()
+        try await router.retireKey(former.id)
+        #expect(try await home.router().quarantinedValue(kept.id).data == foreign)
+        #expect(try await router.names(in: domain, prefix: "").isEmpty)
+        let findings = await Diagnosis.run { router }
+        #expect(findings.contains { $0.text.contains("in quarantine") && $0.isProblem })
+    }
+}
