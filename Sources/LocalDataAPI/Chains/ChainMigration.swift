@@ -36,8 +36,12 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
         let key = AnyStorageKey(destinationKey)
+        let tag = try await router.attributes(of: key)?.versionTag
         guard let data = try await router.data(for: key) else { return MigrationResult(success: true) }
-        let current = try await chain.decode(data, versionTag: router.attributes(of: key)?.versionTag)
+        guard try await router.attributes(of: key)?.versionTag == tag else {
+            throw StorageError(.busy, "'\(key.address)' was changed while it was read", hint: "try again")
+        }
+        let current = try await chain.decode(data, versionTag: tag)
         let encoded = current.wasMigrated ? try destinationKey.serializer.encode(current.value) : data
         // A value without a tag gets one.
         try await router.setData(encoded, versionTag: chain.versionTag, for: key)

@@ -48,19 +48,15 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
 package struct AnyValueChain: Sendable {
     /// The version tag of the current version.
     package let versionTag: String
-    /// Brings bytes of any version to the current one.
-    package let migrate: @Sendable (Data, String?) async throws -> (data: Data, wasMigrated: Bool)
-    /// The migration that does so in the key's store.
+    /// Throws if no version reads the bytes; runs no converter.
+    package let check: @Sendable (Data, String?) throws(MigrationError) -> Void
+    /// The migration that brings a stored value to the current version.
     package let migration: @Sendable () -> AnyStorageMigration
 
     init?<Value>(_ key: StorageKey<Value>) {
         guard let chain = key.chain else { return nil }
-        let serializer = key.serializer
         versionTag = chain.versionTag
-        migrate = { data, tag in
-            let current = try await chain.decode(data, versionTag: tag)
-            return current.wasMigrated ? (try serializer.encode(current.value), true) : (data, false)
-        }
+        check = { (data, tag) throws(MigrationError) in try chain.check(data, versionTag: tag) }
         migration = { AnyStorageMigration(ChainMigration(key, chain)) }
     }
 }

@@ -1,5 +1,6 @@
 import LocalDataAPI
 import LocalDataTesting
+import Synchronization
 
 enum BrokenAttributes {
     final class DropsAppVersion: CorrectStore, @unchecked Sendable {
@@ -43,6 +44,20 @@ enum BrokenAttributes {
     final class InventsAttributes: CorrectStore, @unchecked Sendable {
         override func attributes(of key: StorageAddress) throws -> ValueAttributes? {
             try super.attributes(of: key) ?? ValueAttributes(size: 0)
+        }
+    }
+
+    final class ForgetsMissingTags: CorrectStore, @unchecked Sendable {
+        private let tags = Mutex<[StorageAddress: String]>([:])
+
+        override func get(_ key: StorageAddress, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
+            try super.get(key) { tag, value in
+                deliver(
+                    tags.withLock { tags in
+                        tags[key] = tag ?? tags[key]
+                        return tags[key]
+                    }, value)
+            }
         }
     }
 }

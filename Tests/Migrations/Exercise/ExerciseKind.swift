@@ -22,6 +22,8 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case large
     /// All values of a range move as they are, and one of them is too large to be in memory.
     case largeBulk = "large-bulk"
+    /// One value is brought through the versions of its type.
+    case versions
 
     /// The case of this kind between two places.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
@@ -38,6 +40,7 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
         case .bulk: try way.bulk()
         case .large: try way.large()
         case .largeBulk: try way.largeBulk()
+        case .versions: try way.versions()
         }
     }
 }

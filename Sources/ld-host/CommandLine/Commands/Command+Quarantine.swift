@@ -40,7 +40,7 @@ extension Command {
             try Output.json(values.map { QuarantineRow($0) })
         } else {
             for value in values {
-                let date = UTCTime.seconds(Int64(value.date.timeIntervalSince1970 * 1e9))
+                let date = UTCTime.seconds(Int64(value.date.timeIntervalSince1970))
                 Output.sentence("\(value.id)  \(date)  \(Printable(value.address))", indent: 2)
                 Output.sentence("  \(value.size.counted("byte")); \(Printable(value.reason))", indent: 4)
             }

@@ -45,8 +45,32 @@ struct AuditMaker {
         where selection.domain == nil || selection.domain == domain {
             routes.append(await describe(route, domain))
         }
+        let quarantine = await quarantined()
         return StorageAuditReport(
-            origin: origin, entries: entries, locations: locations, routes: routes, failures: failures.map(\.message))
+            origin: origin, entries: entries, locations: locations, routes: routes, failures: failures.map(\.message),
+            quarantine: quarantine)
+    }
+
+    /// A line for each value in quarantine of the selected domains.
+    private mutating func quarantined() async -> [String] {
+        var lines: [String] = []
+        for slot in snapshot.stores where silent[slot.settings.name] == nil {
+            // Failures to open a store are in its route.
+            guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }) else {
+                continue
+            }
+            do throws(StorageError) {
+                let items = try await Quarantine(access: access).items(in: open)
+                failures += items.failures
+                for item in items.found {
+                    let domain = try? StorageAddress.parts(of: item.record.key.address).domain
+                    guard selection.domain == nil || selection.domain == domain else { continue }
+                    let time = UTCTime.seconds(item.record.date / 1_000_000_000)
+                    lines.append("\(item.record.key.address) since \(time): \(item.record.reason)")
+                }
+            } catch { failures.append(error) }
+        }
+        return lines
     }
 
     /// The sites to examine, ordered by location.

@@ -58,6 +58,7 @@ package enum AuditText {
     /// The parts that the report lacks.
     static func failures(_ report: StorageAuditReport) -> String {
         report.failures.map { "incomplete: \(safe($0))\n" }.joined()
+            + report.quarantine.map { "in quarantine: \(safe($0))\n" }.joined()
     }
 
     /// The keys, in one list.

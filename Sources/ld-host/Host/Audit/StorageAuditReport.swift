@@ -47,10 +47,15 @@ public struct StorageAuditReport: Encodable, Sendable {
     /// What could not be listed or examined, and why: the report lacks the contents of these stores. Empty if it is
     /// complete.
     public let failures: [String]
+    /// The values that no version of an app reads, which are in quarantine: the address, the time and the reason of
+    /// each.
+    public let quarantine: [String]
 
     /// The report without its keys, which were passed on separately.
     package var withoutEntries: StorageAuditReport {
-        StorageAuditReport(origin: origin, entries: [], locations: locations, routes: routes, failures: failures)
+        StorageAuditReport(
+            origin: origin, entries: [], locations: locations, routes: routes, failures: failures,
+            quarantine: quarantine)
     }
 
     /// The keys of one catalog as text, without accessing any store.

@@ -5,8 +5,8 @@ public import LocalDataAPI
 public struct StorageBatch: Sendable {
     struct Change: Sendable {
         let key: KeyReference
-        /// The key itself, if it has its own migration.
-        private let migrating: AnyStorageKey?
+        /// The key itself, if it has its own migration or versions.
+        private let own: AnyStorageKey?
         private let valueType: ValueType
         /// The serialized value, or `nil` to remove it.
         let value: Data?
@@ -18,24 +18,27 @@ public struct StorageBatch: Sendable {
 
         init<Value>(_ key: StorageKey<Value>, value: Data?) {
             self.key = KeyReference(key)
-            migrating = key.hasMigration ? AnyStorageKey(key) : nil
+            own = key.hasMigration || key.isChained ? AnyStorageKey(key) : nil
             valueType = .type(Value.self)
             self.value = value
         }
 
         init(_ key: AnyStorageKey, value: Data?) {
             self.key = KeyReference(key)
-            migrating = key.hasMigration ? key : nil
+            own = key.hasMigration || key.chain != nil ? key : nil
             valueType = .name(key.descriptor.valueType)
             self.value = value
         }
 
         /// Whether the key has its own migration.
-        var hasMigration: Bool { migrating != nil }
+        var hasMigration: Bool { own?.hasMigration == true }
+
+        /// The key, if it has versions.
+        var chainedKey: AnyStorageKey? { own?.chain == nil ? nil : own }
 
         /// The key with its migration. It is created only when older data may exist, because batches have many keys.
         var wholeKey: AnyStorageKey {
-            if let migrating { return migrating }
+            if let own { return own }
             let name =
                 switch valueType {
                 case .type(let type): String(describing: type)

@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 
-/// The history of migrations to and from some domains in a store: what it takes to roll them back once another store
-/// serves the domains. Calls may wait.
+/// The history of migrations to and from some domains in a store, and their values in quarantine: what it takes to roll
+/// back and restore once another store serves the domains. Calls may wait.
 struct DomainHistory {
     let snapshot: RouterSnapshot
     let source: OpenStore
@@ -10,7 +10,7 @@ struct DomainHistory {
     /// The names in the store, pages last, so that everything that a page refers to is copied before it.
     func names() throws(StorageError) -> [String] {
         let stored = try names(in: source)
-        var wanted: Set<String> = []
+        var wanted = quarantined(among: stored)
         var isWanted: [(prefix: String, suffix: String)] = []
         for (open, page) in pages() {
             let isOwn = open === source && isOne(page.address)
@@ -29,6 +29,19 @@ struct DomainHistory {
         }
         let isPage = found.map { $0.hasPrefix(LedgerPlace.pagePrefix) }
         return zip(found, isPage).filter { !$1 }.map(\.0) + zip(found, isPage).filter(\.1).map(\.0)
+    }
+
+    /// The names of the domains' values in quarantine, and of their records. Unreadable records are skipped.
+    private func quarantined(among names: [String]) -> Set<String> {
+        let records = names.filter { name in
+            guard name.hasPrefix(Quarantine.recordPrefix),
+                let place = try? LedgerPlace.page(named: name, in: source, snapshot.settings),
+                let stored = try? place.readStored(), let bytes = try? place.opening(stored),
+                let record = try? QuarantineRecord(bytes, id: name)
+            else { return false }
+            return isOne(record.key)
+        }
+        return Set(records.flatMap { [$0, Quarantine.valueName(ofRecord: $0)] })
     }
 
     /// The pages of the store, and those of other stores that nobody has to unlock. Unreadable pages are skipped.

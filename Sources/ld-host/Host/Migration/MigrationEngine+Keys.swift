@@ -7,7 +7,7 @@ extension MigrationEngine {
     /// - Returns: The result of the last migration of the key that did something.
     func migrate(_ key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil) async throws -> MigrationResult {
         var result = MigrationResult(success: true, outcome: .noMigration)
-        for migration in try await migrations(for: key) {
+        for migration in try await migrationsAndVersions(of: key) {
             let next = try await migrate(migration, onConflict: onConflict)
             if result.outcome == .noMigration || next.outcome != .nothingToDo { result = next }
         }
@@ -20,7 +20,7 @@ extension MigrationEngine {
     func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
         registry.forgetHistory()
         var migrations: [[AnyStorageMigration]] = []
-        for key in keys { migrations.append(try await self.migrations(for: key)) }
+        for key in keys { migrations.append(try await migrationsAndVersions(of: key)) }
         var entries: [String: MigrationReport.Entry] = [:]
         for migration in try MigrationOrder(migrations.flatMap { $0 }).sorted() {
             entries[migration.id] = await loggedEntry(of: .single(migration))
@@ -31,6 +31,11 @@ extension MigrationEngine {
                     ? [MigrationReport.Entry(destination: key.descriptor, migration: nil, outcome: .noMigration)]
                     : migrations.compactMap { entries[$0.id] }
             })
+    }
+
+    /// The migrations of a key, and then the one that brings its value to the current version.
+    private func migrationsAndVersions(of key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        try await migrations(for: key) + (key.chain.map { [$0.migration()] } ?? [])
     }
 
     /// What has been migrated to a key, by whatever process: in the order of the first runs.

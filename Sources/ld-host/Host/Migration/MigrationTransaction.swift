@@ -40,6 +40,16 @@ final class MigrationTransaction: MovingTransaction {
         /// What is recorded with the value that is set, if the migration says so.
         var recorded: Recorded?
 
+        init(
+            _ key: AnyStorageKey, _ resolved: ResolvedKey, stored: Data? = nil, largeSize: Int? = nil, planned: Change?
+        ) {
+            self.key = key
+            self.resolved = resolved
+            self.stored = stored
+            self.largeSize = largeSize
+            self.planned = planned
+        }
+
         /// Whether there is a value.
         var isStored: Bool { largeSize != nil || stored != nil }
 
@@ -161,9 +171,18 @@ final class MigrationTransaction: MovingTransaction {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Of a value that the migration has set, what it will be recorded with.
+    /// Of a value that the migration has set, what it will be recorded with. Of any other, what is recorded now, which
+    /// need not be what the migration has read: whoever relies on both asks before and after.
     func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        let entry = try await entry(for: key)
+        let resolved = try await access.resolveUnlisted(KeyReference(key))
+        if let refusal = resolved.refusal { throw refusal }
+        let known = try state.withLock { state throws(StorageError) in
+            try Self.check(state, key.address)
+            return state.indices[resolved.target].map { state.entries[$0] }
+        }
+        guard let entry = known ?? planned?.change(of: resolved).map({ Entry(key, resolved, planned: $0) }) else {
+            return try await resolved.storedAttributes()
+        }
         switch entry.change ?? entry.planned {
         case .removal: return nil
         case .set(let data):
@@ -237,7 +256,7 @@ final class MigrationTransaction: MovingTransaction {
         if let known { return known }
         let size = try await largeSize(of: resolved)
         let entry = Entry(
-            key: key, resolved: resolved, stored: size == nil ? try await stored(resolved) : nil, largeSize: size,
+            key, resolved, stored: size == nil ? try await stored(resolved) : nil, largeSize: size,
             planned: planned?.change(of: resolved))
         return state.withLock { state in
             // Of two first looks at once, one counts.
@@ -252,10 +271,9 @@ final class MigrationTransaction: MovingTransaction {
     private func loaded(_ key: AnyStorageKey) async throws(StorageError) -> Entry {
         let entry = try await entry(for: key)
         guard entry.largeSize != nil else { return entry }
-        let whole = Entry(
-            key: key, resolved: entry.resolved, stored: try await stored(entry.resolved), planned: entry.planned,
-            change: entry.change)
-        return state.withLock { state in
+        var whole = Entry(key, entry.resolved, stored: try await stored(entry.resolved), planned: entry.planned)
+        (whole.change, whole.recorded) = (entry.change, entry.recorded)
+        return state.withLock { [whole] state in
             guard let index = state.indices[entry.resolved.target], state.entries[index].largeSize != nil else {
                 return whole
             }

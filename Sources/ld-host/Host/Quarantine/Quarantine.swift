@@ -18,7 +18,10 @@ struct Quarantine: Sendable {
     /// What the names of records begin with.
     static let recordPrefix = "quarantine "
     /// What the names of values begin with.
-    static let valuePrefix = "quarantined "
+    private static let valuePrefix = "quarantined "
+
+    /// The name of the value of a record.
+    static func valueName(ofRecord name: String) -> String { valuePrefix + name.dropFirst(recordPrefix.count) }
 
     private var settings: HostSettings { access.snapshot.settings }
 

@@ -44,7 +44,7 @@ extension StorageRouter {
         _ data: Data, _ resolved: ResolvedKey, _ key: StorageKey<Value>
     ) async throws -> Bool {
         var isSet = false
-        if let chain = key.chain { try await keepUnread(key, chain, resolved) }
+        if key.isChained { try await keepUnread(AnyStorageKey(key), resolved) }
         let engine = try await engine()
         if try await engine.mayBringData(to: key) {
             isSet = try await engine.applySuperseding(data, resolved, AnyStorageKey(key))

@@ -44,6 +44,7 @@ extension StorageRouter {
         for change in batch.changes {
             let resolved = try await resolve(change.key)
             if let refusal = resolved.refusal { throw refusal }
+            if let key = change.chainedKey, change.value != nil { try await keepUnread(key, resolved) }
             let value = try await resolved.sealedValue()
             if try await engine.mayBringData(to: change) { keys.append((change.wholeKey, resolved)) }
             let made = BatchChange(resolved, value: value, data: change.value)

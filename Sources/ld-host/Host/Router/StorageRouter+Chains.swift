@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
+internal import Synchronization
 
 /// Reading and writing keys with a `DataMigrator`.
 extension StorageRouter {
@@ -71,9 +72,8 @@ extension StorageRouter {
     /// and one of a later version stays.
     ///
     /// - Throws: `MigrationError.newerVersion` for a value of a version that this program does not know.
-    func keepUnread<Value>(
-        _ key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey
-    ) async throws {
+    func keepUnread(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
+        guard let chain = key.chain, !resolved.isSettled.load(ordering: .relaxed) else { return }
         let found: TaggedValue
         do throws(StorageError) {
             guard let stored = try await resolved.tagged() else { return }
@@ -84,10 +84,10 @@ extension StorageRouter {
             return
         }
         guard found.tag != chain.versionTag else { return }
-        do throws(MigrationError) { try chain.check(found.data, versionTag: found.tag) } catch {
+        do throws(MigrationError) { try chain.check(found.data, found.tag) } catch {
             guard isUndecodable(error) else { throw error }
             let quarantine = Quarantine(access: try await access())
-            _ = try await quarantine.keep(AnyStorageKey(key), resolved, removes: false, reason: error.message)
+            _ = try await quarantine.keep(key, resolved, removes: false, reason: error.message)
         }
     }
 }

@@ -50,6 +50,7 @@ extension StorageRouter {
 
     private func set(_ data: Data, for key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         var isSet = false
+        try await keepUnread(key, resolved)
         let engine = try await engine()
         if try await engine.mayBringData(to: key) { isSet = try await engine.applySuperseding(data, resolved, key) }
         await note(resolved, key.descriptor)
