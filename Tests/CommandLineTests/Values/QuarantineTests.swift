@@ -19,9 +19,13 @@ struct QuarantineTests {
             migrator: try builder.build(), ifUndecodable: .quarantine)
     }
 
+    private func set(_ address: String, _ json: String) throws {
+        try home.done("set", address, "--stdin", "--json", input: Array(json.utf8))
+    }
+
     /// Has an app put the value of the key aside, and returns its id.
     private func putAside(_ domain: StorageDomain, _ security: SecurityPolicy) async throws -> String {
-        try home.done("set", "\(domain)/note", "--json", #"{"what":"is this"}"#)
+        try set("\(domain)/note", #"{"what":"is this"}"#)
         let router = try home.app()
         await #expect(throws: StorageError.notFound) { try await router.get(key(domain, security)) }
         return try #require(try await router.quarantine().values.first).id
@@ -42,7 +46,7 @@ struct QuarantineTests {
         #expect(try home.done("audit").text.contains("in quarantine: \(address)"))
         #expect(try !home.done("ls").text.contains("quarantine"))
 
-        try home.done("set", address, "--json", #"{"title":"mine"}"#)
+        try set(address, #"{"title":"mine"}"#)
         let refused = try home.run(BuiltProducts.host, ["quarantine", "restore", id])
         #expect(refused.status == 2 && refused.errors.contains("--replace"), "\(refused.errors)")
         #expect(try home.done("get", address).text == #"{"title":"mine"}"#)
