@@ -28,6 +28,12 @@ final class MigrationTransaction: MovingTransaction {
             let versionTag: String?
         }
 
+        /// What a key says about a value that is set by it.
+        struct Setter: Sendable {
+            let descriptor: StorageKeyDescriptor
+            let attributes: ValueAttributes?
+        }
+
         let key: AnyStorageKey
         let resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
@@ -39,6 +45,8 @@ final class MigrationTransaction: MovingTransaction {
         var change: Change?
         /// What is recorded with the value that is set, if the migration says so.
         var recorded: Recorded?
+        /// The key that the value is set by, which may say more about it than the one that was looked at first.
+        var setter: Setter?
 
         init(
             _ key: AnyStorageKey, _ resolved: ResolvedKey, stored: Data? = nil, largeSize: Int? = nil, planned: Change?
@@ -101,6 +109,7 @@ final class MigrationTransaction: MovingTransaction {
         state.withLock { state in
             for index in state.entries.indices {
                 (state.entries[index].change, state.entries[index].recorded) = (nil, nil)
+                state.entries[index].setter = nil
             }
         }
     }
@@ -156,6 +165,12 @@ final class MigrationTransaction: MovingTransaction {
     func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
         var names = Set(try await access.names(in: domain, prefix: prefix, after: nil, limit: nil))
         let place = try access.snapshot.settings.place(of: domain)
+        if let planned {
+            let open = try await access.openStore(for: place.domain)
+            for (name, isSet) in planned.changes(in: place, of: open) where name.utf8.starts(with: prefix.utf8) {
+                if isSet { names.insert(name) } else { names.remove(name) }
+            }
+        }
         try state.withLock { state throws(StorageError) in
             try Self.check(state, "\(domain)")
             for entry in state.entries {
@@ -186,7 +201,7 @@ final class MigrationTransaction: MovingTransaction {
         switch entry.change ?? entry.planned {
         case .removal: return nil
         case .set(let data):
-            var attributes = entry.resolved.attributes ?? ValueAttributes()
+            var attributes = (entry.setter.map(\.attributes) ?? entry.resolved.attributes) ?? ValueAttributes()
             if let recorded = entry.recorded { attributes.versionTag = recorded.versionTag }
             attributes.size = UInt64(data.count)
             return attributes
@@ -238,11 +253,13 @@ final class MigrationTransaction: MovingTransaction {
         _ key: AnyStorageKey, to change: Entry.Change, _ recorded: Entry.Recorded? = nil
     ) async throws(StorageError) {
         let target = try await entry(for: key).resolved.target
+        let attributes = try await access.resolveUnlisted(KeyReference(key)).attributes
         try state.withLock { state throws(StorageError) in
             try Self.check(state, key.address)
             guard let index = state.indices[target] else { return }
             state.entries[index].change = change
             state.entries[index].recorded = recorded
+            state.entries[index].setter = Entry.Setter(descriptor: key.descriptor, attributes: attributes)
         }
     }
 
@@ -272,7 +289,7 @@ final class MigrationTransaction: MovingTransaction {
         let entry = try await entry(for: key)
         guard entry.largeSize != nil else { return entry }
         var whole = Entry(key, entry.resolved, stored: try await stored(entry.resolved), planned: entry.planned)
-        (whole.change, whole.recorded) = (entry.change, entry.recorded)
+        (whole.change, whole.recorded, whole.setter) = (entry.change, entry.recorded, entry.setter)
         return state.withLock { [whole] state in
             guard let index = state.indices[entry.resolved.target], state.entries[index].largeSize != nil else {
                 return whole
@@ -324,11 +341,12 @@ extension MigrationTransaction.Entry {
     /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
     /// with it.
     func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
+        let (descriptor, isKept) = (setter?.descriptor ?? key.descriptor, self.resolved.attributes != nil)
+        let attributes = setter?.attributes ?? self.resolved.attributes
+        let resolved = isKept ? try self.resolved.writing(attributes) : self.resolved
         if let recorded { return try resolved.writing(versionTag: recorded.versionTag) }
         // Keys of an app say whose they are.
-        guard key.descriptor.serializer == .data, key.descriptor.owner.isEmpty, resolved.attributes != nil else {
-            return resolved
-        }
+        guard descriptor.serializer == .data, descriptor.owner.isEmpty, isKept else { return resolved }
         for source in entries where source.isRemoved {
             guard let stored = source.stored, try await source.resolved.opened(stored) == data,
                 let recorded = try await source.resolved.storedAttributes()?.kept, recorded.format != nil
