@@ -20,6 +20,8 @@ public struct AnyStorageMigration: Sendable {
     public let fingerprint: String?
     /// The migration's pack; `nil` for the app's own. The loader of packs sets it.
     package var pack: MigrationPackIdentity?
+    /// Whether only its condition says if there is something to do, and not also what the ledger has of earlier runs.
+    package var isRepeatable = false
 
     private let condition: @Sendable (any StorageProviding, MigrationContext) async throws -> Bool
     private let action: @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult

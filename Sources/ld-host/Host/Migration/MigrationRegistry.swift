@@ -15,9 +15,21 @@ final class MigrationRegistry: Sendable {
         var preferences: [String: AnyCodable] = [:]
         /// When what was migrated into which store, as far as it has been read.
         var history: [String: [String: Date]] = [:]
+        var containers = ContainerClaims()
     }
 
     private let state = Mutex(State())
+
+    /// Takes note of a container that is opened.
+    ///
+    /// - Returns: The other containers that were opened.
+    /// - Throws: What ``ContainerClaims/claim(_:_:)`` throws.
+    func claim(_ type: String, _ definition: ContainerDefinition) throws(MigrationError) -> [ContainerDefinition] {
+        try state.withLock { state throws(MigrationError) in
+            try state.containers.claim(type, definition)
+            return state.containers.others(than: type)
+        }
+    }
 
     /// Choices of the user, for contexts.
     var preferences: [String: AnyCodable] {

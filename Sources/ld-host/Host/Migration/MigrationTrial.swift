@@ -45,7 +45,7 @@ struct MigrationTrial: Sendable {
             default: false
             }
         if hasCome { return .cleanup }
-        guard row.state == .clean, row.revision == migration.revision,
+        guard row.state == .clean, row.revision == migration.revision, !migration.isRepeatable,
             try await !engine.hasNewData(for: migration, at: destination, over: planned)
         else {
             try row.requireSamePack(as: migration)

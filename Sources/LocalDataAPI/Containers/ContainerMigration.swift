@@ -1,0 +1,109 @@
+/// A migration that works out what has changed from the container as it was and as it became.
+///
+/// ```swift
+/// extension MySettings: ContainerMigration {
+///     static func migrate(
+///         from previous: ContainerDefinition, to current: ContainerDefinition, using store: ContainerStore
+///     ) async throws {
+///         for change in detectChanges(from: previous, to: current) { ... }
+///     }
+/// }
+/// static let steps = [ContainerStep(from: 1, to: 2, by: MySettings.self, previous: ContainerDefinition(...))]
+/// ```
+public protocol ContainerMigration: SendableMetatype {
+    /// Takes the data from the previous version of a container to the current one.
+    static func migrate(
+        from previous: ContainerDefinition, to current: ContainerDefinition, using store: ContainerStore
+    ) async throws
+}
+
+extension ContainerMigration {
+    /// Moves a value between two stored keys; an absent one is fine.
+    ///
+    /// - Throws: `conflict` naming both keys if the other one has a value.
+    public static func migrateKey(from oldKey: String, to newKey: String, store: ContainerStore) async throws {
+        try await store.rename(.stored(oldKey), to: .stored(newKey))
+    }
+}
+
+/// What a ``ContainerStep`` can call in place of its store's methods. Each call belongs to the step that runs in the
+/// same task.
+///
+/// ```swift
+/// ContainerStep(from: 2, to: 3) { _ in
+///     try await UserDefaultsMigrationManager.migrateKey(
+///         from: "MyApp.MySettings.isDebugMode", to: "MyApp.MySettings.debugMode", container: MySettings.self)
+/// }
+/// ```
+///
+/// - Note: Every call throws `validationFailed` outside of a step, and in a step of another container. The others are
+///   those of ``ContainerStore``.
+public enum UserDefaultsMigrationManager {
+    /// Moves a value to another key; see ``ContainerStore/rename(_:to:)``.
+    public static func migrateKey(
+        from oldKey: ContainerKey, to newKey: ContainerKey, container: any UserDefaultsContainer.Type
+    ) async throws {
+        try await running(container, "migrateKey").rename(oldKey, to: newKey)
+    }
+
+    /// Moves values to other keys, all at once; see ``ContainerStore/renameAll(_:)``.
+    public static func migrateBatch(
+        _ renames: [(ContainerKey, ContainerKey)], container: any UserDefaultsContainer.Type
+    ) async throws {
+        try await running(container, "migrateBatch").renameAll(renames)
+    }
+
+    /// Moves all values whose keys begin with a prefix; see ``ContainerStore/movePrefix(_:to:except:)``.
+    public static func migratePrefix(
+        from oldPrefix: String, to newPrefix: String, container: any UserDefaultsContainer.Type
+    ) async throws {
+        try await running(container, "migratePrefix").movePrefix(oldPrefix, to: newPrefix)
+    }
+
+    /// Moves the values of a module: those whose keys are `from`, or begin with it and a dot.
+    public static func migrateModule(
+        from old: String, to new: String, container: any UserDefaultsContainer.Type
+    ) async throws {
+        try await running(container, "migrateModule").moveBranch(old, to: new)
+    }
+
+    /// Moves the values of a container: those whose keys are `from`, or begin with it and a dot.
+    public static func migrateContainer(
+        from old: String, to new: String, container: any UserDefaultsContainer.Type
+    ) async throws {
+        try await running(container, "migrateContainer").moveBranch(old, to: new)
+    }
+
+    /// Checks that a former version key is declared. The runner moves the version with the step that runs, so there is
+    /// nothing left to do here.
+    ///
+    /// - Throws: `validationFailed` if the container's ``UserDefaultsContainer/versionKey`` is another one, or does not
+    ///   name the former one.
+    public static func migrateVersionKey(
+        for container: any UserDefaultsContainer.Type, from oldKey: String, to newKey: String
+    ) async throws {
+        let store = try running(container, "migrateVersionKey")
+        let key = store.container.versionKey
+        guard key.name == newKey, key.formerly.contains(where: { $0.name == oldKey }) else {
+            throw store.failure(
+                "moves the version from '\(oldKey)' to '\(newKey)', but its versionKey is '\(key.name)'; declare "
+                    + "ContainerVersionKey(\"\(newKey)\", formerly: [\"\(oldKey)\"])")
+        }
+    }
+
+    private static func running(
+        _ container: any UserDefaultsContainer.Type, _ call: String
+    ) throws(MigrationError) -> ContainerStore {
+        guard let store = ContainerStore.running else {
+            throw MigrationError(
+                .validationFailed,
+                "\(call) was called for the container '\(container.name)' outside of a step; call it in the closure of a "
+                    + "ContainerStep, so that it and the new version take effect as one")
+        }
+        guard store.container.name == container.name, store.container.prefix == container.prefix else {
+            throw store.failure(
+                "calls \(call) for the container '\(container.name)'; use move(_:to:) or take(_:from:) of its store")
+        }
+        return store
+    }
+}

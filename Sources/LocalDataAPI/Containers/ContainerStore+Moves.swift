@@ -1,0 +1,240 @@
+internal import FoundationEssentials
+
+/// Moving values without decoding them.
+extension ContainerStore {
+    /// Moves a value to another key; an absent one is fine.
+    ///
+    /// - Throws: `conflict` naming both keys if the other one has a value.
+    public func rename(_ old: ContainerKey, to new: ContainerKey) async throws { try await renameAll([(old, new)]) }
+
+    /// Moves values to other keys, all at once: `[("a", "b"), ("b", "a")]` swaps two. Absent values are fine.
+    ///
+    /// - Throws: `conflict` if a key is named twice on one side, or if a value that stays would be replaced; then
+    ///   nothing is moved. It names both keys.
+    public func renameAll(_ renames: [(ContainerKey, ContainerKey)]) async throws {
+        let moves = try renames.map { old, new throws(MigrationError) in
+            (
+                container.key(storedKey(try allowed(old))),
+                container.key(storedKey(try allowed(new)))
+            )
+        }
+        try await ContainerMove(moves).make(in: self)
+    }
+
+    /// Moves all values whose stored keys begin with a prefix. Those of other containers stay where they are, and so do
+    /// all versions.
+    ///
+    /// A container counts as another one if it is open, or named in `except`, or if its version is stored under the
+    /// default key `<prefix><name>.__version`.
+    ///
+    /// - Throws: `conflict` naming both keys if a value that stays would be replaced; then nothing is moved.
+    ///   `validationFailed` if the old prefix is empty: that would take the whole store.
+    public func movePrefix(
+        _ old: String, to new: String, except: [any UserDefaultsContainer.Type] = []
+    ) async throws {
+        guard !old.isEmpty else {
+            throw failure("moves the empty prefix, which is that of every key in the store; name the keys instead")
+        }
+        guard old != new else { return }
+        try await move(startingWith: old, to: new, except: except) { _ in true }
+    }
+
+    /// Moves the value of a stored key and all whose keys begin with it and a dot: a module, or a container.
+    func moveBranch(_ old: String, to new: String) async throws {
+        let (old, new) = (Self.withoutDot(old), Self.withoutDot(new))
+        guard !old.isEmpty, !new.isEmpty else { throw failure("moves a module or container without a name") }
+        guard old != new else { return }
+        try await move(startingWith: old, to: new, except: []) { $0 == old || $0.utf8.starts(with: "\(old).".utf8) }
+    }
+
+    private static func withoutDot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
+
+    private func move(
+        startingWith old: String, to new: String, except: [any UserDefaultsContainer.Type],
+        where isMeant: (String) -> Bool
+    ) async throws {
+        let foreign = try await foreignKeys(below: old, except: except)
+        let moves = try await names(prefix: old).filter { isMeant($0) && !foreign($0) }.map { name in
+            let rest = String(decoding: name.utf8.dropFirst(old.utf8.count), as: UTF8.self)
+            return (container.key(name), container.key(new + rest))
+        }
+        try await ContainerMove(moves).make(in: self)
+    }
+
+    /// Which keys below a prefix are those of other containers.
+    private func foreignKeys(
+        below prefix: String, except: [any UserDefaultsContainer.Type]
+    ) async throws -> (String) -> Bool {
+        var known = others.filter { $0.store == container.store && $0.name != container.name }
+        for type in except { known.append(definition(of: type)) }
+        let own = Set(container.versionNames)
+        let ending = ContainerVersionKey.container("").name
+        // A version stored for '<prefix>Cache' says whose '<prefix>Cache.size' is.
+        let names: [String] = try await transaction.names(in: container.store, prefix: prefix)
+        let versions = names.filter { $0.hasSuffix(ending) && !own.contains($0) }
+        let owners: [String] = versions.map { "\($0.dropLast(ending.count))." }
+        let former = Set(container.formerNames.map { "\(container.prefix)\($0)." }).union([container.derivedPrefix])
+        let stored = owners.filter { $0.utf8.count > prefix.utf8.count && !former.contains($0) }
+        return { key in known.contains { $0.owns(key) } || stored.contains { key.utf8.starts(with: $0.utf8) } }
+    }
+}
+
+/// Moving values between containers, for a split or a merge.
+extension ContainerStore {
+    /// Moves a value to a setting of another container, which may be in another place: a split.
+    ///
+    /// If the other container has no version yet, its data gets the given one in the same transaction, so its own steps
+    /// start there. It names this container in ``UserDefaultsContainer/migratesAfter``.
+    ///
+    /// - Parameters:
+    ///   - name: The setting's name or key there; by default, the same as here.
+    ///   - version: The version of the other container that has the setting so.
+    /// - Throws: `conflict` naming both keys if the other one has a value; `validationFailed` if the other container's
+    ///   data is of another version, or less protected.
+    public func move(
+        _ key: ContainerKey, to other: any UserDefaultsContainer.Type, as name: ContainerKey? = nil, version: Int = 1
+    ) async throws {
+        let target = definition(of: other)
+        guard try await exists(key) else { return }
+        let name = name ?? key
+        guard !name.isStored || name != key || target.store != container.store else {
+            throw failure("moves '\(key)' to the container '\(target.name)', but to the same key; say 'as:'")
+        }
+        switch try await ContainerVersion.stored(of: target, in: transaction) {
+        case nil:
+            let data = Data("\(version)".utf8)
+            try await transaction.setData(data, for: target.key(target.versionKey.name, serializer: .json))
+        case let found?:
+            guard found.number == version else {
+                throw failure(
+                    "moves '\(key)' to the container '\(target.name)' as of version \(version), whose data has version "
+                        + "\(found.number); name '\(container.name)' in migratesAfter of '\(target.name)'")
+            }
+        }
+        let destination = name.isStored ? name.text : target.keyFor(name.text)
+        try await ContainerMove([(container.key(storedKey(try allowed(key))), target.key(destination))]).make(in: self)
+    }
+
+    /// Takes a value from a setting of another container, which may be in another place: a merge. Name that container
+    /// in ``UserDefaultsContainer/migratesAfter``, so that its data has its current version.
+    ///
+    /// - Parameter name: The setting's name or key here; by default, the same as there.
+    /// - Throws: `conflict` naming both keys if the one here has a value; `validationFailed` if it is less protected.
+    public func take(
+        _ key: ContainerKey, from other: any UserDefaultsContainer.Type, as name: ContainerKey? = nil
+    ) async throws {
+        let source = definition(of: other)
+        let old = source.key(key.isStored ? key.text : source.keyFor(key.text))
+        try await ContainerMove([(old, container.key(storedKey(try allowed(name ?? key))))]).make(in: self)
+    }
+
+    /// Moves a value between places; an address `domain[:scope]/key` stands for a key in another place.
+    func move(_ old: String, to new: String) async throws {
+        try await ContainerMove([(try addressed(old), try addressed(new))]).make(in: self)
+    }
+
+    private func addressed(_ text: String) throws -> AnyStorageKey {
+        guard text.utf8.contains(UInt8(ascii: "/")) else {
+            return container.key(storedKey(try allowed(ContainerKey(text))))
+        }
+        let descriptor = try StorageKeyDescriptor(address: text)
+        guard !isVersion(descriptor.name) else { throw failure("changes '\(text)', which is reserved for versions") }
+        return AnyStorageKey(
+            StorageKeyDescriptor(
+                name: descriptor.name, domain: descriptor.domain, security: descriptor.domain.ownPolicy,
+                serializer: .data, owner: "", description: "of the container \(container.name)"))
+    }
+
+    /// The other container, in this one's place if both have the same by default.
+    private func definition(of other: any UserDefaultsContainer.Type) -> ContainerDefinition {
+        let own = others.first { $0.name == other.name && $0.prefix == other.prefix }
+        if let own { return own }
+        return ContainerDefinition(of: other, in: other.store == defaultStore ? container.store : nil)
+    }
+}
+
+/// Values that change their keys, all at once.
+struct ContainerMove {
+    private let moves: [(from: AnyStorageKey, to: AnyStorageKey)]
+
+    init(_ moves: [(AnyStorageKey, AnyStorageKey)]) { self.moves = moves.map { (from: $0.0, to: $0.1) } }
+
+    /// A value on its way.
+    private struct Cargo {
+        let from: AnyStorageKey
+        let to: AnyStorageKey
+        let data: Data
+        let attributes: ValueAttributes?
+    }
+
+    /// Looks at all values, and then moves all of them.
+    func make(in store: ContainerStore) async throws {
+        let moves = moves.filter { $0.from.address != $0.to.address }
+        try check(moves, store)
+        var cargo: [Cargo] = []
+        for (from, to) in moves {
+            guard let data = try await store.transaction.data(for: from) else { continue }
+            let attributes = try await store.transaction.attributes(of: from)
+            cargo.append(Cargo(from: from, to: to, data: data, attributes: attributes))
+        }
+        let leaving = Set(cargo.map(\.from.address))
+        for value in cargo where !leaving.contains(value.to.address) {
+            guard try await !store.transaction.exists(value.to) else {
+                throw Self.collision(
+                    store,
+                    "moves '\(value.from.address)' to '\(value.to.address)', which has a value already; remove one of "
+                        + "them in the step before that")
+            }
+        }
+        let arriving = Set(cargo.map(\.to.address))
+        for value in cargo where !arriving.contains(value.from.address) {
+            try await store.transaction.remove(value.from)
+        }
+        for value in cargo { try await put(value, in: store, isReplacing: leaving.contains(value.to.address)) }
+    }
+
+    /// Of a value whose old key is removed, the transaction keeps all that is recorded. Of one that takes the place of
+    /// another one that moves, too, its format and version tag are kept.
+    private func put(_ value: Cargo, in store: ContainerStore, isReplacing: Bool) async throws {
+        guard isReplacing, let attributes = value.attributes,
+            let format = attributes.serializer.flatMap({ SerializerFormat(rawValue: $0) }), format != .data
+        else { return try await store.transaction.setData(value.data, for: value.to) }
+        let key = value.to.serialized(format)
+        guard (try? key.check(value.data)) != nil else {
+            return try await store.transaction.setData(value.data, for: value.to)
+        }
+        try await store.transaction.setData(value.data, versionTag: attributes.versionTag, for: key)
+    }
+
+    /// Whether every value has one way to go, and stays protected.
+    private func check(
+        _ moves: [(from: AnyStorageKey, to: AnyStorageKey)], _ store: ContainerStore
+    ) throws(MigrationError) {
+        var (sources, destinations): ([String: String], [String: String]) = ([:], [:])
+        for (from, to) in moves {
+            if let other = sources.updateValue(to.address, forKey: from.address) {
+                throw Self.collision(
+                    store, "moves '\(from.address)' to '\(other)' and to '\(to.address)'; a value has one place")
+            }
+            if let other = destinations.updateValue(from.address, forKey: to.address) {
+                throw Self.collision(
+                    store, "moves '\(other)' and '\(from.address)' to '\(to.address)'; a key has one value")
+            }
+            try MigrationUtils.validateCompatibility(from: from.descriptor, to: to.descriptor, allowingOtherTypes: true)
+        }
+    }
+
+    private static func collision(_ store: ContainerStore, _ what: String) -> MigrationError {
+        MigrationError(.conflict, store.failure(what).message)
+    }
+}
+
+extension AnyStorageKey {
+    /// The same key with another format of its bytes.
+    fileprivate func serialized(_ format: SerializerFormat) -> AnyStorageKey {
+        AnyStorageKey(
+            StorageKeyDescriptor(
+                name: descriptor.name, domain: descriptor.domain, security: descriptor.security, serializer: format,
+                owner: "", description: descriptor.description))
+    }
+}

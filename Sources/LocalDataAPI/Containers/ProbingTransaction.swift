@@ -1,0 +1,78 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Lets a step run on a store that it does not change, to find out whether there is anything for it.
+final class ProbingTransaction: StorageProviding {
+    private struct State {
+        /// What the step has set or removed.
+        var changes: [String: Data?] = [:]
+        var hasFound = false
+    }
+
+    private let original: any StorageProviding
+    private let state = Mutex(State())
+
+    init(_ original: any StorageProviding) { self.original = original }
+
+    /// Whether the step has asked for a value that is there, but for versions.
+    var hasFound: Bool { state.withLock { $0.hasFound } }
+
+    func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
+        let any = AnyStorageKey(key)
+        guard let data = try await data(for: any) else {
+            throw StorageError(.notFound, "'\(any.address)' is not stored")
+        }
+        return try any.value(Value.self, from: data)
+    }
+
+    func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
+        try await setData(try key.serializer.encode(value), for: AnyStorageKey(key))
+    }
+
+    func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
+
+    func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool { try await exists(AnyStorageKey(key)) }
+
+    func data(for key: AnyStorageKey) async throws -> Data? {
+        if let change = change(of: key) { return change }
+        let data = try await original.data(for: key)
+        if data != nil { find(key.descriptor.name) }
+        return data
+    }
+
+    func setData(_ data: Data, for key: AnyStorageKey) async throws { make(.some(data), to: key) }
+
+    func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws { make(.some(data), to: key) }
+
+    /// A value that is removed has been found.
+    func remove(_ key: AnyStorageKey) async throws {
+        if change(of: key) == nil, try await original.exists(key) { find(key.descriptor.name) }
+        make(nil, to: key)
+    }
+
+    func exists(_ key: AnyStorageKey) async throws -> Bool {
+        if let change = change(of: key) { return change != nil }
+        let isThere = try await original.exists(key)
+        if isThere { find(key.descriptor.name) }
+        return isThere
+    }
+
+    func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
+        let names = try await original.names(in: domain, prefix: prefix)
+        for name in names { find(name) }
+        return names
+    }
+
+    func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? { try await original.attributes(of: key) }
+
+    private func change(of key: AnyStorageKey) -> Data?? { state.withLock { $0.changes[key.address] } }
+
+    private func make(_ change: Data?, to key: AnyStorageKey) {
+        state.withLock { $0.changes[key.address] = .some(change) }
+    }
+
+    private func find(_ name: String) {
+        guard !ContainerVersionKey.isReserved(name) else { return }
+        state.withLock { $0.hasFound = true }
+    }
+}

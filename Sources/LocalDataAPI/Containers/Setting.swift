@@ -1,0 +1,176 @@
+internal import Synchronization
+
+/// A setting of a ``UserDefaultsContainer``.
+///
+/// ```swift
+/// @Setting var theme = "light"              // <prefix><name>.theme
+/// @Setting(key: "user_name") var user = ""  // <prefix>user_name
+/// ```
+///
+/// - **Before the container is open,** reading gives the declared value, and values that are set wait in memory.
+/// - **Opening** loads what is stored, and writes what waits.
+/// - **After that,** reading gives the value in memory; setting takes effect at once and is written in the background.
+///
+/// A setting may be used from any thread.
+@propertyWrapper
+public struct Setting<Value: Codable & Sendable>: Sendable {
+    /// Everything besides getting and setting the value: `$theme`.
+    public let projectedValue: SettingValue<Value>
+    let explicitKey: String?
+
+    /// Declares a setting with the value that it has while nothing is stored.
+    ///
+    /// - Parameter key: The key behind the container's prefix; by default, one derived from the property's name.
+    public init(wrappedValue: Value, key: String? = nil) {
+        projectedValue = SettingValue(wrappedValue)
+        explicitKey = key
+    }
+
+    /// The value in memory.
+    public var wrappedValue: Value {
+        get { projectedValue.value }
+        nonmutating set { projectedValue.value = newValue }
+    }
+}
+
+/// The value of a ``Setting``, in memory and in its store.
+public final class SettingValue<Value: Codable & Sendable>: Sendable {
+    private struct State {
+        var backing: (any SettingBacking<Value>)?
+        /// What was set before there was a store.
+        var waiting: Value?
+        var listeners: [AsyncStream<Value>.Continuation] = []
+    }
+
+    /// The value while nothing is stored.
+    public let defaultValue: Value
+    private let state = Mutex(State())
+
+    init(_ value: Value) { defaultValue = value }
+
+    /// The value in memory; setting it queues a write, or lets it wait until the container is open.
+    public var value: Value {
+        get { state.withLock { $0.backing?.value ?? $0.waiting ?? defaultValue } }
+        set {
+            state.withLock { state in
+                guard let backing = state.backing else { return state.waiting = newValue }
+                backing.value = newValue
+            }
+        }
+    }
+
+    /// Whether the stored value has been read.
+    public var isLoaded: Bool { state.withLock { $0.backing }?.isLoaded ?? false }
+
+    /// Reads the stored value again.
+    ///
+    /// - Throws: `notFound` if the container is not open; what reading throws.
+    public func load() async throws { try await opened("loaded").load() }
+
+    /// Waits until all values set so far are written.
+    ///
+    /// - Throws: `notFound` if the container is not open; what the last write threw.
+    public func save() async throws { try await opened("saved").save() }
+
+    /// The values that it gets from now on, also before the container is open; see `StoredValue.changes`.
+    public var changes: AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let backing = state.withLock { state in
+            if state.backing == nil { state.listeners.append(continuation) }
+            return state.backing
+        }
+        if let backing { Self.forward(backing, to: continuation) }
+        return stream
+    }
+
+    private func opened(_ what: String) throws(StorageError) -> any SettingBacking<Value> {
+        guard let backing = state.withLock({ $0.backing }) else {
+            throw StorageError(
+                .notFound, "a setting cannot be \(what), as its container is not open",
+                hint: "get the container with: try await CONTAINER.open()")
+        }
+        return backing
+    }
+
+    /// Connects it to its store, reads what is stored, and writes what waits. Once only.
+    func bind(_ make: (Value) -> any SettingBacking<Value>) async throws {
+        let (backing, waiting, listeners) = state.withLock { state in
+            let backing = state.backing ?? make(defaultValue)
+            defer { state = State(backing: backing) }
+            return (backing, state.waiting, state.listeners)
+        }
+        for listener in listeners { Self.forward(backing, to: listener) }
+        if let waiting { backing.value = waiting }
+        try await backing.load()
+        if waiting != nil { try await backing.save() }
+    }
+
+    private static func forward(_ backing: any SettingBacking<Value>, to listener: AsyncStream<Value>.Continuation) {
+        let changes = backing.changes
+        let task = Task {
+            for await value in changes { listener.yield(value) }
+            listener.finish()
+        }
+        listener.onTermination = { _ in task.cancel() }
+    }
+}
+
+/// What a ``Setting`` keeps its value in once its container is open. The host implements it.
+package protocol SettingBacking<Value>: AnyObject, Sendable {
+    associatedtype Value: Codable & Sendable
+
+    var value: Value { get set }
+    var isLoaded: Bool { get }
+    var changes: AsyncStream<Value> { get }
+    func load() async throws
+    func save() async throws
+}
+
+/// Creates backings. The host implements it.
+package protocol SettingConnector: Sendable {
+    /// - Parameter key: The key in the container's store.
+    func backing<Value: Codable & Sendable>(key: String, default value: Value) -> any SettingBacking<Value>
+}
+
+/// A setting of any type.
+protocol AnySetting: Sendable {
+    var explicitKey: String? { get }
+    var typeName: String { get }
+    var defaultContent: AnyCodable? { get }
+    func bind(key: String, _ connector: any SettingConnector) async throws
+}
+
+extension Setting: AnySetting {
+    var typeName: String { String(describing: Value.self) }
+
+    var defaultContent: AnyCodable? {
+        guard let data = try? Serializer<Value>.json.encode(projectedValue.defaultValue) else { return nil }
+        return try? Serializer<AnyCodable>.json.decode(data)
+    }
+
+    func bind(key: String, _ connector: any SettingConnector) async throws {
+        try await projectedValue.bind { connector.backing(key: key, default: $0) }
+    }
+}
+
+/// The settings of a container, found by reflection.
+struct SettingsMirror {
+    let settings: [(name: String, setting: any AnySetting)]
+
+    init(of container: some UserDefaultsContainer) {
+        settings = Mirror(reflecting: container).children.compactMap { label, value in
+            guard let label, let setting = value as? any AnySetting else { return nil }
+            // The storage of a wrapped property has its name behind an underscore.
+            return (label.hasPrefix("_") ? String(label.dropFirst()) : label, setting)
+        }
+    }
+}
+
+extension UserDefaultsContainer {
+    /// Connects every setting to its store, reads what is stored, and writes what was set before.
+    package func connect(_ definition: ContainerDefinition, with connector: any SettingConnector) async throws {
+        for (name, setting) in SettingsMirror(of: self).settings {
+            try await setting.bind(key: definition.keyFor(name), connector)
+        }
+    }
+}

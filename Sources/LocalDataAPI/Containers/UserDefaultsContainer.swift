@@ -1,0 +1,134 @@
+/// A group of settings that are stored together, with a version. When the code renames a setting, it increases the
+/// version and adds a ``ContainerStep`` that moves the stored value.
+///
+/// ```swift
+/// struct MySettings: UserDefaultsContainer {
+///     static let version = 2
+///     static let prefix = "MyApp."
+///     static let steps = [ContainerStep(from: 1, to: 2, [.rename("userName", to: "username")])]
+///
+///     @Setting var username = "guest"                    // MyApp.MySettings.username
+///     @Setting(key: "colour_theme") var theme = "light"  // MyApp.colour_theme
+/// }
+/// let settings = try await MySettings.open()
+/// ```
+///
+/// - **Keys.** A setting is stored under `<prefix><name>.<property>`, or under `<prefix><key>` if it names a key. Its
+///   module is no part of that.
+/// - **Version.** The store keeps the version of its data under ``versionKey``. Each step commits its changes and the
+///   new version as one.
+/// - **Steps stay.** A step that users may still need is never removed: `open` refuses a list with a gap.
+public protocol UserDefaultsContainer: Sendable {
+    /// Creates a container with the declared values. It is not connected to a store yet.
+    init()
+
+    /// The version of the code; 1 by default. Increase it when a key changes.
+    static var version: Int { get }
+    /// What the keys of all settings begin with; empty by default.
+    static var prefix: String { get }
+    /// The part of derived keys between prefix and property: by default, the type's name without its module.
+    static var name: String { get }
+    /// Where the settings are stored; by default, the app's preferences.
+    static var store: StorageDomain { get }
+    /// Where the store keeps the data's version; `<prefix><name>.__version` by default.
+    static var versionKey: ContainerVersionKey { get }
+    /// The steps from each version to the next, in any order.
+    static var steps: [ContainerStep] { get }
+    /// The version of data that was stored without one; 1 by default. The steps before it are not needed.
+    static var baseline: Int { get }
+    /// Earlier names of the type, under which the store may still have data.
+    static var formerNames: [String] { get }
+    /// Containers whose data a step of this one takes, or which move data here: they are migrated first.
+    static var migratesAfter: [any UserDefaultsContainer.Type] { get }
+}
+
+extension UserDefaultsContainer {
+    /// 1, the first version.
+    public static var version: Int { 1 }
+    /// No prefix.
+    public static var prefix: String { "" }
+    /// The type's name without its module.
+    public static var name: String { String(describing: Self.self) }
+    /// The app's preferences.
+    public static var store: StorageDomain { .userDefaults() }
+    /// A key of the container's own.
+    public static var versionKey: ContainerVersionKey { .container(name, prefix: prefix) }
+    /// No steps.
+    public static var steps: [ContainerStep] { [] }
+    /// 1: data without a version is as the first version left it.
+    public static var baseline: Int { 1 }
+    /// No earlier names.
+    public static var formerNames: [String] { [] }
+    /// No other containers.
+    public static var migratesAfter: [any UserDefaultsContainer.Type] { [] }
+
+    /// The container as data: its version, its settings and their keys.
+    public static var definition: ContainerDefinition { ContainerDefinition(of: Self.self) }
+}
+
+/// Where a store keeps the version of a container's data.
+///
+/// The default, ``container(_:prefix:)``, belongs to one container. The other forms are those that earlier programs may
+/// have used; name them in `formerly` to take their version over:
+///
+/// ```swift
+/// static let versionKey = ContainerVersionKey("MyApp.__version", formerly: ["com.company.MyApp.__version", .shared])
+/// ```
+public struct ContainerVersionKey: Hashable, Sendable {
+    /// The name in the container's store.
+    public let name: String
+    /// Earlier names, in the order in which they are looked at. Moving the version from one of them and the first
+    /// change are committed as one.
+    public let formerly: [ContainerVersionKey]
+
+    /// A version key.
+    public init(_ name: String, formerly: [ContainerVersionKey] = []) {
+        self.name = name
+        self.formerly = formerly
+    }
+
+    /// `<prefix><name>.__version`: a key for one container.
+    public static func container(_ name: String, prefix: String = "") -> ContainerVersionKey {
+        ContainerVersionKey("\(prefix)\(name).__version")
+    }
+
+    /// `__version`: one key for a whole store. A store whose version key it is can have only one container. As a former
+    /// key it stays where it is, since other containers may have used it too.
+    public static let shared = ContainerVersionKey("__version")
+
+    /// `<prefix>__version`.
+    public static func prefixed(_ prefix: String) -> ContainerVersionKey { ContainerVersionKey("\(prefix)__version") }
+
+    /// `<prefix>__container_version`.
+    public static func containerVersion(_ prefix: String) -> ContainerVersionKey {
+        ContainerVersionKey("\(prefix)__container_version")
+    }
+
+    /// `__<type>_version`.
+    public static func typed(_ name: String) -> ContainerVersionKey { ContainerVersionKey("__\(name)_version") }
+
+    /// The same key with earlier names.
+    public func formerly(_ keys: ContainerVersionKey...) -> ContainerVersionKey {
+        ContainerVersionKey(name, formerly: formerly + keys)
+    }
+
+    /// Whether a name has one of the forms that are reserved for versions.
+    public static func isReserved(_ name: String) -> Bool {
+        let last =
+            name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last ?? name.utf8[...]
+        let text = String(Substring(last))
+        return text.hasSuffix("__version") || text.hasSuffix("__container_version")
+            || text.hasPrefix("__") && text.hasSuffix("_version")
+    }
+
+    /// Whether several containers may have used it.
+    var isShared: Bool { name == Self.shared.name }
+}
+
+extension ContainerVersionKey: ExpressibleByStringLiteral, CustomStringConvertible {
+    /// A version key without earlier names.
+    public init(stringLiteral name: String) { self.init(name) }
+
+    /// The name.
+    public var description: String { name }
+}

@@ -1,0 +1,183 @@
+internal import LocalDataAPI
+
+/// Brings the data of one container to the version of the code, a step at a time. Its order makes it safe to stop it at
+/// any point: what an earlier run has left to remove is removed; all steps that are needed are checked together; then
+/// each is run, and committed with its version.
+struct ContainerRun: Sendable {
+    let engine: MigrationEngine
+    let chain: ContainerChain
+    private let destination: ResolvedKey
+    private let ledger: Ledger
+
+    init(_ chain: ContainerChain, _ engine: MigrationEngine) async throws {
+        try chain.validate()
+        self.engine = engine
+        self.chain = chain
+        destination = try await engine.access.resolve(KeyReference(chain.versionKey))
+        ledger = try Ledger(engine.access, of: destination)
+    }
+
+    private var container: ContainerDefinition { chain.container }
+
+    /// Runs all steps that the data needs.
+    ///
+    /// - Throws: `MigrationError` with the container or the step. Steps that were committed before stay; if it is known
+    ///   beforehand that one of them fails, none is run.
+    func run() async throws -> ContainerProgress {
+        if try await isCurrent() { return ContainerProgress(from: container.version, to: container.version, steps: []) }
+        var (from, done): (Int??, [Int]) = (nil, [])
+        for _ in 0..<chain.steps.count + Self.attempts {
+            try await finishRemovals()
+            let standing = try await plan()
+            let version: Int?
+            switch standing {
+            case .fresh: version = nil
+            case .version(let number, _): version = number
+            }
+            if from == nil { from = .some(version) }
+            if case .version(container.version, isStored: true) = standing {
+                return ContainerProgress(from: from ?? nil, to: container.version, steps: done)
+            }
+            for step in chain.steps where step.from >= version ?? container.version {
+                if try await migrate(chain.migration(of: step)) { done.append(step.to) }
+            }
+            if version == nil || version == container.version { _ = try await migrate(chain.stamp) }
+        }
+        throw failure("is changed again and again by other programs; end them and try again")
+    }
+
+    /// How often it is looked where the data stands, besides once for each step.
+    private static let attempts = 3
+
+    /// What the steps would do now, without doing it.
+    func entries() async throws -> [MigrationPlan.Entry] {
+        let transaction = MigrationTransaction(engine.access)
+        let standing = try await chain.standing(in: transaction, MigrationContext())
+        let migrations = try migrations(from: standing)
+        return await MigrationEngine.$isMigrating.withValue(true) {
+            await MigrationPlanner(engine).entries(of: migrations.map { .single($0) })
+        }
+    }
+
+    /// Undoes the step that led to the stored version.
+    func rollback() async throws {
+        guard let version = try await storedVersion() else { throw failure("has no version, so no step is undone") }
+        try await engine.rollback(chain.versionKey, id: "\(chain.idPrefix)\(version)")
+    }
+
+    /// The version of the stored data; `nil` if no version is stored.
+    func storedVersion() async throws -> Int? {
+        try await ContainerVersion.stored(of: container, in: MigrationTransaction(engine.access))?.number
+    }
+
+    /// Whether nothing is to be done: what most launches find.
+    private func isCurrent() async throws -> Bool {
+        let found = try? await ContainerVersion.stored(of: container, in: MigrationTransaction(engine.access))
+        guard found?.number == container.version, found?.name == container.versionKey.name else { return false }
+        let page = try await ledger.page()
+        try requireOwn(page)
+        // As long as a batch is being put in place, the version may be there before the values are.
+        let journal = engine.settings.folders.journal
+        let batches = try await onIOThread { () throws(StorageError) in
+            try IntentJournal(folder: journal).pending(kind: BatchIntent.kind)
+        }
+        return batches.isEmpty && page.rows.allSatisfy { !$0.isPending }
+    }
+
+    /// Removes what earlier runs have left, which the next step must not find. It may be that of a step that is no
+    /// longer declared.
+    private func finishRemovals() async throws {
+        let page = try await ledger.page()
+        try requireOwn(page)
+        for row in page.rows where row.isPending && row.id.hasPrefix(chain.idPrefix) {
+            if row.state == .unverified { try await requireUndone(row) }
+            guard let migration = chain.migrations.first(where: { $0.id == row.id }) else {
+                throw failure(
+                    "was left by the step '\(row.id)', which is no longer declared; run: ld-host migrate resume")
+            }
+            _ = try await migrate(migration)
+        }
+    }
+
+    /// - Throws: `storageFailed` if the data has the version of a step whose values did not read back as written.
+    private func requireUndone(_ row: LedgerRow) async throws {
+        guard let version = try await storedVersion(), row.id == "\(chain.idPrefix)\(version)" else { return }
+        throw MigrationError(
+            .storageFailed,
+            "'\(row.id)' wrote values that '\(destination.open.name)' did not give back; the values that it moved are still "
+                + "there under their old keys. Mend the store, then set the version back: "
+                + "ld-host set '\(container.store)/\(container.versionKey.name)' \(version - 1)")
+    }
+
+    /// Where the data stands; with all steps tried out if there are several, so that the last one is known to work
+    /// before the first one is committed.
+    private func plan() async throws -> ContainerChain.Standing {
+        let snapshot = engine.snapshot
+        return try await MigrationTurns.shared.alone(in: destination.open, engine.settings) {
+            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+            let transaction = MigrationTransaction(engine.access)
+            let standing = try await chain.standing(in: transaction, MigrationContext())
+            let migrations = try migrations(from: standing)
+            guard migrations.count > 1 else { return standing }
+            let entries = await MigrationEngine.$isMigrating.withValue(true) {
+                await MigrationPlanner(engine).entries(of: migrations.map { .single($0) })
+            }
+            if let refused = entries.first(where: { $0.decision == .refused }) {
+                throw MigrationError(
+                    MigrationError.Code(rawValue: refused.error ?? ""), "\(refused.why); no step was run")
+            }
+            return standing
+        }
+    }
+
+    private func migrations(from standing: ContainerChain.Standing) throws(MigrationError) -> [AnyStorageMigration] {
+        guard case .version(let version, let isStored) = standing else { return [chain.stamp] }
+        try chain.requireSteps(from: version)
+        let steps = chain.steps.filter { $0.from >= version }.map { chain.migration(of: $0) }
+        return steps.isEmpty && !isStored ? [chain.stamp] : steps
+    }
+
+    /// - Returns: Whether it changed something.
+    private func migrate(_ migration: AnyStorageMigration) async throws -> Bool {
+        let outcome = try await engine.migrate(migration, onConflict: nil).outcome
+        guard outcome == .cleanupPending else { return outcome == .migrated }
+        guard try await engine.migrate(migration, onConflict: nil).outcome == .cleaned else {
+            throw MigrationError(
+                .storageFailed,
+                "'\(migration.id)' has moved its values, but the old ones could not be removed; the log says why. Open the "
+                    + "container again: the next step waits for that")
+        }
+        return true
+    }
+
+    /// - Throws: `validationFailed` if the version key is that of another container.
+    private func requireOwn(_ page: LedgerPage) throws {
+        let names = [container.name] + container.formerNames
+        let own = names.map { "\(ContainerChain.idWord)\(container.store)/\($0) " }
+        for row in page.rows where row.id.hasPrefix(ContainerChain.idWord) && row.state != .rolledBack {
+            guard !own.contains(where: { row.id.hasPrefix($0) }) else { continue }
+            throw failure(
+                "has the version key '\(container.store)/\(container.versionKey.name)', which the migration '\(row.id)' has "
+                    + "written; give each container its own versionKey, or name a type's earlier name in formerNames")
+        }
+    }
+
+    private func failure(_ what: String) -> MigrationError {
+        MigrationError(.validationFailed, "the container '\(container.name)' in '\(container.store)' \(what)")
+    }
+}
+
+extension LedgerRow {
+    /// Whether its data has come, and what it removes may still be there.
+    fileprivate var isPending: Bool { state == .published || state == .copying || state == .unverified }
+}
+
+/// What became of a container when it was migrated.
+public struct ContainerProgress: Hashable, Sendable {
+    /// The version that the data had; `nil` if there was none.
+    public let from: Int?
+    /// The version that it has now: the code's.
+    public let to: Int
+    /// The versions that steps of this call have led to.
+    public let steps: [Int]
+}
