@@ -33,7 +33,8 @@ struct MigrationChecks {
         case "migrated, sources not yet removed": #expect(isDone, "success without effect: \(look.rows); \(what)")
         case nil:
             let message = ending.error ?? ""
-            #expect(message.hasPrefix("the migration '"), "no message: \(message); \(what)")
+            let isNamed = message.hasPrefix("the migration '") || message.hasPrefix("the container '")
+            #expect(isNamed, "no message: \(message); \(what)")
             #expect(!isDone || ending.isUnknown || subject.isInParts, "failure with effect: \(message); \(what)")
         default: Issue.record("it ended with \(ending); \(what)")
         }

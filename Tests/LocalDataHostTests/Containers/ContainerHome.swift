@@ -42,5 +42,5 @@ func migrate(
     _ container: ContainerDefinition, _ steps: [ContainerStep], in router: StorageRouter,
     others: [ContainerDefinition] = []
 ) async throws -> ContainerProgress {
-    try await ContainerRun(ContainerChain(container, steps, others: others), try await router.engine()).run()
+    try await router.migrateContainer(ContainerChain(container, steps, others: others))
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -58,7 +59,7 @@ package struct Exercise: Sendable {
         report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.after = try await look()
-        report.got = await .init { try await subject.destination.get(router).exerciseShown }
+        report.got = await .init { try await ask(router) }
         return report
     }
 
@@ -69,7 +70,7 @@ package struct Exercise: Sendable {
         var report = ExerciseReport()
         if !asksFirst { report.before = try await look() }
         let router = try await router()
-        report.got = await .init { try await subject.destination.get(router).exerciseShown }
+        report.got = await .init { try await ask(router) }
         if asksFirst { report.before = try await look() }
         report.run = await .init { try await migrate(router) }
         report.after = try await look()
@@ -93,7 +94,7 @@ package struct Exercise: Sendable {
         report.run = await .init { try await migrate(router) }
         report.callsAfter = CallCount.now
         report.before = try await look(with: router)
-        report.got = await .init { try await subject.destination.get(router).exerciseShown }
+        report.got = await .init { try await ask(router) }
         report.again = await .init { try await migrate(router) }
         report.after = try await look(with: router)
         let calls = CallCount.now
@@ -102,7 +103,18 @@ package struct Exercise: Sendable {
         return report
     }
 
+    /// What an app gets that asks for the value; a container is opened for that.
+    private func ask(_ router: StorageRouter) async throws -> Data {
+        if let container = subject.container { try await router.migrateContainer(container) }
+        return try await subject.destination.get(router).exerciseShown
+    }
+
     private func migrate(_ router: StorageRouter) async throws -> String {
+        if let container = subject.container {
+            let progress = try await router.migrateContainer(container)
+            guard progress.isClean else { return "\(MigrationOutcome.cleanupPending)" }
+            return "\(progress.steps.isEmpty ? MigrationOutcome.nothingToDo : .migrated)"
+        }
         if let bulk = subject.bulk { return "\(try await router.runMigration(bulk.id).outcome)" }
         return "\(try await router.forceMigration(for: subject.destination.key).outcome)"
     }

@@ -19,6 +19,8 @@ package struct ExerciseCase: Sendable {
     var registered: [AnyStorageMigration] = []
     /// The migration, if it is one of many keys.
     var bulk: AnyBulkMigration?
+    /// The container, if it is one that migrates.
+    var container: ContainerChain?
     /// What is stored before.
     let before: [ExerciseValue]
     /// In the order in which they run.

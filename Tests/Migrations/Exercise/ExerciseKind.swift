@@ -24,6 +24,8 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case largeBulk = "large-bulk"
     /// One value is brought through the versions of its type.
     case versions
+    /// A container takes two steps, which swap, move, remove and add settings.
+    case container
 
     /// The case of this kind between two places.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
@@ -41,6 +43,7 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
         case .large: try way.large()
         case .largeBulk: try way.largeBulk()
         case .versions: try way.versions()
+        case .container: try way.container()
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// Brings the data of one container to the version of the code, a step at a time. Its order makes it safe to stop it at
 /// any point: what an earlier run has left to remove is removed; all steps that are needed are checked together; then
@@ -24,10 +24,19 @@ struct ContainerRun: Sendable {
     /// - Throws: `MigrationError` with the container or the step. Steps that were committed before stay; if it is known
     ///   beforehand that one of them fails, none is run.
     func run() async throws -> ContainerProgress {
+        do { return try await bringUpToDate() } catch let error as StorageError {
+            throw MigrationError(
+                .storageFailed,
+                "the container '\(container.name)' in '\(container.store)' cannot be migrated: \(error.message)",
+                underlying: error)
+        }
+    }
+
+    private func bringUpToDate() async throws -> ContainerProgress {
         if try await isCurrent() { return ContainerProgress(from: container.version, to: container.version, steps: []) }
-        var (from, done): (Int??, [Int]) = (nil, [])
+        var (from, done, isClean): (Int??, [Int], Bool) = (nil, [], true)
         for _ in 0..<chain.steps.count + Self.attempts {
-            try await finishRemovals()
+            isClean = try await finishRemovals()
             let standing = try await plan()
             let version: Int?
             switch standing {
@@ -36,7 +45,7 @@ struct ContainerRun: Sendable {
             }
             if from == nil { from = .some(version) }
             if case .version(container.version, isStored: true) = standing {
-                return ContainerProgress(from: from ?? nil, to: container.version, steps: done)
+                return ContainerProgress(from: from ?? nil, to: container.version, steps: done, isClean: isClean)
             }
             for step in chain.steps where step.from >= version ?? container.version {
                 if try await migrate(chain.migration(of: step)) { done.append(step.to) }
@@ -86,17 +95,24 @@ struct ContainerRun: Sendable {
 
     /// Removes what earlier runs have left, which the next step must not find. It may be that of a step that is no
     /// longer declared.
-    private func finishRemovals() async throws {
+    ///
+    /// - Returns: Whether that is done. What the last step removes does no harm if it stays for now.
+    private func finishRemovals() async throws -> Bool {
         let page = try await ledger.page()
         try requireOwn(page)
+        var isClean = true
         for row in page.rows where row.isPending && row.id.hasPrefix(chain.idPrefix) {
             if row.state == .unverified { try await requireUndone(row) }
             guard let migration = chain.migrations.first(where: { $0.id == row.id }) else {
                 throw failure(
                     "was left by the step '\(row.id)', which is no longer declared; run: ld-host migrate resume")
             }
-            _ = try await migrate(migration)
+            if try await engine.migrate(migration, onConflict: nil).outcome == .cleanupPending {
+                guard row.id == "\(chain.idPrefix)\(container.version)" else { throw Self.stillThere(migration) }
+                isClean = false
+            }
         }
+        return isClean
     }
 
     /// - Throws: `storageFailed` if the data has the version of a step whose values did not read back as written.
@@ -137,17 +153,22 @@ struct ContainerRun: Sendable {
         return steps.isEmpty && !isStored ? [chain.stamp] : steps
     }
 
-    /// - Returns: Whether it changed something.
+    /// - Returns: Whether it changed something. What it has left to remove is removed before anything else.
     private func migrate(_ migration: AnyStorageMigration) async throws -> Bool {
-        let outcome = try await engine.migrate(migration, onConflict: nil).outcome
-        guard outcome == .cleanupPending else { return outcome == .migrated }
-        guard try await engine.migrate(migration, onConflict: nil).outcome == .cleaned else {
-            throw MigrationError(
-                .storageFailed,
-                "'\(migration.id)' has moved its values, but the old ones could not be removed; the log says why. Open the "
-                    + "container again: the next step waits for that")
+        switch try await engine.migrate(migration, onConflict: nil).outcome {
+        case .migrated: return true
+        case .cleanupPending:
+            _ = try await finishRemovals()
+            return true
+        default: return false
         }
-        return true
+    }
+
+    private static func stillThere(_ migration: AnyStorageMigration) -> MigrationError {
+        MigrationError(
+            .storageFailed,
+            "the migration '\(migration.id)' has moved its values, but the old ones could not be removed; the log says why. "
+                + "Open the container again: the next step waits for that")
     }
 
     /// - Throws: `validationFailed` if the version key is that of another container.
@@ -180,4 +201,14 @@ public struct ContainerProgress: Hashable, Sendable {
     public let to: Int
     /// The versions that steps of this call have led to.
     public let steps: [Int]
+    /// Whether everything is removed that the last step removes. If not, the log says why, and the next call tries again.
+    public var isClean = true
+}
+
+extension StorageRouter {
+    /// Migrates a container that has no Swift type.
+    @discardableResult
+    package func migrateContainer(_ chain: ContainerChain) async throws -> ContainerProgress {
+        try await ContainerRun(chain, try await engine()).run()
+    }
 }
