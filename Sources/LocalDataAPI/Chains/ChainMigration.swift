@@ -42,7 +42,7 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
             throw StorageError(.busy, "'\(key.address)' was changed while it was read", hint: "try again")
         }
         let current = try await chain.decode(data, versionTag: tag)
-        let encoded = current.wasMigrated ? try destinationKey.serializer.encode(current.value) : data
+        let encoded = current.wasMigrated ? try chain.encode(current.value) : data
         // A value without a tag gets one.
         try await router.setData(encoded, versionTag: chain.versionTag, for: key)
         outcome.set(current.value)

@@ -52,6 +52,15 @@ public struct DataMigrator<TargetModel: Codable & Sendable & Equatable>: Sendabl
     }
 }
 
+extension DataMigrator {
+    /// The value in bytes in JSON, brought to the current version.
+    ///
+    /// - Throws: What ``migrate(data:versionTag:)`` throws, except `finalTypeMismatch`: the value is not encoded again.
+    public func value(in data: Data, versionTag: String? = nil) async throws(MigrationError) -> TargetModel {
+        try await decode(data, versionTag: versionTag, .json).value
+    }
+}
+
 /// A value of the current version, read from stored bytes.
 package struct ChainedValue<Value: Sendable>: Sendable {
     package let value: Value
@@ -78,12 +87,6 @@ extension DataMigrator {
         guard let target = value as? TargetModel else {
             throw MigrationError(
                 .finalTypeMismatch, "the converters from \(version.name) came to another type than \(TargetModel.self)")
-        }
-        let again = try Self.decoded(try Self.encoded(target, serializer), serializer)
-        guard again == target else {
-            throw MigrationError(
-                .finalTypeMismatch,
-                "what the converters from \(version.name) made does not read back as the same \(TargetModel.self)")
         }
         return ChainedValue(value: target, wasMigrated: true)
     }
@@ -127,12 +130,22 @@ extension DataMigrator {
             from: name)
     }
 
+    /// The bytes of a value that converters have made.
+    ///
+    /// - Throws: `finalTypeMismatch` if they do not read back as the same value.
     static func encoded(
         _ value: TargetModel, _ serializer: Serializer<TargetModel>
     ) throws(MigrationError) -> Data {
-        do { return try serializer.encode(value) } catch {
+        let data: Data
+        do { data = try serializer.encode(value) } catch {
             throw MigrationError(.finalTypeMismatch, error.message, underlying: error)
         }
+        guard try decoded(data, serializer) == value else {
+            throw MigrationError(
+                .finalTypeMismatch,
+                "what the converters made does not read back as the same \(TargetModel.self)")
+        }
+        return data
     }
 
     private static func decoded(

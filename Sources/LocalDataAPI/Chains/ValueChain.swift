@@ -17,6 +17,7 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
     /// What happens to a value that none of them reads.
     package let ifUndecodable: UndecodablePolicy
     private let decodeAction: @Sendable (Data, String?) async throws(MigrationError) -> ChainedValue<Value>
+    private let encodeAction: @Sendable (Value) throws(MigrationError) -> Data
     private let checkAction: @Sendable (Data, String?) throws(MigrationError) -> Void
 
     init(
@@ -28,8 +29,12 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
         decodeAction = { (data, tag) async throws(MigrationError) in
             try await migrator.decode(data, versionTag: tag, serializer)
         }
+        encodeAction = { (value) throws(MigrationError) in try DataMigrator.encoded(value, serializer) }
         checkAction = { (data, tag) throws(MigrationError) in try migrator.check(data, versionTag: tag, serializer) }
     }
+
+    /// The bytes of a value that converters have made; see `DataMigrator`.
+    func encode(_ value: Value) throws(MigrationError) -> Data { try encodeAction(value) }
 
     /// Throws if no version reads the bytes; runs no converter.
     package func check(_ data: Data, versionTag: String?) throws(MigrationError) {

@@ -152,7 +152,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
 /// A property that is stored under a key.
 ///
 /// ```swift
-/// final class Settings: Sendable {
+/// struct Settings: Sendable {
 ///     @Stored(.theme) var theme = "light"
 /// }
 /// let settings = Settings()

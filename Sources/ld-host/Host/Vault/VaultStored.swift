@@ -3,7 +3,7 @@ internal import LocalDataAPI
 /// A property whose value a ``VaultStorable`` declares.
 ///
 /// ```swift
-/// final class Model: Sendable {
+/// struct Model: Sendable {
 ///     @VaultStored(UserSettingsStorage.self) var settings
 /// }
 /// let model = Model()

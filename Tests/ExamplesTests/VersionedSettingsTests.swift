@@ -1,0 +1,48 @@
+import LocalDataHost
+import TestSupport
+import Testing
+
+@Suite("The example of versioned settings")
+struct VersionedSettingsTests {
+    @Test("brings what version 1 stored to the current version, and keeps what is set since") func versions() throws {
+        let example = try BuiltExample("VersionedSettings")
+        defer { example.remove() }
+        let program = "\(example.products)/VersionedSettings"
+        let fresh = try example.run(program)
+        #expect(
+            fresh == """
+                profile: guest
+                the same: guest
+                settings: guest, light, every 60 minutes
+
+                """)
+    }
+
+    @Test("is the same for one who starts with version 1") func upgrade() throws {
+        let example = try BuiltExample("VersionedSettings")
+        defer { example.remove() }
+        let program = "\(example.products)/VersionedSettings"
+        _ = try example.run(program, "1")
+        for theme in ["light", "dark"] {
+            let text = try example.run(program)
+            #expect(
+                text == """
+                    profile: Ada
+                    the same: Ada
+                    settings: ada, \(theme), every 120 minutes
+
+                    """)
+        }
+        #expect(try example.run(BuiltProducts.host, "get", "userDefaults/profile") == #"{"fullName":"Ada"}"#)
+        let attributes = try example.run(BuiltProducts.host, "get", "userDefaults/profile", "--json")
+        #expect(attributes.contains(#""versionTag" : "3""#), "\(attributes)")
+        let names = try example.run(BuiltProducts.host, "ls").split(separator: "\n")
+        #expect(
+            names == [
+                "userDefaults/MyApp.AppSettings.__version", "userDefaults/MyApp.AppSettings.interval",
+                "userDefaults/MyApp.AppSettings.username", "userDefaults/MyApp.colour_theme", "userDefaults/profile",
+            ])
+        let history = try example.run(BuiltProducts.host, "migrate", "history")
+        #expect(history.contains("versions of userDefaults/profile"), "\(history)")
+    }
+}
