@@ -1,10 +1,11 @@
+import FoundationEssentials
 import LocalDataHost
 import TestSupport
 import Testing
 
 @Suite("The example of versioned settings")
 struct VersionedSettingsTests {
-    @Test("brings what version 1 stored to the current version, and keeps what is set since") func versions() throws {
+    @Test("brings what version 1 stored to the current version, and keeps what is set since") func upgrade() throws {
         let example = try BuiltExample("VersionedSettings")
         defer { example.remove() }
         let program = "\(example.products)/VersionedSettings"
@@ -16,12 +17,8 @@ struct VersionedSettingsTests {
                 settings: guest, light, every 60 minutes
 
                 """)
-    }
+        for folder in ["home", "config"] { try? FileManager.default.removeItem(atPath: "\(example.folder)/\(folder)") }
 
-    @Test("is the same for one who starts with version 1") func upgrade() throws {
-        let example = try BuiltExample("VersionedSettings")
-        defer { example.remove() }
-        let program = "\(example.products)/VersionedSettings"
         _ = try example.run(program, "1")
         for theme in ["light", "dark"] {
             let text = try example.run(program)

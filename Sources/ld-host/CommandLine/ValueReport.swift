@@ -10,6 +10,7 @@ struct ValueReport: Encodable {
     private let base64: String?
     private let contentType: String?
     private let serializer: String?
+    private let versionTag: String?
     private let appVersion: String?
     private let owner: String?
     private let modified: Int64?
@@ -21,6 +22,7 @@ struct ValueReport: Encodable {
         base64 = text == nil ? data.base64EncodedString() : nil
         contentType = attributes?.contentType
         serializer = attributes?.serializer
+        versionTag = attributes?.versionTag
         appVersion = attributes?.appVersion
         owner = attributes?.owner
         modified = attributes?.modified

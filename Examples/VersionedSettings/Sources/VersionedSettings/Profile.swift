@@ -48,6 +48,8 @@ struct Profiles {
     init() throws { key = try ProfileStorage.storageKey() }
 
     func name() async throws -> String {
-        try await StorageRouter.shared.get(key).fullName
+        do { return try await StorageRouter.shared.get(key).fullName } catch StorageError.notFound {
+            return ProfileStorage.defaultValue.fullName
+        }
     }
 }
