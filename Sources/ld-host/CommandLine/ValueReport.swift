@@ -67,13 +67,17 @@ struct PluginReport: Encodable {
     private let path: String
     private let origin: String
     private let plugin: PluginDescription?
+    private let unused: [String: String]?
     private let refused: String?
     private let hint: String?
 
-    init(_ record: PluginRecord) {
+    /// - Parameter choices: Those among all plugins, for the reasons why components of this one do not serve.
+    init(_ record: PluginRecord, among choices: [ComponentChoice] = []) {
         path = record.candidate.path
         origin = record.candidate.origin
         plugin = record.description
+        let obstacles = ComponentChoice.obstacles(of: record, in: choices)
+        unused = obstacles.isEmpty ? nil : obstacles
         refused = record.refusal?.message
         hint = record.refusal?.hint
     }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -123,6 +124,38 @@ import Testing
         #expect(second.first?.description?.components.first?.id == "fixture")
     }
 
+    @Test("of the plugins with one component, those that do not serve have a reason; named files can be a tie")
+    func choices() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        for folder in ["found", "named"] { try TemporaryFolder.makeFolder("\(fixture.folder)/\(folder)") }
+        let found = try fixture.build(component: "full", as: "found/libFull.so")
+        let table = Plugin.export("Linked", version: "1.0.0", .storage(FullStore.self))
+        let places = [
+            PluginSearchPath.Place(path: "\(fixture.folder)/found", origin: "beside", isConfigured: false),
+            PluginSearchPath.Place(path: "\(fixture.folder)/named", origin: "the test"),
+        ]
+        let registry = PluginRegistry(
+            searchPath: PluginSearchPath(places: places),
+            inspector: PluginInspector(host: try FixtureBuilder.host, timeout: .seconds(20)),
+            cacheFolder: "\(fixture.folder)/cache", linked: [try PluginImage(linked: table, name: "the program")])
+        func obstacles() -> [String: String] {
+            let records = registry.records()
+            return records.reduce(into: [:]) { all, record in
+                all[record.candidate.path] = ComponentChoice.obstacles(of: record, in: records.choices)["full"]
+            }
+        }
+        #expect(obstacles() == [found: "plugins.path does not name it"])
+        #expect(registry.components(.storage, among: registry.records()) == ["full"])
+        let first = try fixture.build(component: "full", as: "named/libFirst.so")
+        #expect(obstacles() == [found: "the test names another", "the program": "the test names another"])
+        #expect(try registry.plugin(offering: "full", kind: .storage).path == first)
+        let second = try fixture.build(component: "full", as: "named/libSecond.so")
+        let choice = registry.records().choice(of: "full", .storage)
+        #expect(choice.serving.map(\.candidate.path) == [first, second] && choice.reason.isEmpty)
+        #expect(Set(choice.unused.map(\.candidate.path)) == [found, "the program"])
+    }
+
     @Test("a plugin linked into the program serves unless the configuration names a file with the same component")
     func linked() throws {
         let fixture = try FixtureBuilder()
@@ -144,8 +177,9 @@ import Testing
         ] {
             let registry = try registry(places)
             #expect(try registry.plugin(offering: "full", kind: .storage).path == expected)
-            let choice = registry.choice(of: expected, offering: "full", .storage)
-            #expect(choice.contains(reason) && choice.isEmpty == reason.isEmpty, "\(choice)")
+            let found = registry.reason(for: expected, offering: "full", .storage)
+            #expect(found.contains(reason) && found.isEmpty == reason.isEmpty, "\(found)")
+            #expect(registry.reason(for: "another", offering: "full", .storage).isEmpty)
         }
         _ = try fixture.build(component: "full", as: "libOther.so")
         let error = try #require(throws: StorageError.self) {

@@ -25,7 +25,7 @@ extension Command {
     ) { arguments, session in
         let operand = arguments.operands[0]
         let isFile = operand.contains("/") || operand.hasSuffix(".so")
-        let file = isFile ? operand : try await session.router().plugin(offering: operand).candidate.path
+        let file = isFile ? operand : try await session.router().plugin(offering: operand, inFile: true).candidate.path
         let component = isFile ? arguments.value("--component") : operand
         let options = try componentOptions(arguments.value("--options") ?? "{}")
         let only = arguments.all("--only")

@@ -62,7 +62,9 @@ extension Command {
     ) async throws -> (path: String, component: String) {
         let isPath = operand.contains("/") || operand.hasSuffix(".so")
         let router = try session.router()
-        let record = try await isPath ? router.inspectPlugin(at: operand) : router.plugin(offering: operand)
+        let record =
+            try await isPath
+            ? router.inspectPlugin(at: operand) : router.plugin(offering: operand, inFile: true)
         let wanted = isPath ? component : operand
         let offered = try record.result.get().components.filter { $0.kind == ComponentKind.crypto.rawValue }
         let found = offered.filter { wanted == nil || $0.id == wanted }

@@ -270,7 +270,7 @@ extension Completion {
 
     private func components(of kind: ComponentKind?) async -> [Candidate] {
         guard let router = try? session.router(), let records = try? await router.knownPlugins() else { return [] }
-        return records.flatMap { $0.description?.components ?? [] }
+        return records.choices.compactMap(\.component)
             .filter { kind == nil || $0.kind == kind?.rawValue }
             .map { Candidate(text: $0.id, help: $0.summary) }
     }

@@ -27,7 +27,7 @@ package enum Diagnosis {
         var findings = [Finding("the configuration is valid")]
         do throws(StorageError) {
             findings += plugins(
-                try await onIOThread { () throws(StorageError) in snapshot.registry.survey(rescanning: .all) })
+                try await onIOThread { () throws(StorageError) in snapshot.registry.records(rescanning: .all) })
         } catch {
             findings.append(Finding("plugins", error))
         }
@@ -47,7 +47,7 @@ package enum Diagnosis {
             configuration.map { $0.problems() + $0.componentProblems() } ?? []
         }
         let records = try? await onIOThread { () throws(StorageError) -> [PluginRecord] in
-            (configuration ?? HostConfiguration()).pluginRegistry?.survey() ?? []
+            (configuration ?? HostConfiguration()).pluginRegistry?.records() ?? []
         }
         let findings = (problems ?? []).map { Finding($0) }
         return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
@@ -55,27 +55,31 @@ package enum Diagnosis {
     }
 
     private static func plugins(_ records: [PluginRecord]) -> [Finding] {
-        var findings = records.refusals.map { Finding("plugin refused", $0) }
-        var offers: [String: [String]] = [:]
-        for record in records {
-            for component in record.description?.components ?? [] {
-                offers[component.id, default: []].append(record.candidate.path)
-            }
+        records.refusals.map { Finding("plugin refused", $0) } + records.choices.map { offer($0) }
+    }
+
+    private static func offer(_ choice: ComponentChoice) -> Finding {
+        let component = "component '\(choice.id)'"
+        guard let plugin = choice.serving.first, choice.serving.count == 1 else {
+            let paths = choice.serving.map(\.candidate.path).joined(separator: ", ")
+            return Finding(
+                "\(component) is offered by more than one plugin: \(paths)",
+                hint: "remove all but one of them from the search path", isProblem: true)
         }
-        for (id, paths) in offers.sorted(by: { $0.key < $1.key }) {
-            findings.append(
-                paths.count == 1
-                    ? Finding("component '\(id)' is offered by \(paths[0])")
-                    : Finding(
-                        "component '\(id)' is offered by more than one plugin: \(paths.joined(separator: ", "))",
-                        hint: "remove all but one of them from the search path", isProblem: true))
+        guard plugin.isLinked else {
+            let offer = "\(component) is offered by \(plugin.candidate.path)"
+            guard !choice.unused.isEmpty else { return Finding(offer) }
+            return Finding("\(offer), named in \(plugin.candidate.origin), and so replaces this program's own")
         }
-        return findings
+        let files = choice.unusedFiles.joined(separator: ", ")
+        return Finding(
+            "\(component) is linked into this program"
+                + (files.isEmpty ? "" : "; \(files) is not used, as plugins.path does not name it"))
     }
 
     private static func store(for domain: String, _ access: StoreAccess) async -> Finding {
         do {
-            let explanation = try await access.explanation(of: domain)
+            let explanation = try await access.routeExplanation(of: domain)
             let open = try await access.openStore(for: domain)
             let properties = open.store.properties
             let shared = properties.isShared ? "shared between processes" : "each process has its own"

@@ -7,7 +7,7 @@ extension HostConfiguration {
     /// opened. Built-in defaults are not checked.
     package func componentProblems() -> [ConfigurationProblem] {
         guard let folders = try? folders(), let registry = pluginRegistry else { return [] }
-        let check = ComponentCheck(self, registry, registry.survey(), folders)
+        let check = ComponentCheck(self, registry.records(), folders)
         return (check.stores() + check.domains() + check.provider() + check.packs()).sorted { left, right in
             (left.origin.line ?? 0, left.origin.column ?? 0) < (right.origin.line ?? 0, right.origin.column ?? 0)
         }
@@ -85,14 +85,11 @@ private struct ComponentCheck {
     private let refusals: [StorageError]
     private let components: [PluginDescription.Component]
 
-    init(
-        _ configuration: HostConfiguration, _ registry: PluginRegistry, _ records: [PluginRecord],
-        _ folders: HostSettings.Folders
-    ) {
+    init(_ configuration: HostConfiguration, _ records: [PluginRecord], _ folders: HostSettings.Folders) {
         self.configuration = configuration
         self.folders = folders
         refusals = records.refusals
-        components = registry.descriptions(among: records).flatMap(\.components)
+        components = records.choices.compactMap(\.component)
     }
 
     private var layered: LayeredConfiguration { configuration.layered }

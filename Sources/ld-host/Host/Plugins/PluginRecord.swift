@@ -1,13 +1,52 @@
 package import LocalDataAPI
 
-/// A file on the search path, and the result of its inspection.
+/// A file on the search path and the result of its inspection, or a plugin that is linked into this program.
 package struct PluginRecord: Sendable {
+    /// What a plugin's component comes before if it is offered more than once, from the least to the greatest.
+    enum Standing: Int, Comparable {
+        /// A file in one of the folders that every host searches.
+        case found
+        case linked
+        /// What the program has registered itself.
+        case registered
+        /// A file that the configuration or the environment names, or its folder.
+        case named
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
     /// The file.
     package let candidate: PluginSearchPath.Candidate
     /// Where it is, if nobody else can change it.
     let location: TrustedPath?
     /// The plugin's description of itself, or why it was refused.
     package let result: Result<PluginDescription, StorageError>
+    let standing: Standing
+    /// The plugin if it is not a file.
+    let image: PluginImage?
+
+    init(
+        candidate: PluginSearchPath.Candidate, location: TrustedPath?, result: Result<PluginDescription, StorageError>
+    ) {
+        self.candidate = candidate
+        self.location = location
+        self.result = result
+        standing = candidate.isConfigured ? .named : .found
+        image = nil
+    }
+
+    /// A plugin of this program.
+    init(linked image: PluginImage, isRegistered: Bool) {
+        candidate = PluginSearchPath.Candidate(
+            path: image.path, origin: "linked into the program", isNamed: false, isConfigured: false)
+        location = nil
+        result = .success(image.description)
+        standing = isRegistered ? .registered : .linked
+        self.image = image
+    }
+
+    /// Whether the plugin is linked into this program, so that there is no file.
+    package var isLinked: Bool { image != nil }
 
     /// The description, if the plugin was not refused.
     package var description: PluginDescription? { try? result.get() }

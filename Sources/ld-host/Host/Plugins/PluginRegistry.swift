@@ -85,28 +85,49 @@ package final class PluginRegistry: Sendable {
         return PluginRecord(candidate: candidate, location: file, result: finding.result)
     }
 
-    /// The plugin that offers a component, loaded. May wait.
+    /// The plugins of this program, and those of a survey.
+    ///
+    /// - Parameter rescan: As for ``survey(rescanning:)``.
+    package func records(rescanning rescan: Rescan = .none) -> [PluginRecord] { inProgram + survey(rescanning: rescan) }
+
+    /// The plugins of this program, for which no file has to be looked at.
+    private var inProgram: [PluginRecord] {
+        linked.map { PluginRecord(linked: $0, isRegistered: true) }
+            + PluginImage.ofProgram.map { PluginRecord(linked: $0, isRegistered: false) }
+    }
+
+    /// The plugin that serves a component, loaded. May wait.
     ///
     /// - Throws: `componentNotFound` with the available components; `componentAmbiguous` if more than one plugin offers
     ///   it; `pluginRefused` if the loaded plugin differs from its inspection.
     package func plugin(offering id: String, kind: ComponentKind) throws(StorageError) -> PluginImage {
-        let inProgram = linked(id, kind)
-        if !inProgram.isEmpty, !searchPath.places.contains(where: \.isConfigured) { return try only(inProgram, id) }
-        var records = survey()
-        var offering = records.filter { $0.description?.offers(id, kind) ?? false }
-        if offering.isEmpty, inProgram.isEmpty, records.contains(where: { $0.refusal != nil }) {
+        if !searchPath.places.contains(where: \.isConfigured) {
+            // No file can replace what is linked in.
+            let serving = inProgram.choice(of: id, kind).serving
+            if !serving.isEmpty { return try loaded(serving, id, kind) }
+        }
+        var records = records()
+        if records.choice(of: id, kind).serving.isEmpty, records.contains(where: { $0.refusal != nil }) {
             // The cause of a refusal, e.g. a missing library, may have been fixed meanwhile.
-            records = survey(rescanning: .refused)
-            offering = records.filter { $0.description?.offers(id, kind) ?? false }
+            records = self.records(rescanning: .refused)
         }
-        if !inProgram.isEmpty {
-            offering.removeAll { !$0.candidate.isConfigured }
-            if offering.isEmpty { return try only(inProgram, id) }
+        let serving = records.choice(of: id, kind).serving
+        guard !serving.isEmpty else { throw notFound(id, kind, among: records) }
+        return try loaded(serving, id, kind)
+    }
+
+    private func loaded(
+        _ serving: [PluginRecord], _ id: String, _ kind: ComponentKind
+    ) throws(StorageError) -> PluginImage {
+        guard serving.count == 1 else {
+            throw StorageError(
+                .componentAmbiguous, "component '\(id)' is offered by \(list(serving.map(\.candidate.path)))",
+                hint: "remove all but one of them from the search path")
         }
-        try checkOnly(offering.map(\.candidate.path), id)
-        guard let file = offering.first?.location else { throw notFound(id, kind, among: records) }
+        if let image = serving[0].image { return image }
+        guard let file = serving[0].location else { throw notFound(id, kind, among: serving) }
         let image = try PluginImage.load(file)
-        guard image.description.offers(id, kind) else {
+        guard image.offers(id, kind) else {
             throw StorageError(
                 .pluginRefused, "plugin '\(image.path)' no longer offers component '\(id)'",
                 hint: "run: ld-host plugins list")
@@ -114,40 +135,17 @@ package final class PluginRegistry: Sendable {
         return image
     }
 
-    /// The plugins of this program that offer a component; one that is registered replaces one that is just there.
-    private func linked(_ id: String, _ kind: ComponentKind) -> [PluginImage] {
-        let registered = linked.filter { $0.description.offers(id, kind) }
-        return registered.isEmpty ? PluginImage.ofProgram.filter { $0.description.offers(id, kind) } : registered
-    }
-
-    private func only(_ images: [PluginImage], _ id: String) throws(StorageError) -> PluginImage {
-        try checkOnly(images.map(\.path), id)
-        return images[0]
-    }
-
-    private func checkOnly(_ paths: [String], _ id: String) throws(StorageError) {
-        guard paths.count > 1 else { return }
-        throw StorageError(
-            .componentAmbiguous, "component '\(id)' is offered by \(list(paths))",
-            hint: "remove all but one of them from the search path")
-    }
-
-    /// Why one of several plugins serves that offer a component, if one of them is linked into this program; `""` if
-    /// there was no choice. May wait.
-    func choice(of path: String, offering id: String, _ kind: ComponentKind) -> String {
-        let inProgram = linked(id, kind).map(\.path)
-        let files = survey().filter { $0.description?.offers(id, kind) ?? false }.map(\.candidate.path)
-        guard !inProgram.isEmpty, !files.isEmpty else { return "" }
-        return inProgram.contains(path)
-            ? "it is linked into the program, and \(list(files)) is not named in plugins.path"
-            : "it is named in plugins.path or LOCALDATA_PLUGIN_PATH, and so replaces the one that is linked in"
+    /// Why a plugin serves a component, if one of several is linked into this program; `""` if there was no choice. May
+    /// wait.
+    func reason(for path: String, offering id: String, _ kind: ComponentKind) -> String {
+        let choice = records().choice(of: id, kind)
+        return choice.serving.contains { $0.candidate.path == path } ? choice.reason : ""
     }
 
     /// Whether a plugin offers a component, or would if it were not refused. May wait.
     func mayOffer(_ id: String, _ kind: ComponentKind) -> Bool {
-        guard linked(id, kind).isEmpty else { return true }
-        let records = survey()
-        return records.contains { $0.refusal != nil || $0.description?.offers(id, kind) == true }
+        let records = records()
+        return records.contains { $0.refusal != nil } || !records.choice(of: id, kind).serving.isEmpty
     }
 
     private func notFound(_ id: String, _ kind: ComponentKind, among records: [PluginRecord]) -> StorageError {
@@ -177,21 +175,10 @@ package final class PluginRegistry: Sendable {
 
     /// The ids of the components of a kind.
     func components(_ kind: ComponentKind, among records: [PluginRecord]) -> [String] {
-        descriptions(among: records).flatMap(\.components).filter { $0.kind == kind.rawValue }.map(\.id).sorted()
-    }
-
-    /// The linked plugins, and those that were not refused.
-    func descriptions(among records: [PluginRecord]) -> [PluginDescription] {
-        (linked + PluginImage.ofProgram).map(\.description) + records.compactMap(\.description)
+        records.choices.filter { $0.kind == kind.rawValue }.map(\.id)
     }
 
     private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
-}
-
-extension PluginDescription {
-    fileprivate func offers(_ id: String, _ kind: ComponentKind) -> Bool {
-        components.contains { $0.id == id && $0.kind == kind.rawValue }
-    }
 }
 
 /// The results of earlier inspections, cached in a file so that the next program start need not inspect again.

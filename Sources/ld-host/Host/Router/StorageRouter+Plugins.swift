@@ -3,16 +3,16 @@ package import LocalDataAPI
 
 /// Information on plugins and stores, for tools.
 extension StorageRouter {
-    /// Every plugin on the search path, inspected again.
+    /// Every plugin of this program and on the search path, inspected again.
     package func plugins() async throws(StorageError) -> [PluginRecord] {
         let registry = try await snapshot().registry
-        return try await onIOThread { () throws(StorageError) in registry.survey(rescanning: .all) }
+        return try await onIOThread { () throws(StorageError) in registry.records(rescanning: .all) }
     }
 
-    /// Every plugin on the search path, as it was inspected last.
+    /// Every plugin of this program and on the search path, as it was inspected last.
     package func knownPlugins() async throws(StorageError) -> [PluginRecord] {
         let registry = try await snapshot().registry
-        return try await onIOThread { () throws(StorageError) in registry.survey() }
+        return try await onIOThread { () throws(StorageError) in registry.records() }
     }
 
     /// One plugin's file, inspected in a child process.
@@ -27,10 +27,14 @@ extension StorageRouter {
         }
     }
 
-    /// The plugin on the search path that offers a component.
-    package func plugin(offering id: String) async throws(StorageError) -> PluginRecord {
-        let records = try await plugins()
-        let offering = records.filter { $0.description?.components.contains { $0.id == id } ?? false }
+    /// The plugin that serves a component.
+    ///
+    /// - Parameter inFile: Whether only a file will do, and the program's own plugins are passed over.
+    package func plugin(offering id: String, inFile: Bool = false) async throws(StorageError) -> PluginRecord {
+        let choices = try await plugins().choices.filter { $0.id == id }
+        func wanted(_ records: [PluginRecord]) -> [PluginRecord] { records.filter { !inFile || !$0.isLinked } }
+        let serving = wanted(choices.flatMap(\.serving))
+        let offering = serving.isEmpty ? wanted(choices.flatMap(\.unused)) : serving
         guard let record = offering.first, offering.count == 1 else {
             throw StorageError(
                 offering.isEmpty ? .componentNotFound : .componentAmbiguous,

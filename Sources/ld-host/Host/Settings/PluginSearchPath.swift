@@ -2,8 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// Where to look for plugins. The order of the locations has no meaning: two plugins that offer the same component are
-/// ambiguous wherever they are. But a plugin that the configuration names, or `LOCALDATA_PLUGIN_PATH`, comes before a
-/// component that is linked into the program, and that one before a plugin that is merely found.
+/// ambiguous wherever they are. ``ComponentChoice`` says how a component that is linked into the program changes that.
 package struct PluginSearchPath: Sendable {
     /// A folder of plugins, or one plugin's file, and where it was named.
     package struct Place: Hashable, Sendable {

@@ -113,18 +113,24 @@ extension StoreAccess {
     /// The store, component and plugin that serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
     /// named in FILE:3`.
     func explanation(of domain: String) async throws -> String {
+        let route = try await routeExplanation(of: domain)
+        guard !route.isEmpty else { return "" }
+        let (open, registry) = (try await openStore(for: domain), snapshot.registry)
+        let reason = try await onIOThread { () throws(StorageError) in
+            registry.reason(for: open.plugin, offering: open.component, .storage)
+        }
+        return reason.isEmpty ? route : "\(route); \(reason)"
+    }
+
+    /// The same without the reason why this plugin serves the component.
+    func routeExplanation(of domain: String) async throws -> String {
         guard let route = snapshot.settings.routes[domain] else {
             _ = try snapshot.slot(for: domain)
             return ""
         }
         let open = try await openStore(for: domain)
         let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
-        let registry = snapshot.registry
-        let choice = try await onIOThread { () throws(StorageError) in
-            registry.choice(of: open.plugin, offering: open.component, .storage)
-        }
         return "\(store) of \(open.plugin) serves \(domain): "
             + (route.origin == "default" ? "the built-in default" : "named in \(route.origin)")
-            + (choice.isEmpty ? "" : "; \(choice)")
     }
 }
