@@ -156,6 +156,25 @@ import Testing
         #expect(Set(choice.unused.map(\.candidate.path)) == [found, "the program"])
     }
 
+    @Test("whether a component may be offered shows from its usual file alone, and otherwise from every plugin")
+    func mayOffer() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let cache = "\(fixture.folder)/cache/plugins.json"
+        let path = try fixture.build("FIXTURE_BAD_MAGIC", as: "libUsual.so")
+        for place in [fixture.folder, path] {
+            #expect(try registry(fixture, [place]).mayOffer("fixture", .storage, usuallyIn: "libUsual.so"))
+        }
+        #expect(access(cache, F_OK) != 0, "a plugin was inspected")
+        // A plugin that is refused may offer anything.
+        #expect(try registry(fixture, [fixture.folder]).mayOffer("absent", .storage, usuallyIn: "libOther.so"))
+        #expect(access(cache, F_OK) == 0)
+        try #require(unlink(path) == 0)
+        _ = try fixture.build(as: "libSound.so")
+        #expect(try registry(fixture, [fixture.folder]).mayOffer("fixture", .storage, usuallyIn: "libUsual.so"))
+        #expect(try !registry(fixture, [fixture.folder]).mayOffer("absent", .storage, usuallyIn: "libUsual.so"))
+    }
+
     @Test("a plugin linked into the program serves unless the configuration names a file with the same component")
     func linked() throws {
         let fixture = try FixtureBuilder()

@@ -69,7 +69,8 @@ extension HostConfiguration {
         guard PluginImage.ofProgram.contains(where: { $0.offers("file", .storage) }),
             let (store, origin) = layered.value(at: ["domains", domain]), origin.layer == .default,
             store == .string("sqlite"), let folder = try? folders().data,
-            access("\(folder)/values.sqlite", F_OK) != 0, !registry.mayOffer("sqlite", .storage)
+            access("\(folder)/values.sqlite", F_OK) != 0,
+            !registry.mayOffer("sqlite", .storage, usuallyIn: "libSQLiteStore.so")
         else { return nil }
         let choice = DefaultStores(in: folder)
         // Where it cannot be written, no value can be stored either.

@@ -143,7 +143,11 @@ package final class PluginRegistry: Sendable {
     }
 
     /// Whether a plugin offers a component, or would if it were not refused. May wait.
-    func mayOffer(_ id: String, _ kind: ComponentKind) -> Bool {
+    ///
+    /// - Parameter file: The name of the file that has the component in every installation. If it is there, no plugin
+    ///   is inspected.
+    func mayOffer(_ id: String, _ kind: ComponentKind, usuallyIn file: String) -> Bool {
+        if searchPath.has(file) { return true }
         let records = records()
         return records.contains { $0.refusal != nil } || !records.choice(of: id, kind).serving.isEmpty
     }

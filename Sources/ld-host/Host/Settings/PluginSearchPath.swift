@@ -80,6 +80,14 @@ package struct PluginSearchPath: Sendable {
         return found.values.sorted { $0.path < $1.path }
     }
 
+    /// Whether a file of this name is in one of the folders, or was named. Nothing is read.
+    func has(_ file: String) -> Bool {
+        places.contains { place in
+            let path = place.path.hasSuffix("/\(file)") ? place.path : "\(place.path)/\(file)"
+            return access(path, F_OK) == 0
+        }
+    }
+
     /// The names of libraries in a folder, and whether each is known to be a file rather than a link to one.
     private static func libraries(in folder: String) -> [(name: String, isFile: Bool)]? {
         guard let stream = opendir(folder) else { return nil }
