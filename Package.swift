@@ -20,7 +20,7 @@ let migrators = ["StandardMigrations"]
 /// only with `--sanitize fuzzer`; `Tests/Fuzz/run` sets this.
 let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 
-/// The stores that are part of every program with the product `LocalData`.
+/// The stores that are part of `ld-host` and of every program with the product `LocalData`.
 let linkedStores: Set = ["MemoryStore", "FileStore"]
 
 /// The target with a plugin's entry function.
@@ -152,7 +152,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "ld-host",
-            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "JSON"],
+            dependencies: ["HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "JSON"],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings,
             plugins: ["EmbedTexts"]),

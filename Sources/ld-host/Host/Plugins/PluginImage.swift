@@ -49,7 +49,7 @@ package final class PluginImage: Sendable {
         }
     }
 
-    /// The components that are linked into this program, as the product `LocalData` does it; none in other programs.
+    /// The components that are linked into this program, as into `ld-host` and apps with the product `LocalData`.
     static let ofProgram: [PluginImage] = {
         guard let table = ld_linux_linked_plugin() else { return [] }
         return (try? PluginImage(linked: table, name: "this program")).map { [$0] } ?? []

@@ -174,12 +174,15 @@ package struct PluginInspector: Sendable {
 private let seeAuthor = "remove the plugin, or report this to its author"
 
 extension PluginInspector {
+    /// Whether this program is `ld-host`.
+    static var isHost: Bool { PluginSearchPath.executable?.hasSuffix("/ld-host") ?? false }
+
     /// The `ld-host` of this installation: this program itself, one beside it, or one in the same prefix.
     package static var installedHost: String? {
         guard let executable = PluginSearchPath.executable, let slash = executable.lastIndex(of: "/") else {
             return nil
         }
-        if executable[executable.index(after: slash)...] == "ld-host" { return executable }
+        if isHost { return executable }
         let candidate = "\(executable[..<slash])/ld-host"
         return access(candidate, X_OK) == 0 ? candidate : nil
     }

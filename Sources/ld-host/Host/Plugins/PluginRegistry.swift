@@ -162,7 +162,7 @@ package final class PluginRegistry: Sendable {
         // Fixing a refused plugin may be all that is needed.
         let mending = refusals.first { !$0.hint.isEmpty }.map { "\($0.hint); " } ?? ""
         let places = searchPath.places.map(\.path)
-        let lacks = refusals.isEmpty && !PluginImage.ofProgram.isEmpty && Self.separate.contains(id)
+        let lacks = refusals.isEmpty && Self.isApp && Self.separate.contains(id)
         return StorageError(
             .componentNotFound, message,
             hint: near.map { "did you mean '\($0)'?" } ?? (lacks ? Self.bundling : nil)
@@ -172,6 +172,9 @@ package final class PluginRegistry: Sendable {
 
     /// The components of this package that need a library of the system, so that no program links them.
     private static let separate: Set = ["sqlite", "openssl", "sodium", "secret-service", "standard"]
+
+    /// Whether this is an app with the product `LocalData`: `ld-host` links the same stores, and is installed.
+    private static var isApp: Bool { !PluginImage.ofProgram.isEmpty && !PluginInspector.isHost }
 
     private static let bundling =
         "run 'swift package localdata plugins' to put the plugins beside the program, or make a folder to deploy with "
