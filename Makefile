@@ -15,8 +15,9 @@ AT_ONCE = --experimental-maximum-parallelization-width
 # suites and functions with this in their name.
 AS_ROOT = AsRoot
 
-# The campaigns of migrations start some hundred thousand processes, so they run on release builds.
-MIGRATIONS = MigrationCampaignTests|MigrationRaceTests
+# Suites that start programs of this package some hundred thousand times if they run whole, which they do in make torture.
+# The programs and plugins are those of a release build then, which LOCALDATA_PRODUCTS names.
+CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|KilledCopy|LargeValue|MigrationRace|RingLock|SetsBesideMoves)Tests
 
 # What makes and checks Debian packages.
 PACKAGING = debhelper dpkg-dev python3
@@ -120,10 +121,10 @@ torture: clients
 campaigns:
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(MIGRATIONS)|$(AS_ROOT)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
 	$(SWIFT) build --configuration release
 	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
-		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(MIGRATIONS)'
+		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
