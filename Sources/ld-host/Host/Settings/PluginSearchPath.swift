@@ -55,11 +55,11 @@ package struct PluginSearchPath: Sendable {
     }
 
     /// The running program's real path.
-    package static var executable: String? {
+    package static let executable: String? = {
         guard let path = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(path) }
         return String(cString: path)
-    }
+    }()
 
     /// The files that may be plugins: `lib*.so` in the folders, and the named files; each real path once, ordered by
     /// path. A missing folder has none.
