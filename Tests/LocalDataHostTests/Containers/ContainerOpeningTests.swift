@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LocalDataAPI
 import TestSupport
 import Testing
@@ -86,6 +87,31 @@ private struct Reentrant: UserDefaultsContainer {
             try await group.waitForAll()
         }
         #expect(try await routers[0].content() == ["A.n": "8", "A.__version": "9"])
+    }
+
+    @Test("seed defect 33: users who share a group's folder, with state folders of their own, share one lock in it")
+    func groupLock() async throws {
+        let home = try ContainerHome()
+        defer { home.remove() }
+        let router = try home.launch()
+        let group = StorageDomain.appGroupUserDefaults(identifier: "group.tests")
+        try await router.fill(["A.n": 1], in: group)
+        let snapshot = try await router.snapshot()
+        let folder = try #require(snapshot.settings.place(of: group).directory)
+        try #require(access(folder, F_OK) == 0)
+        let isLocked = Recorder<Bool>()
+        let step = ContainerStep(from: 1, to: 2) { _ in
+            let other = open(folder, O_RDONLY | O_DIRECTORY)
+            defer { close(other) }
+            isLocked.add(other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        }
+        try await migrate(ContainerDefinition(name: "A", version: 2, store: group), [step], in: router)
+        #expect(isLocked.all.last == true, "\(isLocked.all)")
+        let held = try FileLock(folder).holdFolder()
+        #expect(throws: StorageError.busy) { _ = try FileLock(folder, patience: .milliseconds(1)).holdFolder() }
+        let isMissing = try FileLock("\(folder)/missing").holdFolder() == nil
+        #expect(isMissing)
+        _ = consume held
     }
 
     @Test("a container that names itself in migratesAfter is refused")

@@ -129,7 +129,9 @@ struct ContainerRun: Sendable {
     /// before the first one is committed.
     private func plan() async throws -> ContainerChain.Standing {
         let snapshot = engine.snapshot
-        return try await MigrationTurns.shared.alone(in: destination.open, engine.settings) {
+        return try await MigrationTurns.shared.alone(
+            in: destination.open, engine.settings, at: destination.address.place
+        ) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             let transaction = MigrationTransaction(engine.access)
             let standing = try await chain.standing(in: transaction, MigrationContext())

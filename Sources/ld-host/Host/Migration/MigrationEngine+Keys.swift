@@ -59,7 +59,7 @@ extension MigrationEngine {
     ) async throws {
         let resolved = try await access.resolve(KeyReference(key))
         let ledger = try Ledger(access, of: resolved)
-        try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings) {
+        try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings, at: resolved.address.place) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             let rows = try await ledger.page().rows.filter { $0.state == .clean || $0.state == .superseded }
             guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {

@@ -81,7 +81,9 @@ struct MigrationEngine: Sendable {
             let result = try await registry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
                 try await Self.$isMigrating.withValue(true) {
                     let run = try MigrationRun(migration, to: destination, policy: policy, self)
-                    return try await MigrationTurns.shared.alone(in: destination.open, snapshot.settings) {
+                    return try await MigrationTurns.shared.alone(
+                        in: destination.open, snapshot.settings, at: destination.address.place
+                    ) {
                         try await run.run()
                     }
                 }

@@ -2,7 +2,8 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
-/// of all processes that have the same state folder by a lock of a file.
+/// of all processes that have the same state folder by a lock of a file. The folder of an app group
+/// may be shared by users who have other state folders, so a place's folder is locked, too.
 final class MigrationTurns: Sendable {
     /// Those of this process, whatever the number of its routers.
     static let shared = MigrationTurns()
@@ -10,8 +11,12 @@ final class MigrationTurns: Sendable {
     /// A lock that is held as long as this is there.
     private final class Hold: Sendable {
         private let file: LockedFile
+        private let folder: LockedFile?
 
-        init(_ lock: FileLock) throws(StorageError) { file = try lock.hold() }
+        init(_ lock: FileLock, _ folder: FileLock?) throws(StorageError) {
+            file = try lock.hold()
+            self.folder = try folder?.holdFolder()
+        }
     }
 
     /// How long a migration of another process is waited for: one of many values takes minutes.
@@ -21,16 +26,21 @@ final class MigrationTurns: Sendable {
 
     /// Runs body while no other migration into the store runs.
     ///
+    /// - Parameter place: The destination's, whose folder is locked if it has one.
     /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be had, `busy` if another process
     ///   holds it for longer than ten minutes; what body throws.
     func alone<Result>(
-        in store: OpenStore, _ settings: HostSettings, _ body: () async throws -> Result
+        in store: OpenStore, _ settings: HostSettings, at place: StorageNamespace? = nil,
+        _ body: () async throws -> Result
     ) async throws -> Result {
         let path = "\(settings.folders.migrations)/\(String(store.identity, radix: 16)).lock"
         await take(path)
         defer { give(path) }
         // Only one of this process waits for the lock, so that those who wait never hold all threads.
-        let hold = try await onIOThread { () throws(StorageError) in try Hold(FileLock(path, patience: Self.patience)) }
+        let folder = place?.directory.map { FileLock($0, patience: Self.patience) }
+        let hold = try await onIOThread { () throws(StorageError) in
+            try Hold(FileLock(path, patience: Self.patience), folder)
+        }
         defer { withExtendedLifetime(hold) {} }
         return try await body()
     }
