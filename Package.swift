@@ -152,7 +152,10 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "ld-host",
-            dependencies: ["HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "JSON"],
+            dependencies: [
+                "HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "MigrationManifest",
+                "JSON",
+            ],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings,
             plugins: ["EmbedTexts"]),

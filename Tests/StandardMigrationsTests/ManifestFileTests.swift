@@ -54,7 +54,7 @@ import Testing
             ("", ":1:1: expected a value"),
             ("[", ":1:2: expected a value"),
             ("[\(Self.step),\(Self.step)]", ":1:\(Self.step.count + 3): step 'a': there are two steps with this id"),
-            (" {}", ":1:2: a manifest of migrations is an object, expected a list of steps"),
+            (" {}", ":1:2: a manifest of migrations is an empty object, expected a list of steps"),
             ("\u{0}", ":1:1: expected a value"), ("[// none\n]", ":1:2: expected a value"),
         ] {
             let path = try home.write(text)

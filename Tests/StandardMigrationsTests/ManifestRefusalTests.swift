@@ -174,7 +174,7 @@ import Testing
     @Test("anything but a list, a long one, or one with a repeated id is refused; an empty list is fine")
     func lists() throws {
         #expect(try Manifest(text: "[]").steps.isEmpty)
-        #expect(throws: StorageError.invalidOptions) { try Manifest(text: #"{"steps":[]}"#) }
+        #expect(throws: StorageError.invalidOptions) { try Manifest(text: #"{"steps":{}}"#) }
         let step = #"{"id":"a","remove":"rows/a"}"#
         let error = try #require(throws: StorageError.self) { try Manifest(text: "[\(step),\(step)]") }
         #expect(error.message == "step 'a': there are two steps with this id")

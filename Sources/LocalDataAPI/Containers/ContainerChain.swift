@@ -41,10 +41,13 @@ package struct ContainerChain: Sendable {
     }
 
     /// The migration of a step.
-    package func migration(of step: ContainerStep) -> AnyStorageMigration {
+    package func migration(of step: ContainerStep) -> AnyStorageMigration { migration(of: step, after: []) }
+
+    private func migration(of step: ContainerStep, after ids: [String]) -> AnyStorageMigration {
         migration(
             "\(step.to)", "takes \(container.name) from version \(step.from) to \(step.to)",
-            sources: container.versionNames + sources(of: step), version: step.to, fingerprint: fingerprint(of: step)
+            sources: container.versionNames + sources(of: step), version: step.to, fingerprint: fingerprint(of: step),
+            dependencies: ids
         ) { transaction, context in
             try await version(transaction, context) == step.from
         } action: { transaction, context in
@@ -55,14 +58,26 @@ package struct ContainerChain: Sendable {
     /// All of them, in the order in which they run.
     package var migrations: [AnyStorageMigration] { [stamp] + steps.map { migration(of: $0) } }
 
+    /// The same, each naming those that it comes after: for a pack, whose migrations a host runs by itself.
+    package var dependentMigrations: [AnyStorageMigration] {
+        var earlier: [String] = []
+        return [stamp]
+            + steps.map { step in
+                let migration = migration(of: step, after: earlier)
+                earlier = [migration.id]
+                return migration
+            }
+    }
+
     private func migration(
         _ id: String, _ summary: String, sources: [String], version: Int? = nil, fingerprint: String? = nil,
+        dependencies: [String] = [],
         condition: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Bool,
         action: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Void
     ) -> AnyStorageMigration {
         let description = MigrationDescription(
             id: idPrefix + id, revision: 1, summary: summary, fingerprint: fingerprint, effect: .brings,
-            destination: versionKey, sources: [], dependencies: [], conflictPolicy: .takeSource, bulk: nil)
+            destination: versionKey, sources: [], dependencies: dependencies, conflictPolicy: .takeSource, bulk: nil)
         var migration = AnyStorageMigration(
             description, destination: versionKey, sources: sources.map { container.key($0) }, condition: condition
         ) { transaction, context in

@@ -90,7 +90,7 @@ public struct ContainerDefinition: Hashable, Sendable {
     }
 
     /// What derived keys begin with.
-    var derivedPrefix: String { "\(prefix)\(name)." }
+    package var derivedPrefix: String { "\(prefix)\(name)." }
 
     private func derivedKey(_ property: String) -> String { derivedPrefix + property }
 }

@@ -15,21 +15,26 @@ struct StandardMigrations: MigrationPack {
         summary: "migrations by a manifest: rename, move, remove, default, re-encode, map members, aggregate",
         options: [
             .list("manifest", help: "the steps"),
-            .path("file", help: "a JSON file with the steps, in place of 'manifest'"),
+            .list("containers", help: "containers of settings with the steps between their versions"),
+            .path("file", help: "a JSON file with the steps, the containers or both, in place of the other options"),
         ])
 
     private let manifest: Manifest
 
     init(options: ComponentOptions, host: HostServices) throws {
         guard options.contains("file") else {
-            manifest = options.contains("manifest") ? try Manifest(options.list("manifest")) : Manifest()
+            manifest = try Manifest(
+                options.contains("manifest") ? options.list("manifest") : [],
+                containers: options.contains("containers") ? options.list("containers") : [])
+            try manifest.requireDeclared()
             return
         }
-        guard !options.contains("manifest") else {
+        for other in ["manifest", "containers"] where options.contains(other) {
             throw StorageError(
-                .invalidOptions, "the options 'manifest' and 'file' are both given; expected one of them")
+                .invalidOptions, "the options '\(other)' and 'file' are both given; expected one of them")
         }
         manifest = try Manifest(file: options.string("file"))
+        try manifest.requireDeclared()
     }
 
     var migrations: [AnyStorageMigration] { manifest.migrations }

@@ -62,8 +62,8 @@ struct Command: Sendable {
             task: "Migrate older data", page: "migrate",
             commands: [
                 .migratePlan, .migrateRun, .migrateStatus, .migrateHistory, .migrateRollback, .migrateConfirm,
-                .migrateResume, .migrateLedgerRepair, .quarantineList, .quarantineShow, .quarantineRestore,
-                .quarantineDrop,
+                .migrateResume, .migrateLedgerRepair, .containerDiff, .containerCheck, .quarantineList, .quarantineShow,
+                .quarantineRestore, .quarantineDrop,
             ]),
         Group(
             task: "Find and write plugins", page: "plugins",

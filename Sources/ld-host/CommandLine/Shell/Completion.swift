@@ -148,7 +148,7 @@ extension Completion {
         return switch (name, owner) {
         case ("ADDRESS", _): .address
         case ("DOMAIN", _): .domain
-        case ("FILE", _), ("PLUGIN", _), ("DIR", _): .file
+        case ("FILE", _), ("PLUGIN", _), ("DIR", _), ("OLD", "container diff"), ("NEW", "container diff"): .file
         case ("FILE|COMPONENT", _): .pluginFile
         case ("KEY", "config get"), ("KEY", "config set"), ("KEY", "config unset"): .setting
         case ("VALUE", "config set"): .settingValue

@@ -9,13 +9,32 @@ package struct Manifest: Sendable {
     static let mostSteps = 1000
 
     let steps: [Step]
+    /// The containers, with their own steps.
+    package let containers: [ContainerChain]
 
-    /// Reads a manifest.
+    /// Reads a manifest: a list of steps, or an object with `steps` and `containers`.
     ///
     /// - Throws: What is wrong with each step; if all are right, how they get in each other's way.
     init(_ value: JSON) throws(ManifestFaults) {
+        guard case .object = value.content else {
+            try self.init(steps: value, in: nil, containers: [])
+            return
+        }
+        let object = try ManifestObject(
+            value, at: ManifestPlace(step: "the manifest"), members: ["steps", "containers"])
+        guard object.has("steps") || object.has("containers") else {
+            throw Self.fault(
+                "a manifest of migrations is an empty object, expected a list of steps")
+        }
+        let containers = try object.list("containers", "a list of containers")
+        try self.init(steps: object.value("steps") ?? .array([]), in: "steps", containers: containers)
+    }
+
+    private init(steps value: JSON, in list: String?, containers: [JSON]) throws(ManifestFaults) {
         guard case .array(let elements) = value.content else {
-            throw Self.fault("a manifest of migrations is \(value.kind), expected a list of steps")
+            throw Self.fault(
+                "a manifest of migrations is \(value.kind), expected a list of steps, or an object with 'steps' and "
+                    + "'containers'")
         }
         guard elements.count <= Self.mostSteps else {
             throw Self.fault(
@@ -23,12 +42,25 @@ package struct Manifest: Sendable {
         }
         var faults = ManifestFaults()
         let steps = elements.enumerated().compactMap { index, element in
-            faults.collect { () throws(ManifestFaults) in try Step(element, number: index + 1) }
+            faults.collect { () throws(ManifestFaults) in try Step(element, number: index + 1, in: list) }
+        }
+        let chains = containers.enumerated().compactMap { index, container in
+            faults.collect { () throws(ManifestFaults) in
+                try ContainerReader(container, number: index + 1).chain
+            }
+        }
+        for (index, chain) in chains.enumerated() {
+            guard chains[..<index].contains(where: { $0.idPrefix == chain.idPrefix }) else { continue }
+            _ = faults.collect { () throws(ManifestFaults) in
+                throw ManifestPlace(step: "container '\(chain.container.name)'", number: index + 1, in: "containers")
+                    .error("there are two containers with this name in '\(chain.container.store)'")
+            }
         }
         for step in steps { _ = faults.collect { () throws(ManifestFaults) in try step.validate() } }
         try faults.check()
         try ManifestOrder(steps).check()
         self.steps = steps
+        self.containers = chains
     }
 
     private static func fault(_ message: String) -> ManifestFaults {
@@ -38,15 +70,31 @@ package struct Manifest: Sendable {
     /// Reads a manifest that came with the configuration. Its numbers are those of the configuration: 64 bits.
     ///
     /// - Throws: `invalidOptions` with step and member of every mistake, or at most ten.
-    package init(_ elements: [AnyCodable]) throws(StorageError) {
-        do throws(ManifestFaults) { try self.init(.array(elements.map { JSON($0) })) } catch { throw error.error() }
+    package init(_ elements: [AnyCodable], containers: [AnyCodable] = []) throws(StorageError) {
+        do throws(ManifestFaults) {
+            try self.init(
+                steps: .array(elements.map { JSON($0) }), in: nil, containers: containers.map { JSON($0) })
+        } catch { throw error.error() }
     }
 
     /// No steps.
-    package init() { steps = [] }
+    package init() { (steps, containers) = ([], []) }
 
-    /// The steps for single keys.
-    package var migrations: [AnyStorageMigration] { steps.compactMap(\.migration) }
+    /// The steps for single keys, and those of containers.
+    package var migrations: [AnyStorageMigration] {
+        steps.compactMap(\.migration) + containers.flatMap(\.dependentMigrations)
+    }
+
+    /// - Throws: `invalidOptions` with a container that has a step which only its app can run.
+    package func requireDeclared() throws(StorageError) {
+        for chain in containers {
+            guard let step = chain.steps.first(where: { $0.changes == nil }) else { continue }
+            throw StorageError(
+                .invalidOptions,
+                "container '\(chain.container.name)': the step \(step.from) -> \(step.to) is programmed in the app, so no "
+                    + "pack can run it", hint: "declare its 'changes', or leave the container to the app")
+        }
+    }
     /// The steps for prefixes.
     package var bulkMigrations: [AnyBulkMigration] { steps.compactMap(\.bulkMigration) }
 }
@@ -89,8 +137,10 @@ extension Manifest {
     ///
     /// - Throws: `invalidOptions` with file, line and column of every mistake, or at most ten; `permissionDenied` or
     ///   `fileError` naming the file.
-    package init(file path: String) throws(StorageError) {
-        let bytes = try Self.contents(of: path)
+    package init(file path: String) throws(StorageError) { try self.init(try Self.contents(of: path), of: path) }
+
+    /// Reads the bytes of a file, whoever it belongs to: for what only looks at a manifest.
+    package init(_ bytes: [UInt8], of path: String) throws(StorageError) {
         let value: JSON
         do throws(JSONFault) { value = try JSON.parse(bytes) } catch {
             let (line, column) = JSONFault.place(of: error.offset, in: bytes)

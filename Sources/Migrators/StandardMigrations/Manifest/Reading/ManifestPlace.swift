@@ -9,10 +9,19 @@ struct ManifestPlace: Sendable {
     private(set) var pointer: JSONPointer
     private var path: [String] = []
 
-    /// - Parameter number: Which step of the manifest, from 1.
-    init(step: String, number: Int) {
+    /// - Parameters:
+    ///   - step: What is there.
+    ///   - number: Which one of the list, from 1.
+    ///   - list: The member that has the list, if the manifest is an object.
+    init(step: String, number: Int, in list: String? = nil) {
         self.step = step
-        pointer = JSONPointer(tokens: ["\(number - 1)"])
+        pointer = JSONPointer(tokens: (list.map { [$0] } ?? []) + ["\(number - 1)"])
+    }
+
+    /// The manifest as a whole.
+    init(step: String) {
+        self.step = step
+        pointer = JSONPointer(tokens: [])
     }
 
     func member(_ name: String) -> ManifestPlace {

@@ -8,12 +8,14 @@ extension Step {
 
     /// Reads a step.
     ///
-    /// - Parameter number: Which one of the manifest, from 1.
-    init(_ value: JSON, number: Int) throws(ManifestFaults) {
-        let unnamed = ManifestPlace(step: "step \(number)", number: number)
+    /// - Parameters:
+    ///   - number: Which one of the manifest, from 1.
+    ///   - list: The member that has the steps, if the manifest is an object.
+    init(_ value: JSON, number: Int, in list: String? = nil) throws(ManifestFaults) {
+        let unnamed = ManifestPlace(step: "step \(number)", number: number, in: list)
         let named = try ManifestObject(value, at: unnamed, members: Self.members + Self.kinds)
         let id = try Self.id(named)
-        let place = ManifestPlace(step: "step \(ManifestPlace.quoted(id))", number: number)
+        let place = ManifestPlace(step: "step \(ManifestPlace.quoted(id))", number: number, in: list)
         let object = try ManifestObject(value, at: place, members: Self.members + Self.kinds)
         let kinds = Self.kinds.filter { object.has($0) }
         guard let kind = kinds.first, kinds.count == 1, let content = object.value(kind) else {

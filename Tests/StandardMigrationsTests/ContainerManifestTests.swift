@@ -1,0 +1,117 @@
+import FoundationEssentials
+import LocalDataAPI
+import LocalDataHost
+import Testing
+
+@testable import MigrationManifest
+
+private struct Written: UserDefaultsContainer {
+    static let prefix = "MyApp."
+    static let version = 4
+    static let versionKey = ContainerVersionKey("W.__version", formerly: [.shared])
+    static let formerNames = ["Old"]
+    static let steps = [
+        ContainerStep(
+            from: 1, to: 2, [.swap("a", "b"), .rename(.stored("plain"), to: "c"), .setDefault("d", [1, "x"])]),
+        ContainerStep(from: 2, to: 3, prefix: "P.", name: "N", [.movePrefix("x.", to: "y."), .remove("e")]),
+        ContainerStep(from: 3, to: 4) { _ in },
+    ]
+    @Setting var a = "one"
+    @Setting(key: "bee") var b = 2
+}
+
+@Suite("containers of manifests") struct ContainerManifestTests {
+    private static let containers = #"""
+        [{"name":"MySettings","domain":"rows","prefix":"MyApp.","version":3,
+          "properties":[{"name":"username","type":"String"}],
+          "steps":[{"from":1,"to":2,"changes":[{"rename":{"from":"userName","to":"username"}},
+                                               {"renames":[{"from":"a","to":"b"},{"from":"b","to":"a"}]}]},
+                   {"from":2,"to":3,"changes":[{"prefix":{"from":"Old.","to":"MyApp.MySettings."}},
+                                               {"remove":"gone"},{"default":{"key":"size","value":5}},
+                                               {"move":{"from":"cache","to":"userDefaults/Cache.size"}}]}]}]
+        """#
+
+    private func text(_ containers: String) -> String {
+        "migrations: { packs: { ours: { component: \"standard\", options: { containers: \(containers) } } } }"
+    }
+
+    private func read(_ text: String) -> StorageError? {
+        do throws(StorageError) {
+            _ = try Manifest(Array(text.utf8), of: "m.json")
+            return nil
+        } catch { return error }
+    }
+
+    @Test("what an app writes is read as it is, but for what only the app can run")
+    func roundTrip() throws {
+        let data = try ContainerManifest(of: [Written.self]).encoded()
+        let manifest = try Manifest([UInt8](data), of: "m.json")
+        let chain = try #require(manifest.containers.first)
+        #expect(chain.container == Written.definition)
+        #expect(chain.steps.map(\.changes) == Written.steps.map(\.changes))
+        #expect(chain.steps.map(\.prefix) == [nil, "P.", nil])
+        #expect(try ContainerManifest(manifest.containers).encoded() == data)
+        let error = #expect(throws: StorageError.self) { try manifest.requireDeclared() }
+        #expect(error?.message.contains("the step 3 -> 4 is programmed in the app") == true)
+    }
+
+    @Test("a pack takes a container from version to version, and has nothing to do then")
+    func run() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let router = try home.router(text(Self.containers))
+        for (name, value) in ["userName": "\"alice\"", "a": "1", "b": "2", "gone": "0", "cache": "9"] {
+            try await router.put(value, at: "rows/MyApp.MySettings.\(name)")
+        }
+        try await router.put("\"x\"", at: "rows/Old.x")
+        let plan = try await router.migrationPlan()
+        let ids = ["version", "2", "3"].map { "container rows/MySettings \($0)" }
+        #expect(plan.entries.map(\.migration) == ids)
+        #expect(plan.entries.map(\.decision) == [.nothingToDo, .run, .run])
+        #expect(try await router.migrate().failures.isEmpty)
+        #expect(
+            try await router.names(in: .custom(name: "rows"), prefix: "")
+                == ["__version", "a", "b", "size", "username", "x"].map { "MyApp.MySettings.\($0)" })
+        #expect(try await router.text(at: "rows/MyApp.MySettings.a") == "2")
+        #expect(try await router.text(at: "rows/MyApp.MySettings.__version") == "3")
+        #expect(try await router.text(at: "userDefaults/Cache.size") == "9")
+        let again = try await home.router(text(Self.containers)).migrate()
+        #expect(again.entries.allSatisfy { $0.outcome == .nothingToDo }, "\(again.entries)")
+        try await router.rollbackMigration(ids[2])
+        try await router.rollbackMigration(ids[1])
+        #expect(try await router.text(at: "rows/MyApp.MySettings.userName") == "\"alice\"")
+        #expect(try await router.migrate().failures.isEmpty)
+        #expect(try await router.text(at: "rows/MyApp.MySettings.__version") == "3")
+    }
+
+    @Test("a pack stamps what is new, and refuses what a later one has migrated")
+    func stamp() async throws {
+        let home = try ManifestHome()
+        defer { home.remove() }
+        let router = try home.router(text(Self.containers))
+        #expect(try await router.migrate().failures.isEmpty)
+        #expect(try await router.names(in: .custom(name: "rows"), prefix: "") == ["MyApp.MySettings.__version"])
+        try await router.put("4", at: "rows/MyApp.MySettings.__version")
+        let report = try await router.migrate()
+        #expect(report.failures.first?.error?.code == .newerRevision, "\(report.entries)")
+    }
+
+    @Test(
+        "mistakes are named with their places",
+        arguments: [
+            (#"{"containers":[{"version":2}]}"#, "m.json:1:16: container 1: 'name' is missing"),
+            (#"{"containers":[{"name":"A","version":3,"steps":[{"from":1,"to":2}]}]}"#, "no step 2 -> 3"),
+            (#"{"containers":[{"name":"A","steps":[{"from":1,"to":3}]}]}"#, "has the step 1 -> 3"),
+            (#"{"containers":[{"name":"A"},{"name":"A"}]}"#, "two containers with this name"),
+            (#"{"containers":[{"name":"A","version":0}]}"#, "container 'A', version: expected a whole number"),
+            (
+                #"{"containers":[{"name":"A","version":2,"steps":[{"from":1,"to":2,"changes":[{"rnam":1}]}]}]}"#,
+                "unknown member 'rnam'"
+            ),
+            (#"{"containers":[{"name":"A","properties":[{"name":"__version"}]}]}"#, "reserved for versions"),
+            (#"{"steps":[{"id":"a"}]}"#, "m.json:1:11: step 'a': says nothing to do"),
+        ])
+    func mistakes(_ text: String, _ message: String) {
+        #expect(read(text)?.message.contains(message) == true, "\(String(describing: read(text)))")
+    }
+}
