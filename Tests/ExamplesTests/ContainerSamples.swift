@@ -284,6 +284,32 @@ struct ContainerSamples {
         #expect(Keys.MySettings.definition.properties.map(\.key) == ["MyApp.MySettings.username", "MyApp.user_name"])
     }
 
+    @Test("a version can be under any of the keys that earlier programs used")
+    func versionKeys() async throws {
+        let router = try await StorageRouter.inMemory()
+        for (version, key) in [
+            (2, ContainerVersionKey.shared), (3, .prefixed("MyApp.")), (4, .containerVersion("MyApp.")),
+            (5, .typed("SettingsContainer")), (6, .container("SettingsContainer")),
+        ] {
+            #expect(ContainerVersionKey.isReserved(key.name))
+            let stored = StorageKey<Int>(
+                name: key.name, domain: .userDefaults(), security: .none, owner: "samples", description: "a version")
+            try await router.set(version, for: stored)
+        }
+        #expect(
+            try await router.names(in: .userDefaults(), prefix: "") == [
+                "MyApp.__container_version", "MyApp.__version", "SettingsContainer.__version",
+                "__SettingsContainer_version", "__version",
+            ])
+    }
+
+    @Test("a manifest says what each step changes")
+    func manifest() throws {
+        let text = String(decoding: try ContainerManifest(of: [Years.Three.AppSettings.self]).encoded(), as: UTF8.self)
+        #expect(text.contains("\"from\" : \"userName\"") && text.contains("\"to\" : \"username\""))
+        #expect(text.contains("\"version\" : 3"))
+    }
+
     @Test("a container is split, and the new one's own steps follow")
     func split() async throws {
         let settings = try await ContainerUnderTest(CacheSettings.self)

@@ -72,7 +72,7 @@ struct CompletionTests {
         terminal.type("PS1=; source <(ld-host completions bash); echo re''ady\n")
         try terminal.wait(for: "ready")
         for (typed, shown) in [
-            ("ld-host con\tg\t", "ld-host config get "),
+            ("ld-host conf\tg\t", "ld-host config get "),
             ("ld-host get userDefaults/th\t", "ld-host get userDefaults/theme "),
             ("ld-host get keychain:com\tt\t", "ld-host get keychain:com.example/token "),
             ("ld-host -c log.lev\ter\t", "ld-host -c log.level=error "),
