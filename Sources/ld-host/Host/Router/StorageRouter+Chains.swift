@@ -6,6 +6,9 @@ internal import Synchronization
 extension StorageRouter {
     /// The value of a key with versions, brought to the current one and stored so; `nil` if it is absent.
     func chained<Value>(_ key: StorageKey<Value>, _ chain: ValueChain<Value>) async throws -> Value? {
+        if let data = try currentAtOnce(key.slot, chain.versionTag), let value = try? key.serializer.decode(data) {
+            return value
+        }
         let resolved = try await resolve(key)
         if let found = try await resolved.tagged() { return try await value(of: key, chain, resolved, found) }
         let engine = try await engine()
@@ -13,6 +16,24 @@ extension StorageRouter {
         try await engine.bringData(to: AnyStorageKey(key))
         guard let found = try await resolved.tagged() else { return nil }
         return try await value(of: key, chain, resolved, found)
+    }
+
+    /// The bytes of a value of the current version, if its store may be called on the caller's thread.
+    private func currentAtOnce(_ slot: KeyResolutionSlot, _ versionTag: String) throws -> Data? {
+        guard let known = known(slot) else { return nil }
+        return try withExtendedLifetime(slot) {
+            try known._withUnsafeGuaranteedRef { known -> Data? in
+                guard known.readsInline else { return nil }
+                do throws(StorageError) {
+                    guard let found = try known.store.tagged(known.handle), found.tag == versionTag else { return nil }
+                    return found.value
+                } catch {
+                    // A thread that may wait tries again.
+                    if error.code == .busy { return nil }
+                    throw known.naming(error)
+                }
+            }
+        }
     }
 
     /// - Parameter found: What is stored.

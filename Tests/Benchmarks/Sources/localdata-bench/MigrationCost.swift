@@ -74,7 +74,7 @@ struct MigrationCost {
         try await router.registerMigration(move(id, "old \(id)", "new \(id)"))
         return try await Nanoseconds.each(count) {
             let moved = try await router.migrate(.only(id)).entries.last?.migratedCount
-            try require(moved == count, "\(moved) of \(count) values were moved")
+            try require(moved == count, "\(moved ?? 0) of \(count) values were moved")
         }
     }
 
