@@ -37,7 +37,8 @@ struct ContainerRun: Sendable {
         var (from, done, isClean): (Int??, [Int], Bool) = (nil, [], true)
         for _ in 0..<chain.steps.count + Self.attempts {
             isClean = try await finishRemovals()
-            let standing = try await plan()
+            // Another process may have been killed since.
+            guard let standing = try await plan() else { continue }
             let version: Int?
             switch standing {
             case .fresh: version = nil
@@ -48,7 +49,9 @@ struct ContainerRun: Sendable {
                 return ContainerProgress(from: from ?? nil, to: container.version, steps: done, isClean: isClean)
             }
             for step in chain.steps where step.from >= version ?? container.version {
-                if try await migrate(chain.migration(of: step)) { done.append(step.to) }
+                // If another process has done it, what that one removes has to be removed before the next step.
+                guard try await migrate(chain.migration(of: step)) else { break }
+                done.append(step.to)
             }
             if version == nil || version == container.version { _ = try await migrate(chain.stamp) }
         }
@@ -126,13 +129,18 @@ struct ContainerRun: Sendable {
     }
 
     /// Where the data stands; with all steps tried out if there are several, so that the last one is known to work
-    /// before the first one is committed.
-    private func plan() async throws -> ContainerChain.Standing {
+    /// before the first one is committed; `nil` if a step has something left to remove.
+    private func plan() async throws -> ContainerChain.Standing? {
         let snapshot = engine.snapshot
         return try await MigrationTurns.shared.alone(
             in: destination.open, engine.settings, at: destination.address.place
         ) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+            let isLeft = try await ledger.page().rows.contains { row in
+                row.isPending && row.state != .unverified && row.id.hasPrefix(chain.idPrefix)
+                    && row.id != "\(chain.idPrefix)\(container.version)"
+            }
+            if isLeft { return nil }
             let transaction = MigrationTransaction(engine.access)
             let standing = try await chain.standing(in: transaction, MigrationContext())
             let migrations = try migrations(from: standing)
