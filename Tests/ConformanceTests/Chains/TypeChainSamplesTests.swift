@@ -121,9 +121,8 @@ import Testing
         let stored = VaultStored(DegradationSample.ResilientStorage.self, router: router)
         await stored.projectedValue.initializationTask.value
         #expect(stored.wrappedValue == DegradationSample.UserData.safe)
-        let kept = try await router.quarantine().values
-        #expect(kept.count == 1)
-        #expect(try await router.quarantinedValue(kept[0].id).data == old)
+        let kept = try #require(try await router.quarantine().values.first)
+        #expect(try await router.quarantinedValue(kept.id).data == old)
         stored.wrappedValue = DegradationSample.UserData(fullName: "Ada")
         try await stored.projectedValue.save()
         #expect(try await router.quarantine().values.count == 1)
