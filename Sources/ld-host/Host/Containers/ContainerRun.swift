@@ -13,8 +13,10 @@ struct ContainerRun: Sendable {
         try chain.validate()
         self.engine = engine
         self.chain = chain
-        destination = try await engine.access.resolve(KeyReference(chain.versionKey))
-        ledger = try Ledger(engine.access, of: destination)
+        do throws(StorageError) {
+            destination = try await engine.access.resolve(KeyReference(chain.versionKey))
+            ledger = try Ledger(engine.access, of: destination)
+        } catch { throw Self.failure(of: chain.container, error) }
     }
 
     private var container: ContainerDefinition { chain.container }
@@ -25,11 +27,15 @@ struct ContainerRun: Sendable {
     ///   beforehand that one of them fails, none is run.
     func run() async throws -> ContainerProgress {
         do { return try await bringUpToDate() } catch let error as StorageError {
-            throw MigrationError(
-                .storageFailed,
-                "the container '\(container.name)' in '\(container.store)' cannot be migrated: \(error.message)",
-                underlying: error)
+            throw Self.failure(of: container, error)
         }
+    }
+
+    private static func failure(of container: ContainerDefinition, _ error: StorageError) -> MigrationError {
+        MigrationError(
+            .storageFailed,
+            "the container '\(container.name)' in '\(container.store)' cannot be migrated: \(error.message)",
+            underlying: error)
     }
 
     private func bringUpToDate() async throws -> ContainerProgress {
@@ -79,12 +85,15 @@ struct ContainerRun: Sendable {
 
     /// The version of the stored data; `nil` if no version is stored.
     func storedVersion() async throws -> Int? {
-        try await ContainerVersion.stored(of: container, in: MigrationTransaction(engine.access))?.number
+        try await ContainerVersion.stored(of: container, in: looking)?.number
     }
+
+    /// The stores as they are, for a look that nothing is based on.
+    private var looking: MigrationTransaction { MigrationTransaction(engine.access, keepsViews: false) }
 
     /// Whether nothing is to be done: what most launches find.
     private func isCurrent() async throws -> Bool {
-        let found = try? await ContainerVersion.stored(of: container, in: MigrationTransaction(engine.access))
+        let found = try? await ContainerVersion.stored(of: container, in: looking)
         guard found?.number == container.version, found?.name == container.versionKey.name else { return false }
         let page = try await ledger.page()
         try requireOwn(page)

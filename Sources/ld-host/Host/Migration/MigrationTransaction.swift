@@ -87,12 +87,17 @@ final class MigrationTransaction: MovingTransaction {
 
     private let access: StoreAccess
     private let planned: PlannedChanges?
+    private let keepsViews: Bool
     private let state = Mutex(State())
 
-    /// - Parameter planned: What is taken to be done already, if nothing is to be done at all.
-    init(_ access: StoreAccess, over planned: PlannedChanges? = nil) {
+    /// - Parameters:
+    ///   - planned: What is taken to be done already, if nothing is to be done at all.
+    ///   - keepsViews: Whether changes will be based on what is read. A view begins a transaction in some stores, which
+    ///     costs more than a look.
+    init(_ access: StoreAccess, over planned: PlannedChanges? = nil, keepsViews: Bool = true) {
         self.access = access
         self.planned = planned
+        self.keepsViews = keepsViews
     }
 
     /// What was looked at and changed, in the order of the first look, and what all of it follows from; from now on
@@ -309,6 +314,7 @@ final class MigrationTransaction: MovingTransaction {
 
     /// The bytes in the store, which have to be so still when the changes are made.
     private func stored(_ resolved: ResolvedKey) async throws(StorageError) -> Data? {
+        guard keepsViews else { return try await resolved.stored() }
         if let refusal = resolved.refusal { throw refusal }
         let scope = resolved.scope
         return try await scope.open.wait("reading '\(resolved.address)'") { [self] () throws(StorageError) in

@@ -33,8 +33,11 @@ extension Ledger {
         do throws(StorageError) {
             if try await commit(next) { page = next }
         } catch {
-            // It says more than there is to do, and the next run finds that out.
-            return
+            // The ledger says more than there is to do, or less: the next run finds that out.
+            access.snapshot.log(
+                .warning, "migration",
+                "what '\(id)' has moved from a less protected place is still there in its files, or the ledger does not "
+                    + "say that it is gone: \(error.message)")
         }
     }
 }
