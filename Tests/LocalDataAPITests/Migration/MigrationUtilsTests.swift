@@ -83,7 +83,7 @@ import Testing
                 found.insert(match.output[1].substring.map { String($0) } ?? "")
             }
         }
-        #expect(found == ["MigrationUtils"])
+        #expect(found == ["MigrationUtils", "UserDefaultsMigrationManager"])
     }
 
     @Test("seed defect 17: this is Linux, and the role is the given one")
