@@ -256,6 +256,27 @@ static ld_status attributes(
 
 static const ld_store_attributes attributing = {sizeof(attributing), attributes};
 
+/* tags */
+static ld_status get_tagged(
+    void *context, void *handle, void *taker, void (*take)(void *, ld_bytes, ld_bytes), const ld_error_sink *error) {
+    (void)handle;
+    hostile *self = context;
+    static char text[(64 << 10) + 1];
+    ld_status status;
+    ld_bytes tag = BYTES("3"), value = BYTES("value");
+    if (answers(self, "tagged", error, &status)) return status;
+    bad(self, "tagged-tag", &tag);
+    bad(self, "tagged-value", &value);
+    if (is(self, "tagged-utf8")) tag = BYTES("\xff");
+    if (is(self, "tagged-long")) tag = (ld_bytes){text, sizeof text};
+    if (is(self, "tagged-nothing")) return LD_OK;
+    if (is(self, "tagged-twice")) take(taker, tag, value);
+    take(taker, tag, value);
+    return is(self, "tagged-absent") ? LD_ABSENT : LD_OK;
+}
+
+static const ld_store_tagged tagging = {sizeof(tagging), get_tagged};
+
 /* streams */
 static ld_status read_pieces(void *context, void *handle, const ld_sink *sink, const ld_error_sink *error) {
     (void)handle;
@@ -442,7 +463,7 @@ static const void *store_extension(void *context, ld_bytes id) {
     } all[] = {
         {LD_STORE_ENUMERATION, &enumeration}, {LD_STORE_ATTRIBUTES, &attributing}, {LD_STORE_STREAMING, &streaming},
         {LD_STORE_BATCH, &batch}, {LD_STORE_TRANSACTIONS, &transactions}, {LD_STORE_CHECK, &checking},
-        {LD_STORE_WATCH, &watching}, {LD_STORE_BULK, &bulk},
+        {LD_STORE_WATCH, &watching}, {LD_STORE_BULK, &bulk}, {LD_STORE_TAGGED, &tagging},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (id.count != strlen(all[i].id) || memcmp(id.data, all[i].id, id.count) != 0) continue;

@@ -185,10 +185,10 @@ func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_byte
     let received = receiver.assumingMemoryBound(to: ReceivedTagged.self)
     guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
     guard received.pointee.value == nil else { return slot.pointee.break_("it passed two values for one") }
-    if tag.count > 0 {
-        guard tag.count <= ld_attributes.longestText, let text = tag.text else {
-            return slot.pointee.break_(
-                "it passed an unusable version tag: \(tag.flaw(atMost: ld_attributes.longestText))")
+    if tag.count != 0 {
+        let longest = ld_attributes.longestText
+        guard (1...longest).contains(tag.count), let text = tag.text else {
+            return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
         }
         received.pointee.tag = text
     }

@@ -39,7 +39,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         flaws.map { flaw, text in
             // Texts have limits of their own, which come first.
-            let isLong = flaw == "beyond" && (channel.hasPrefix("attr-") || channel.hasPrefix("key-s"))
+            let isLong = flaw == "beyond" && ["attr-", "key-s", "tagged-tag"].contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
     }
@@ -70,7 +70,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         for (channel, operation) in [
             ("get", "get"), ("read", "read"), ("names", "names"), ("places", "places"), ("bulk-name", "bulk"),
             ("bulk-value", "bulk"), ("attr-type", "attributes"), ("attr-owner", "bulk"), ("check", "check"),
-            ("tx-get", "tx-get"),
+            ("tx-get", "tx-get"), ("tagged-tag", "tagged"), ("tagged-value", "tagged"),
         ] {
             cases += flawed(.store, channel, operation)
         }
@@ -153,6 +153,11 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "attr-nothing", "attributes", .corrupt, "passed no attributes"),
         HostileCase(.store, "attr-twice", "attributes", .corrupt, "attributes twice"),
         HostileCase(.store, "attr-absent", "attributes", .corrupt, "returned status 1"),
+        HostileCase(.store, "tagged-utf8", "tagged", .corrupt, "an unusable version tag"),
+        HostileCase(.store, "tagged-long", "tagged", .corrupt, "65537 bytes; at most 65536"),
+        HostileCase(.store, "tagged-nothing", "tagged", .corrupt, "passed no value"),
+        HostileCase(.store, "tagged-twice", "tagged", .corrupt, "two values for one"),
+        HostileCase(.store, "tagged-absent", "tagged", .corrupt, "returned status 1"),
         HostileCase(.store, "attr-size", "bulk", .corrupt, "a size of 18446744073709551615 bytes"),
         HostileCase(.store, "attr-struct-large", "bulk", .corrupt, "a struct of 4294967295 bytes"),
         HostileCase(.store, "bulk-null", "bulk", .corrupt, "missing or too small"),

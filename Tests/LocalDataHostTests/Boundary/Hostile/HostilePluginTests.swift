@@ -116,6 +116,7 @@ import Testing
             #expect(names == ["p1"])
         case "places": try store.forEachPlace { _ in true }
         case "attributes": _ = try store.attributes(of: handle)
+        case "tagged": _ = try store.tagged(handle)
         case "read": _ = try store.read(handle) { _ in true }
         case "write": try write()
         case "write twice":
