@@ -121,7 +121,7 @@ let package = Package(
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
-            dependencies: ["CLocalData"],
+            dependencies: ["CLocalData", "ByteCoding"],
             path: "Sources/LocalDataAPI",
             exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON"],
             swiftSettings: settings),

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 
 /// A container and its steps, as migrations that a host runs: one for each step, whose destination is the version.
@@ -116,13 +117,8 @@ package struct ContainerChain: Sendable {
     private func fingerprint(of step: ContainerStep) -> String? {
         step.changes.map { changes in
             let text = "\(container.prefix)\(container.name) \(step.prefix ?? "") \(step.name ?? "") \(changes)"
-            return "container \(String(Self.hash(text), radix: 16))"
+            return "container \(StableHash.text([text]))"
         }
-    }
-
-    /// FNV-1a, which is the same in every process.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }
 

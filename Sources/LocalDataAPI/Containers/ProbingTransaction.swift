@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 /// Lets a step run on a store that it does not change, to find out whether there is anything for it.
-final class ProbingTransaction: StorageProviding {
+final class ProbingTransaction: StorageTransaction {
     private struct State {
         /// What the step has set or removed.
         var changes: [String: Data?] = [:]
@@ -16,22 +16,6 @@ final class ProbingTransaction: StorageProviding {
 
     /// Whether the step has asked for a value that is there, but for versions.
     var hasFound: Bool { state.withLock { $0.hasFound } }
-
-    func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        let any = AnyStorageKey(key)
-        guard let data = try await data(for: any) else {
-            throw StorageError(.notFound, "'\(any.address)' is not stored")
-        }
-        return try any.value(Value.self, from: data)
-    }
-
-    func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        try await setData(try key.serializer.encode(value), for: AnyStorageKey(key))
-    }
-
-    func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
-
-    func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool { try await exists(AnyStorageKey(key)) }
 
     func data(for key: AnyStorageKey) async throws -> Data? {
         if let change = change(of: key) { return change }

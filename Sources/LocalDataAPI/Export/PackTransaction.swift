@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The host's transaction for a Swift migration of a pack: usable from any task, while the host is called on only one
 /// thread.
-final class PackTransaction: StorageProviding, @unchecked Sendable {
+final class PackTransaction: StorageTransaction, @unchecked Sendable {
     // The table's functions are called only on the thread that the host allows, and only during the call.
     private let table: ld_migration_transaction
     private let executor: CallerThreadExecutor
@@ -31,25 +31,6 @@ final class PackTransaction: StorageProviding, @unchecked Sendable {
         MemoryLayout<ld_migration_transaction>.offset(of: \ld_migration_transaction.names)
             ?? MemoryLayout<ld_migration_transaction>.size
     }
-
-    func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        let any = AnyStorageKey(key)
-        guard let data = try await data(for: any) else {
-            throw StorageError(.notFound, "'\(key.domain)/\(key.name)' is not stored")
-        }
-        guard let chain = key.chain else { return try any.value(Value.self, from: data) }
-        return try await chain.decode(data, versionTag: attributes(of: any)?.versionTag).value
-    }
-
-    func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        let data = try key.serializer.encode(value)
-        guard let chain = key.chain else { return try await setData(data, for: AnyStorageKey(key)) }
-        try await setData(data, versionTag: chain.versionTag, for: AnyStorageKey(key))
-    }
-
-    func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
-
-    func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool { try await exists(AnyStorageKey(key)) }
 
     func data(for key: AnyStorageKey) async throws -> Data? {
         try await onItsThread(key) { table, key, error in

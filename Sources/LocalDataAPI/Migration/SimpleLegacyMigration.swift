@@ -79,7 +79,7 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
 }
 
 /// A transaction that can move a large value unchanged, without loading it into memory.
-package protocol MovingTransaction: StorageProviding {
+package protocol MovingTransaction: StorageTransaction {
     /// Moves a value whose bytes do not change, if it is large enough.
     ///
     /// - Returns: Whether it moves the value; if not, nothing has been done.

@@ -119,25 +119,6 @@ final class MigrationTransaction: MovingTransaction {
         }
     }
 
-    func get<Value>(_ key: StorageKey<Value>) async throws -> Value {
-        let any = AnyStorageKey(key)
-        guard let data = try await data(for: any) else {
-            throw StorageError(.notFound, "'\(key.domain)/\(key.name)' is not stored")
-        }
-        guard let chain = key.chain else { return try any.value(Value.self, from: data) }
-        return try await chain.decode(data, versionTag: attributes(of: any)?.versionTag).value
-    }
-
-    func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        let data = try key.serializer.encode(value)
-        guard let chain = key.chain else { return try await setData(data, for: AnyStorageKey(key)) }
-        try await setData(data, versionTag: chain.versionTag, for: AnyStorageKey(key))
-    }
-
-    func remove<Value>(_ key: StorageKey<Value>) async throws { try await remove(AnyStorageKey(key)) }
-
-    func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool { try await exists(AnyStorageKey(key)) }
-
     func data(for key: AnyStorageKey) async throws -> Data? {
         let entry = try await entry(for: key)
         switch entry.change ?? entry.planned {
@@ -191,8 +172,9 @@ final class MigrationTransaction: MovingTransaction {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Of a value that the migration has set, what it will be recorded with. Of any other, what is recorded now, which
-    /// need not be what the migration has read: whoever relies on both asks before and after.
+    /// Of a value that the migration has set, what it will be recorded with. Of any other value, what is recorded now:
+    /// another process may have written it since the migration read it. A caller that needs both to match compares the
+    /// attributes before and after reading.
     func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
         let resolved = try await access.resolveUnlisted(KeyReference(key))
         if let refusal = resolved.refusal { throw refusal }

@@ -2,8 +2,8 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
-/// of all processes that have the same state folder by a lock of a file. The folder of an app group
-/// may be shared by users who have other state folders, so a place's folder is locked, too.
+/// of all processes that have the same state folder by a lock of a file. Users with other state folders may share the
+/// folder of an app group, so a place's folder is locked, too.
 final class MigrationTurns: Sendable {
     /// Those of this process, whatever the number of its routers.
     static let shared = MigrationTurns()

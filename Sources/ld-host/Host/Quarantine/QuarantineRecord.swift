@@ -11,11 +11,7 @@ struct QuarantineRecord: Codable, Sendable {
     /// Why no version reads it.
     let reason: String
     /// What was recorded with the value.
-    let contentType: String?
-    let serializer: String?
-    let versionTag: String?
-    let appVersion: String?
-    let owner: String?
+    private let kept: KeptAttributes
     /// In bytes.
     let size: Int
     /// When it was put there, in nanoseconds since 1970 UTC.
@@ -24,20 +20,12 @@ struct QuarantineRecord: Codable, Sendable {
     init(_ key: AnyStorageKey, _ value: Data, _ attributes: ValueAttributes?, mark: UInt64, reason: String) {
         self.key = LedgerRow.Change(key, mark: mark)
         self.reason = reason
-        contentType = attributes?.contentType
-        serializer = attributes?.serializer
-        versionTag = attributes?.versionTag
-        appVersion = attributes?.appVersion
-        owner = attributes?.owner
+        kept = KeptAttributes(attributes)
         size = value.count
         date = Ledger.now
     }
 
-    var attributes: ValueAttributes {
-        ValueAttributes(
-            contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
-            owner: owner)
-    }
+    var attributes: ValueAttributes { kept.attributes ?? ValueAttributes() }
 
     /// - Throws: `corrupt` for other bytes, `unsupported` for those of a later program.
     init(_ bytes: Data, id: String) throws(StorageError) {

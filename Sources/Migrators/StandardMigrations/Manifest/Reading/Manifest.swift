@@ -139,7 +139,7 @@ extension Manifest {
     ///   `fileError` naming the file.
     package init(file path: String) throws(StorageError) { try self.init(try Self.contents(of: path), of: path) }
 
-    /// Reads the bytes of a file, whoever it belongs to: for what only looks at a manifest.
+    /// Reads the bytes of a file of any owner: for commands that look at a manifest and run nothing.
     package init(_ bytes: [UInt8], of path: String) throws(StorageError) {
         let value: JSON
         do throws(JSONFault) { value = try JSON.parse(bytes) } catch {

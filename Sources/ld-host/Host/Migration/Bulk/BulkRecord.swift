@@ -136,29 +136,3 @@ struct BulkRecord {
             hint: "restore it from a backup, or see: ld-host migrate ledger repair")
     }
 }
-
-/// Attributes as the record keeps them.
-private struct KeptAttributes: Codable {
-    let isThere: Bool
-    let contentType: String?
-    let serializer: String?
-    let versionTag: String?
-    let appVersion: String?
-    let owner: String?
-
-    init(_ attributes: ValueAttributes?) {
-        isThere = attributes != nil
-        contentType = attributes?.contentType
-        serializer = attributes?.serializer
-        versionTag = attributes?.versionTag
-        appVersion = attributes?.appVersion
-        owner = attributes?.owner
-    }
-
-    var attributes: ValueAttributes? {
-        guard isThere else { return nil }
-        return ValueAttributes(
-            contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
-            owner: owner)
-    }
-}
