@@ -19,7 +19,7 @@ public protocol BatchBackend: StorageBackend {
 /// `localdata.store.bulk/1`.
 public protocol BulkBackend: StorageBackend {
     /// Receives one value and returns whether to continue.
-    typealias Taker = (_ name: RawSpan, _ value: RawSpan?, _ attributes: ValueAttributes?, _ mark: UInt64) -> Bool
+    typealias Taker = (_ name: RawSpan, _ value: RawSpan?, _ attributes: ValueAttributes?, _ revision: UInt64) -> Bool
 
     /// Passes the values in `place` whose names start with `prefix` and sort after `after` to `body`, until it returns
     /// `false`. The names ascend by their UTF-8 bytes, and all values are of one moment. An unknown namespace has no
@@ -27,35 +27,25 @@ public protocol BulkBackend: StorageBackend {
     ///
     /// - Parameter largest: The most bytes of a value. A larger value is passed as `nil`, and so is a corrupt one;
     ///   reading the value by itself reports what is wrong.
-    /// - Parameter body: Receives a name, its value, its attributes if the store keeps any, and a mark. The mark
-    ///   changes with each write of the value and is never 0.
+    /// - Parameter body: Receives a name, its value, its attributes if the store keeps any, and its revision: as
+    ///   ``ConditionalBackend``'s.
     func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker) throws
 
     /// Applies the changes in order, all or none, even across a crash. The last change of a name wins.
     ///
-    /// - Returns: The indices of the changes whose expectation failed. If there are any, nothing has changed.
+    /// - Returns: The indices of the changes whose condition is not fulfilled. If there are any, nothing has changed.
     func apply(_ changes: BulkChanges) throws -> [Int]
 }
 
 /// Changes of many values, lent to a ``BulkBackend`` for the duration of a call.
 public struct BulkChanges {
-    /// What a change requires of the stored value when the store applies it.
-    public enum Expectation: Equatable, Sendable {
-        /// No requirement.
-        case anything
-        /// No value is stored.
-        case absence
-        /// The stored value has this mark.
-        case mark(UInt64)
-    }
-
     /// A change without its bytes.
     public struct Change {
         /// The value's namespace: an index into ``BulkChanges/places``.
         public let place: Int
         /// What the change requires of the stored value.
-        public let expectation: Expectation
+        public let condition: WriteCondition
         /// The value's new attributes.
         public let attributes: ValueAttributes?
     }
@@ -102,13 +92,13 @@ public struct BulkChanges {
                 attributes = (pointer, try ValueAttributes(pointer))
             }
             try StorageAddress.validate(name: change.name, in: places[place.number])
-            let expectation: Expectation =
-                change.flags & LD_BULK_EXPECT == 0 ? .anything : change.mark == 0 ? .absence : .mark(change.mark)
+            let condition: WriteCondition =
+                change.flags & LD_BULK_EXPECT == 0 ? .anything : change.mark == 0 ? .absent : .revision(change.mark)
             let isRemoval = change.flags & LD_BULK_REMOVE != 0
             try body(
                 index,
                 Change(
-                    place: place.number, expectation: expectation,
+                    place: place.number, condition: condition,
                     attributes: change.attributes == nil ? nil : attributes?.value),
                 change.name.bytes().bytes, isRemoval ? nil : change.value.bytes().bytes)
         }

@@ -14,11 +14,14 @@ public struct ValueAttributes: Hashable, Sendable {
     public var size: UInt64?
     /// When the value was written, in nanoseconds since 1970 UTC; the store fills it in and ignores it on writing.
     public var modified: Int64?
+    /// When the value expires, in nanoseconds since 1970 UTC: from then on it counts as absent. `nil` means never. Only
+    /// a store with the ability ``ExpiringBackend`` keeps it; any other refuses it.
+    public var expires: Int64?
 
     /// Creates attributes.
     public init(
         contentType: String? = nil, serializer: String? = nil, versionTag: String? = nil, appVersion: String? = nil,
-        owner: String? = nil, size: UInt64? = nil, modified: Int64? = nil
+        owner: String? = nil, size: UInt64? = nil, modified: Int64? = nil, expires: Int64? = nil
     ) {
         self.contentType = contentType
         self.serializer = serializer
@@ -27,5 +30,6 @@ public struct ValueAttributes: Hashable, Sendable {
         self.owner = owner
         self.size = size
         self.modified = modified
+        self.expires = expires
     }
 }

@@ -30,6 +30,13 @@ extension DurableDirectory {
         let inode: ino_t
     }
 
+    /// Whether the file system keeps extended attributes of files in this folder. Creates the folder if it is missing.
+    package func keepsAttributes(named name: CString) throws -> Bool {
+        let folder = try folderForWriting().descriptor
+        guard ld_linux_get_attribute(folder, name.start, nil, 0) < 0 else { return true }
+        return errno == ENODATA
+    }
+
     /// The open folder, or `nil` if absent. Takes no lock, and makes no system call once the folder is open.
     func descriptorForReading() throws -> Int32? {
         let opened = descriptor.load(ordering: .acquiring)

@@ -1,3 +1,4 @@
+internal import ByteCoding
 import Glibc
 
 /// The status of an open file; see fstat(2).
@@ -41,6 +42,14 @@ package struct FileStatus: Sendable {
     /// Whether it is the same unchanged file, judging by its times.
     package func isUnchanged(since earlier: FileStatus) -> Bool {
         identity == earlier.identity && changed == earlier.changed && isSameContent(as: earlier)
+    }
+
+    /// A hash of what distinguishes this file and its content from others, judging by its times.
+    package var fingerprint: UInt64 {
+        var hash = StableHash.start
+        withUnsafeBytes(of: (size, modified ?? 0, changed)) { StableHash.add($0, to: &hash) }
+        withUnsafeBytes(of: identity) { StableHash.add($0, to: &hash) }
+        return hash
     }
 
     private static func nanoseconds(_ time: timespec) -> Int64? {

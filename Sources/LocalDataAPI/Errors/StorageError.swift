@@ -122,6 +122,8 @@ extension StorageError {
         /// A sealed value cannot be opened: the value, its header or its address was changed, or another key sealed it.
         /// The stored bytes stay where they are.
         public static let cannotOpen = Code(rawValue: 48)
+        /// A conditional write found another value than it expects, or one where it expects none; nothing has changed.
+        public static let conflict = Code(rawValue: 49)
     }
 }
 
@@ -162,6 +164,7 @@ extension StorageError.Code {
         .noSpace: "no space is left",
         .durabilityUnknown: "the value is written but may not survive a power loss",
         .cannotOpen: "the sealed value cannot be opened",
+        .conflict: "the stored value is not the expected one",
     ]
 }
 
@@ -184,6 +187,7 @@ extension StorageError.Code {
         .invalidOptions: "invalidOptions", .pluginRefused: "pluginRefused", .componentNotFound: "componentNotFound",
         .componentAmbiguous: "componentAmbiguous", .permissionDenied: "permissionDenied", .noSpace: "noSpace",
         .durabilityUnknown: "durabilityUnknown", .cannotOpen: "cannotOpen",
+        .conflict: "conflict",
     ]
 }
 
@@ -253,4 +257,6 @@ extension StorageError {
     public static let durabilityUnknown = StorageError(.durabilityUnknown)
     /// A sealed value cannot be opened.
     public static let cannotOpen = StorageError(.cannotOpen)
+    /// A conditional write found another value than it expects.
+    public static let conflict = StorageError(.conflict)
 }

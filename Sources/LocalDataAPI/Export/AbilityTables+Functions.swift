@@ -2,7 +2,7 @@ internal import CLocalData
 
 // The C functions of the ability tables. They are at file scope, so that no isolation is inferred for them.
 
-private func ability<Function>(
+func ability<Function>(
     _ context: UnsafeMutableRawPointer?, _ path: KeyPath<StorageAbilities, Function?>
 ) throws -> Function {
     guard let context,
@@ -11,7 +11,7 @@ private func ability<Function>(
     return function
 }
 
-private func utf8(_ bytes: ld_bytes) throws -> String {
+func utf8(_ bytes: ld_bytes) throws -> String {
     guard let text = bytes.text else { throw StorageError(.invalidAddress, "a name at the boundary is not UTF-8") }
     return text
 }
@@ -275,7 +275,7 @@ func applyMany(
         for index in conflicts { conflict?(teller, index) }
         guard conflicts.isEmpty else {
             throw StorageError(
-                .busy, "\(conflicts.count) of \(changes.count) values do not match their expectations",
+                .busy, "\(conflicts.count) of \(changes.count) values are not the expected ones",
                 hint: "read them again")
         }
         return LD_OK

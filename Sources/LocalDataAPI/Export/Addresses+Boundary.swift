@@ -62,7 +62,8 @@ extension ValueAttributes {
         self.init(
             contentType: text(known.content_type), serializer: text(known.serializer),
             versionTag: text(known.version_tag), appVersion: text(known.app_version), owner: text(known.owner),
-            size: known.value_size, modified: known.modified == 0 ? nil : known.modified)
+            size: known.value_size, modified: known.modified == 0 ? nil : known.modified,
+            expires: known.expires == 0 ? nil : known.expires)
     }
 
     /// Lends the attributes to the other side for the duration of `body`. It is not generic: a generic function would
@@ -76,7 +77,7 @@ extension ValueAttributes {
                             var attributes = ld_attributes(
                                 size: UInt32(MemoryLayout<ld_attributes>.size), content_type: contentType,
                                 serializer: serializer, version_tag: versionTag, app_version: appVersion, owner: owner,
-                                value_size: size ?? 0, modified: modified ?? 0)
+                                value_size: size ?? 0, modified: modified ?? 0, expires: expires ?? 0)
                             return body(&attributes)
                         }
                     }

@@ -61,12 +61,14 @@ package final class BoundaryAttributes {
         table.initialize(
             to: ld_attributes(
                 size: UInt32(MemoryLayout<ld_attributes>.size), content_type: ld_bytes(), serializer: ld_bytes(),
-                version_tag: ld_bytes(), app_version: ld_bytes(), owner: ld_bytes(), value_size: 0, modified: 0))
+                version_tag: ld_bytes(), app_version: ld_bytes(), owner: ld_bytes(), value_size: 0, modified: 0,
+                expires: 0))
         table.pointee.content_type = keep(attributes.contentType)
         table.pointee.serializer = keep(attributes.serializer)
         table.pointee.version_tag = keep(attributes.versionTag)
         table.pointee.app_version = keep(attributes.appVersion)
         table.pointee.owner = keep(attributes.owner)
+        table.pointee.expires = attributes.expires ?? 0
     }
 
     deinit {
@@ -76,7 +78,7 @@ package final class BoundaryAttributes {
 
     package var pointer: UnsafePointer<ld_attributes> { UnsafePointer(table) }
 
-    /// Takes the size and time of other attributes if their texts are the same; otherwise returns `false`.
+    /// Takes the size and times of other attributes if their texts are the same; otherwise returns `false`.
     func follow(_ other: ValueAttributes) -> Bool {
         guard other.contentType == attributes.contentType, other.serializer == attributes.serializer,
             other.owner == attributes.owner, other.versionTag == attributes.versionTag,
@@ -84,6 +86,7 @@ package final class BoundaryAttributes {
         else { return false }
         table.pointee.value_size = other.size ?? 0
         table.pointee.modified = other.modified ?? 0
+        table.pointee.expires = other.expires ?? 0
         return true
     }
 

@@ -8,6 +8,8 @@ package func reporting(_ sink: UnsafePointer<ld_error_sink>?, _ body: () throws 
         return try body()
     } catch is SinkStopped {
         return LD_STOPPED
+    } catch is ValueExpired {
+        return LD_EXPIRED
     } catch {
         report(error, to: sink)
         return LD_FAILED

@@ -21,6 +21,9 @@ struct StorageAbilities {
     var verify: ((Handle) throws -> ValueState?)?
     var wipe: ((StorageNamespace) throws -> Void)?
     var bulk: AnyBulkExport?
+    var conditional: AnyConditionalExport?
+    var expiry: AnyExpiryExport?
+    var locks: AnyLockExport?
 
     init<Backend: StorageBackend>(of backend: Backend) {
         if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
@@ -35,6 +38,9 @@ struct StorageAbilities {
         if let backend = backend as? any VerifiableBackend { add(verifying: backend) }
         if let backend = backend as? any WipingBackend { wipe = { try backend.wipe($0) } }
         if let backend = backend as? any BulkBackend { add(bulk: backend) }
+        if let backend = backend as? any ConditionalBackend { add(conditional: backend) }
+        if let backend = backend as? any ExpiringBackend { add(expiry: backend) }
+        if let backend = backend as? any LockingBackend { add(locks: backend) }
     }
 
     /// The table of an ability, if the store has it.
@@ -52,6 +58,9 @@ struct StorageAbilities {
         case LD_STORE_VERIFICATION where verify != nil: AbilityTables.shared.verification
         case LD_STORE_WIPING where wipe != nil: AbilityTables.shared.wiping
         case LD_STORE_BULK where bulk != nil: AbilityTables.shared.bulk
+        case LD_STORE_CONDITIONAL where conditional != nil: AbilityTables.shared.conditional
+        case LD_STORE_EXPIRY where expiry != nil: AbilityTables.shared.expiry
+        case LD_STORE_LOCK where locks != nil: AbilityTables.shared.locks
         default: nil
         }
     }
@@ -123,6 +132,14 @@ struct StorageAbilities {
     }
 
     private mutating func add<Backend: BulkBackend>(bulk backend: Backend) { bulk = BulkExport(backend) }
+
+    private mutating func add<Backend: ConditionalBackend>(conditional backend: Backend) {
+        conditional = ConditionalExport(backend)
+    }
+
+    private mutating func add<Backend: ExpiringBackend>(expiry backend: Backend) { expiry = ExpiryExport(backend) }
+
+    private mutating func add<Backend: LockingBackend>(locks backend: Backend) { locks = LockExport(backend) }
 }
 
 /// The C tables of the abilities; all exported stores share them.
@@ -170,6 +187,21 @@ struct AbilityTables: @unchecked Sendable {
     let bulk = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_bulk(size: UInt32(MemoryLayout<ld_store_bulk>.size), read: readMany, apply: applyMany)))
+    let conditional = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_conditional(
+                size: UInt32(MemoryLayout<ld_store_conditional>.size), get: readRevision, set: setConditionally,
+                remove: removeConditionally)))
+    let expiry = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_expiry(
+                size: UInt32(MemoryLayout<ld_store_expiry>.size), discard: discardExpired, sweep: sweepExpired,
+                expired: listExpired)))
+    let locks = UnsafeRawPointer(
+        UnsafePointer.immortal(
+            ld_store_lock(
+                size: UInt32(MemoryLayout<ld_store_lock>.size), lock: takeLock, held: isLockHeld, unlock: giveLockBack))
+    )
 }
 
 /// The transactions of a store of some Swift type.

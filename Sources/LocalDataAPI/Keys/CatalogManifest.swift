@@ -79,6 +79,8 @@ extension CatalogManifest {
         let description: String
         let availability: PlatformAvailability
         let sync: SyncPolicy
+        /// In seconds.
+        let lifetime: Double?
 
         init(_ descriptor: StorageKeyDescriptor) {
             address = "\(descriptor.domain)/\(descriptor.name)"
@@ -89,13 +91,19 @@ extension CatalogManifest {
             description = descriptor.description
             availability = descriptor.availability
             sync = descriptor.syncPolicy
+            lifetime = descriptor.lifetime.map { $0 / .seconds(1) }
         }
 
         func descriptor(catalog: String) throws(StorageError) -> StorageKeyDescriptor {
             let known = try StorageKeyDescriptor(address: address)
+            if let lifetime, !(lifetime > 0 && lifetime < 1e10) {
+                throw StorageError(
+                    .invalidConfiguration, "its lifetime is \(lifetime); expected seconds, more than 0 and below 10^10")
+            }
             return StorageKeyDescriptor(
                 name: known.name, domain: known.domain, security: security, serializer: serializer, valueType: type,
-                owner: owner, description: description, availability: availability, syncPolicy: sync, catalog: catalog)
+                owner: owner, description: description, availability: availability, syncPolicy: sync,
+                lifetime: lifetime.map { .seconds($0) }, catalog: catalog)
         }
     }
 }

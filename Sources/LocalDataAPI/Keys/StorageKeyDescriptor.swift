@@ -18,6 +18,8 @@ public struct StorageKeyDescriptor: Sendable {
     public let availability: PlatformAvailability
     /// Whether the value is synchronized.
     public let syncPolicy: SyncPolicy
+    /// How long a value stays after it was set; `nil` for ever.
+    public let lifetime: Duration?
     /// The catalog that registered the key, if any.
     public let catalog: String?
 
@@ -25,7 +27,8 @@ public struct StorageKeyDescriptor: Sendable {
     public init(
         name: String, domain: StorageDomain, security: SecurityPolicy = .recommended,
         serializer: SerializerFormat = .json, valueType: String = "", owner: String, description: String,
-        availability: PlatformAvailability = .all, syncPolicy: SyncPolicy = .never, catalog: String? = nil
+        availability: PlatformAvailability = .all, syncPolicy: SyncPolicy = .never, lifetime: Duration? = nil,
+        catalog: String? = nil
     ) {
         self.name = name
         self.domain = domain
@@ -36,6 +39,7 @@ public struct StorageKeyDescriptor: Sendable {
         self.description = description
         self.availability = availability
         self.syncPolicy = syncPolicy
+        self.lifetime = lifetime
         self.catalog = catalog
     }
 
@@ -44,7 +48,7 @@ public struct StorageKeyDescriptor: Sendable {
         StorageKeyDescriptor(
             name: key.name, domain: key.domain, security: key.security, serializer: key.serializer.format,
             valueType: String(describing: Value.self), owner: key.owner, description: key.description,
-            availability: key.availability, syncPolicy: key.syncPolicy, catalog: catalog)
+            availability: key.availability, syncPolicy: key.syncPolicy, lifetime: key.lifetime, catalog: catalog)
     }
 }
 
@@ -79,6 +83,8 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
     public let availability: PlatformAvailability
     /// Whether the value is synchronized.
     public let syncPolicy: SyncPolicy
+    /// How long a value stays after it was set: then it is absent. `nil` for ever. The store must offer expiry.
+    public let lifetime: Duration?
     /// Caches the key's resolutions.
     package let slot = KeyResolutionSlot()
 
@@ -99,17 +105,20 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         description: String,
         availability: PlatformAvailability = .all,
         syncPolicy: SyncPolicy = .never,
+        lifetime: Duration? = nil,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
     ) {
         self.init(
             name: name, domain: domain, security: security, serializer: serializer, owner: owner,
-            description: description, availability: availability, syncPolicy: syncPolicy, chain: nil,
+            description: description, availability: availability, syncPolicy: syncPolicy, lifetime: lifetime,
+            chain: nil,
             migration: migration)
     }
 
     private init(
         name: String, domain: StorageDomain, security: SecurityPolicy, serializer: Serializer<Value>, owner: String,
-        description: String, availability: PlatformAvailability, syncPolicy: SyncPolicy, chain: ValueChain<Value>?,
+        description: String, availability: PlatformAvailability, syncPolicy: SyncPolicy, lifetime: Duration?,
+        chain: ValueChain<Value>?,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
     ) {
         self.name = name
@@ -120,6 +129,7 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         self.description = description
         self.availability = availability
         self.syncPolicy = syncPolicy
+        self.lifetime = lifetime
         self.chain = chain
         isChained = chain != nil
         makeMigration = migration
@@ -147,13 +157,14 @@ extension StorageKey where Value: Equatable {
         description: String,
         availability: PlatformAvailability = .all,
         syncPolicy: SyncPolicy = .never,
+        lifetime: Duration? = nil,
         migrator: DataMigrator<Value>,
         ifUndecodable: UndecodablePolicy = .fail,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
     ) {
         self.init(
             name: name, domain: domain, security: security, serializer: serializer, owner: owner,
-            description: description, availability: availability, syncPolicy: syncPolicy,
+            description: description, availability: availability, syncPolicy: syncPolicy, lifetime: lifetime,
             chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable), migration: migration)
     }
 }

@@ -66,7 +66,8 @@ package struct ConformanceCheck: Sendable {
 
     private static let stores =
         lifecycle + values + names + presence + boundary + threads + enumeration + attributes + streaming + batches
-        + folders + bulk + watches + transactions + checks + verification + wiping + sharing
+        + folders + bulk + conditional + expiry + locks + watches + transactions + checks + verification + wiping
+        + sharing
 
     private static let providers =
         cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations

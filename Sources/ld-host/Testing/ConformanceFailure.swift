@@ -40,6 +40,9 @@ struct ConformanceRequirement: Sendable {
     static let watch = ability(LD_STORE_WATCH, "watching")
     static let transactions = ability(LD_STORE_TRANSACTIONS, "transactions")
 
+    static let conditional = ability(LD_STORE_CONDITIONAL, "conditional changes")
+    static let expiry = ability(LD_STORE_EXPIRY, "expiry")
+    static let lock = ability(LD_STORE_LOCK, "locks")
     static let check = ability(LD_STORE_CHECK, "checks")
     static let tagged = ability(LD_STORE_TAGGED, "version tags")
     static let verification = ability(LD_STORE_VERIFICATION, "verification")

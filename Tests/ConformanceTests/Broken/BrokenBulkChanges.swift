@@ -7,7 +7,7 @@ enum BrokenBulkChanges {
     final class FailsOnAbsent: CorrectStore, @unchecked Sendable {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             let all = try InMemoryChange.all(of: changes)
-            for change in all where change.value == nil && change.expectation == .anything {
+            for change in all where change.value == nil && change.condition == .anything {
                 guard try exists(change.key) || all.count(where: { $0.key == change.key }) > 1 else {
                     throw StorageError(.notFound, "'\(change.key)' is not stored")
                 }
@@ -19,7 +19,7 @@ enum BrokenBulkChanges {
     final class FirstWins: CorrectStore, @unchecked Sendable {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             let all = try InMemoryChange.all(of: changes)
-            guard all.allSatisfy({ $0.expectation == .anything }) else { return try make(all) }
+            guard all.allSatisfy({ $0.condition == .anything }) else { return try make(all) }
             var seen: Set<StorageAddress> = []
             return try make(all.filter { seen.insert($0.key).inserted })
         }
@@ -72,11 +72,7 @@ enum BrokenBulkChanges {
         }
 
         func isExpected(_ change: InMemoryChange) throws -> Bool {
-            switch change.expectation {
-            case .anything: true
-            case .absence: try value(of: change.key) == nil
-            case .mark(let mark): try value(of: change.key)?.mark == mark
-            }
+            change.condition.isFulfilled(by: try value(of: change.key)?.mark)
         }
 
         /// Makes the changes, whatever they expect.
@@ -84,7 +80,7 @@ enum BrokenBulkChanges {
             _ = try make(
                 changes.map { change in
                     var change = change
-                    change.expectation = .anything
+                    change.condition = .anything
                     return change
                 })
         }
@@ -110,10 +106,10 @@ enum BrokenBulkChanges {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             try make(
                 try InMemoryChange.all(of: changes).map { change in
-                    guard case .mark(let mark) = change.expectation else { return change }
+                    guard case .revision(let mark) = change.condition else { return change }
                     let now = try value(of: change.key)
                     var change = change
-                    change.expectation = .mark(now.map { Self.mark(of: $0.data) == mark ? $0.mark : .max } ?? .max)
+                    change.condition = .revision(now.map { Self.mark(of: $0.data) == mark ? $0.mark : .max } ?? .max)
                     return change
                 })
         }
@@ -122,7 +118,7 @@ enum BrokenBulkChanges {
     final class RemovesOnlyValues: CorrectStore, @unchecked Sendable {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             let all = try InMemoryChange.all(of: changes)
-            let refused = all.indices.filter { all[$0].value == nil && all[$0].expectation == .absence }
+            let refused = all.indices.filter { all[$0].value == nil && all[$0].condition == .absent }
             return try refused.isEmpty ? make(all) : refused
         }
     }

@@ -34,13 +34,7 @@ extension FullStore: BulkBackend {
                 if name == "full" { throw StorageError(.noSpace, "the store is full") }
                 if name == "nonsense" { return conflicts.append(changes.count) }
                 let now = next.values[key].map { UInt64($0.version) }
-                let isExpected =
-                    switch change.expectation {
-                    case .anything: true
-                    case .absence: now == nil
-                    case .mark(let mark): now == mark
-                    }
-                guard isExpected else { return conflicts.append(index) }
+                guard change.condition.isFulfilled(by: now) else { return conflicts.append(index) }
                 made.append((key, value?.withUnsafeBytes { Data($0) }, change.attributes))
                 if let (key, data, attributes) = made.last { Self.put(data, attributes, at: key, in: &next) }
             }

@@ -83,6 +83,7 @@ enum BackupRecord: Equatable {
                 item.domain, item.scope, item.name, attributes.contentType, attributes.serializer,
                 attributes.versionTag, attributes.appVersion, attributes.owner,
             ] { writer.addText(text ?? "") }
+            if let expires = attributes.expires { writer.add(UInt64(bitPattern: expires)) }
         case .end(let count, let bytes):
             type = Self.endType
             writer.add(count)
@@ -119,13 +120,18 @@ enum BackupRecord: Equatable {
                 guard let text = reader.text() else { return nil }
                 texts.append(text)
             }
+            var expires: Int64?
+            if !reader.isAtEnd {
+                guard let number = reader.number(UInt64.self) else { return nil }
+                expires = Int64(bitPattern: number)
+            }
             func attribute(_ index: Int) -> String? { texts[index].isEmpty ? nil : texts[index] }
             self = .item(
                 BackupItem(
                     kind: kind, domain: texts[0], scope: texts[1], name: texts[2],
                     attributes: ValueAttributes(
                         contentType: attribute(3), serializer: attribute(4), versionTag: attribute(5),
-                        appVersion: attribute(6), owner: attribute(7))))
+                        appVersion: attribute(6), owner: attribute(7), expires: expires)))
         }
         guard reader.isAtEnd else { return nil }
     }

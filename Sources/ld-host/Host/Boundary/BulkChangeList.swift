@@ -9,6 +9,8 @@ package final class BulkChangeList {
     private var attributes: [BoundaryAttributes] = []
     private var copies: [UnsafeMutableRawBufferPointer] = []
     private(set) var largestValue = 0
+    /// Attributes of a value that is to expire, if there is one.
+    private(set) var expiring: ValueAttributes?
 
     package init(capacity: Int) { changes.reserveCapacity(capacity) }
 
@@ -34,6 +36,7 @@ package final class BulkChangeList {
     /// Adds attributes and returns their number in this list.
     package func add(_ given: ValueAttributes) -> Int {
         attributes.append(BoundaryAttributes(given))
+        if given.expires != nil { expiring = given }
         return attributes.count - 1
     }
 

@@ -11,7 +11,7 @@ internal import Synchronization
 /// allocates nothing once a thread has its slot.
 struct CallSlot: ~Copyable {
     /// What a call's sinks receive.
-    enum Receiver: UInt8 { case nothing, value, tagged, pieces, source, attributes, values, conflicts }
+    enum Receiver: UInt8 { case nothing, value, tagged, revisioned, pieces, source, attributes, values, conflicts }
 
     private let index: UInt
     private let thread = Atomic<UInt>(0)

@@ -1,6 +1,6 @@
 internal import CLocalData
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// The function and component that a call goes to.
 struct CallSite {
@@ -29,6 +29,16 @@ enum CallAnswers {
     case computed
     /// `LD_OK`, or `LD_ABSENT` if there is no value.
     case found
+    /// The same, or `LD_EXPIRED` if there is a value that has expired, which throws ``StorageError/expired``.
+    case current
+
+    /// Whether `LD_ABSENT` is one of them.
+    var mayBeAbsent: Bool { self == .found || self == .current }
+}
+
+extension StorageError {
+    /// The value has expired. It is the store's answer to a read, and never leaves the host: see ``ExpiredValues``.
+    package static let expired = StorageError(Code(rawValue: -3), "the value has expired")
 }
 
 // MARK: - Calls
@@ -49,7 +59,7 @@ extension CallSite {
     /// Makes a call that delivers one value; `nil` if absent.
     @inline(__always)
     func value(
-        _ answers: CallAnswers = .found, _ body: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
+        _ answers: CallAnswers = .current, _ body: (UnsafePointer<ld_sink>, UnsafePointer<ld_error_sink>) -> Int32
     ) throws(StorageError) -> Data? {
         var value = ReceivedValue()
         let status = try withPointer(to: &value) { (value) throws(StorageError) in
@@ -110,7 +120,7 @@ extension CallSite {
         _ slot: UnsafeMutablePointer<CallSlot>, _ status: Int32, _ answers: CallAnswers
     ) throws(StorageError) -> Int32 {
         slot.pointee.leave()
-        if slot.pointee.isPlain, status == LD_OK || (status == LD_ABSENT && answers == .found) { return status }
+        if slot.pointee.isPlain, status == LD_OK || (status == LD_ABSENT && answers.mayBeAbsent) { return status }
         return try judge(slot, status, answers)
     }
 
@@ -122,9 +132,10 @@ extension CallSite {
         slot.pointee.clear()
         if let fault { throw violation(fault) }
         switch status {
-        case _ where status == LD_OK || (status == LD_ABSENT && answers == .found):
+        case _ where status == LD_OK || (status == LD_ABSENT && answers.mayBeAbsent):
             guard let report = reports.first else { return status }
             throw violation("it reported a failure (\(report)) but returned status \(status)", code: .unknown)
+        case LD_EXPIRED where answers == .current && reports.isEmpty: throw .expired
         case LD_STOPPED:
             guard !wasStopped else { return status }
             throw violation(
@@ -182,17 +193,36 @@ struct ReceivedTagged {
 
 func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_bytes) {
     guard let slot = CallSlot.running(context, .tagged), let receiver = slot.pointee.receiver else { return }
-    let received = receiver.assumingMemoryBound(to: ReceivedTagged.self)
+    take(tag, bytes, slot, &receiver.assumingMemoryBound(to: ReceivedTagged.self).pointee)
+}
+
+private func take(
+    _ tag: ld_bytes, _ bytes: ld_bytes, _ slot: UnsafeMutablePointer<CallSlot>, _ received: inout ReceivedTagged
+) {
     guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
-    guard received.pointee.value == nil else { return slot.pointee.break_("it passed two values for one") }
+    guard received.value == nil else { return slot.pointee.break_("it passed two values for one") }
     if tag.count != 0 {
         let longest = ld_attributes.longestText
         guard (1...longest).contains(tag.count), let text = tag.text else {
             return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
         }
-        received.pointee.tag = text
+        received.tag = text
     }
-    received.pointee.value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
+    received.value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
+}
+
+/// A value with its revision and version tag.
+struct ReceivedRevisioned {
+    var revision: UInt64 = 0
+    var tagged = ReceivedTagged()
+}
+
+func takeRevisioned(context: UnsafeMutableRawPointer?, revision: UInt64, tag: ld_bytes, bytes: ld_bytes) {
+    guard let slot = CallSlot.running(context, .revisioned), let receiver = slot.pointee.receiver else { return }
+    let received = receiver.assumingMemoryBound(to: ReceivedRevisioned.self)
+    guard revision != 0 else { return slot.pointee.break_("it passed a value with the revision 0") }
+    received.pointee.revision = revision
+    take(tag, bytes, slot, &received.pointee.tagged)
 }
 
 /// The verdict on a piece.

@@ -15,6 +15,9 @@ package struct LoadedAbilities: Sendable {
     package let verification: ld_store_verification?
     package let wiping: ld_store_wiping?
     package let bulk: ld_store_bulk?
+    package let conditional: ld_store_conditional?
+    package let expiry: ld_store_expiry?
+    package let lock: ld_store_lock?
 
     init(of store: ld_store, _ identity: ComponentIdentity) {
         func find<Table>(_ id: String, _ empty: Table, isComplete: (Table) -> Bool) -> Table? {
@@ -39,6 +42,13 @@ package struct LoadedAbilities: Sendable {
         verification = find(LD_STORE_VERIFICATION, ld_store_verification()) { $0.verify != nil }
         wiping = find(LD_STORE_WIPING, ld_store_wiping()) { $0.wipe != nil }
         bulk = find(LD_STORE_BULK, ld_store_bulk()) { $0.read != nil && $0.apply != nil }
+        conditional = find(LD_STORE_CONDITIONAL, ld_store_conditional()) {
+            $0.get != nil && $0.set != nil && $0.remove != nil
+        }
+        expiry = find(LD_STORE_EXPIRY, ld_store_expiry()) {
+            $0.discard != nil && $0.sweep != nil && $0.expired != nil
+        }
+        lock = find(LD_STORE_LOCK, ld_store_lock()) { $0.lock != nil && $0.held != nil && $0.unlock != nil }
     }
 
     /// The ids of the abilities that the store has.
@@ -50,7 +60,8 @@ package struct LoadedAbilities: Sendable {
             (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
             (LD_STORE_CHECK, check != nil), (LD_STORE_REPAIR, repair != nil),
             (LD_STORE_VERIFICATION, verification != nil), (LD_STORE_WIPING, wiping != nil),
-            (LD_STORE_BULK, bulk != nil),
+            (LD_STORE_BULK, bulk != nil), (LD_STORE_CONDITIONAL, conditional != nil),
+            (LD_STORE_EXPIRY, expiry != nil), (LD_STORE_LOCK, lock != nil),
         ].filter(\.1).map(\.0)
     }
 

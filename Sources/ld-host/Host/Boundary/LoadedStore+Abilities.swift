@@ -35,6 +35,7 @@ extension LoadedStore {
         _ body: (String) -> Bool
     ) throws(StorageError) {
         guard let enumeration = abilities.enumeration else { throw lacks("enumeration") }
+        if after == nil { sweepBeforeListing(place) }
         var order = NameOrder(in: place, prefix: prefix, after: after)
         var count = 0
         _ = try site("names").pieces { bytes in
@@ -60,6 +61,7 @@ extension LoadedStore {
     /// - Throws: `unsupported` if the store cannot list; `corrupt` for a namespace that is invalid or repeated.
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws(StorageError) {
         guard let enumeration = abilities.enumeration else { throw lacks("enumeration") }
+        sweepBeforeListing(nil)
         var known: Set<StorageNamespace> = []
         _ = try site("places").pieces { bytes in
             let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
@@ -82,9 +84,11 @@ extension LoadedStore {
         guard let abilities = abilities.attributes else { throw lacks("attributes") }
         var result: ValueAttributes?
         let call = site("attributes")
-        let status = try call.receiving(.attributes, &result, .found) { slot in
-            abilities.attributes(
-                table.`self`, handle.pointer, slot.pointee.number, takeAttributes, slot.pointee.error)
+        let status = try discardingExpired(handle, absent: LD_ABSENT) { () throws(StorageError) in
+            try call.receiving(.attributes, &result, .current) { slot in
+                abilities.attributes(
+                    table.`self`, handle.pointer, slot.pointee.number, takeAttributes, slot.pointee.error)
+            }
         }
         guard (status == LD_OK) == (result != nil) else {
             throw call.violation(
@@ -99,8 +103,10 @@ extension LoadedStore {
         guard let tagged = abilities.tagged else { return try taggedInTwoCalls(handle) }
         var received = ReceivedTagged()
         let call = site("tagged get")
-        let status = try call.receiving(.tagged, &received, .found) { slot in
-            tagged.get(table.`self`, handle.pointer, slot.pointee.number, takeTagged, slot.pointee.error)
+        let status = try discardingExpired(handle, absent: LD_ABSENT) { () throws(StorageError) in
+            try call.receiving(.tagged, &received, .current) { slot in
+                tagged.get(table.`self`, handle.pointer, slot.pointee.number, takeTagged, slot.pointee.error)
+            }
         }
         guard (status == LD_OK) == (received.value != nil) else {
             throw call.violation("it returned status \(status) and passed \(received.value == nil ? "no" : "a") value")
@@ -133,11 +139,13 @@ extension LoadedStore {
         }
         var isEmpty = true
         let call = site("streaming read")
-        let status = try call.pieces(.found) { piece in
-            isEmpty = false
-            return body(piece) ? .more : .enough
-        } _: { sink, error in
-            streaming.read(table.`self`, handle.pointer, sink, error)
+        let status = try discardingExpired(handle, absent: LD_ABSENT) { () throws(StorageError) in
+            try call.pieces(.current) { piece in
+                isEmpty = false
+                return body(piece) ? .more : .enough
+            } _: { sink, error in
+                streaming.read(table.`self`, handle.pointer, sink, error)
+            }
         }
         guard status != LD_ABSENT || isEmpty else {
             throw call.violation("it wrote a value but returned status \(status), which means absent")
@@ -156,6 +164,7 @@ extension LoadedStore {
             while try value.add(from: { try LocalDataHost.fill($0, from: fill) }) {}
             return try set(handle, to: value.bytes, attributes: attributes)
         }
+        try checkExpiry(attributes)
         try withoutActuallyEscaping(fill) { fill in
             var source = PieceSource(fill: fill)
             let call = site("streaming write")

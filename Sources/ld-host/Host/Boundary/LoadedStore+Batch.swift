@@ -9,7 +9,10 @@ extension LoadedStore {
     ///   whatever the store reports; then nothing has changed.
     package func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) {
         guard let batch = abilities.batch else { throw lacks("batches") }
-        for change in changes { try checkSize(change.value?.count ?? 0) }
+        for change in changes {
+            try checkSize(change.value?.count ?? 0)
+            try checkExpiry(change.attributes)
+        }
         let arena = BatchArena(changes)
         defer { arena.free() }
         _ = try passing { () throws(StorageError) in
@@ -64,7 +67,7 @@ private struct BatchArena {
             version_tag: place((given.versionTag ?? "").utf8, at: &end),
             app_version: place((given.appVersion ?? "").utf8, at: &end),
             owner: place((given.owner ?? "").utf8, at: &end),
-            value_size: given.size ?? 0, modified: given.modified ?? 0)
+            value_size: given.size ?? 0, modified: given.modified ?? 0, expires: given.expires ?? 0)
     }
 
     func free() {

@@ -22,6 +22,7 @@ extension LoadedStore {
     package struct RepeatedAttributes {
         private var texts = [RepeatedText](repeating: RepeatedText(), count: 5)
         private var isThere: Bool?
+        private var expires: Int64 = 0
 
         package init() {}
 
@@ -41,6 +42,8 @@ extension LoadedStore {
             take(given.version_tag, at: 2)
             take(given.app_version, at: 3)
             take(given.owner, at: 4)
+            if given.expires != expires { isNew = true }
+            expires = given.expires
             return isNew
         }
     }
@@ -54,6 +57,7 @@ extension LoadedStore {
         _ body: (LentValue) -> Bool
     ) throws(StorageError) {
         guard let bulk = abilities.bulk else { throw lacks("bulk reads") }
+        if after == nil { sweepBeforeListing(place) }
         let outcome: Result<Int32, StorageError> = withoutActuallyEscaping(body) { body in
             var taker = ValueTaker(
                 order: NameOrder(in: place, prefix: prefix, after: after), largest: largest, body: body)
@@ -81,6 +85,7 @@ extension LoadedStore {
     package func apply(_ changes: BulkChangeList) throws(StorageError) -> [Int] {
         guard let bulk = abilities.bulk else { throw lacks("bulk changes") }
         try checkSize(changes.largestValue)
+        if let expiring = changes.expiring { try checkExpiry(expiring) }
         var conflicts = ReceivedConflicts(limit: changes.count)
         do throws(StorageError) {
             _ = try passing { () throws(StorageError) in
@@ -94,7 +99,7 @@ extension LoadedStore {
             }
             guard conflicts.indices.isEmpty else {
                 throw site("bulk apply").violation(
-                    "it reported \(conflicts.indices.count) failed expectations, and that all changes were made",
+                    "it reported \(conflicts.indices.count) unfulfilled conditions, and that all changes were made",
                     code: .unknown)
             }
             return []

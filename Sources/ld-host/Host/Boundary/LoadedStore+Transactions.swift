@@ -24,7 +24,7 @@ extension LoadedStore {
         _ handle: StoreHandle, in transaction: StoreTransaction
     ) throws(StorageError) -> Data? {
         let transactions = try transactions
-        return try site("transaction get").value { sink, error in
+        return try site("transaction get").value(.found) { sink, error in
             transactions.get(table.`self`, transaction.pointer, handle.pointer, sink, error)
         }
     }
@@ -35,6 +35,7 @@ extension LoadedStore {
     ) throws(StorageError) {
         let transactions = try transactions
         try checkSize(value.count)
+        try checkExpiry(attributes)
         _ = try site("transaction set").call { error in
             value.withUnsafeBytes { buffer in
                 let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)

@@ -17,6 +17,9 @@ package final class LoadedStore: Sendable {
     let identity: ComponentIdentity
     /// Makes compare-and-change exclusive; `nil` if the store's own transactions do that.
     let gate: WriterGate?
+    /// Whether it is called on threads that must not wait. Then a read that finds an expired value throws `busy`, so that
+    /// a thread that may wait reads again and discards the value.
+    private let isInline: Bool
 
     /// Takes over an open store's table.
     ///
@@ -60,6 +63,17 @@ package final class LoadedStore: Sendable {
         self.properties = properties
         abilities = LoadedAbilities(of: table, identity)
         gate = abilities.transactions == nil ? WriterGate.shared(contents) : nil
+        isInline = false
+    }
+
+    /// The same store for threads that must not wait.
+    init(inline store: LoadedStore) {
+        table = store.table
+        identity = store.identity
+        properties = store.properties
+        abilities = store.abilities
+        gate = store.gate
+        isInline = properties.latency != .memory
     }
 
     private static var requiredSize: Int {
@@ -82,11 +96,15 @@ package final class LoadedStore: Sendable {
     package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle, identity) }
 
     /// The value, or `nil` if absent.
-    package func get(_ handle: StoreHandle) throws(StorageError) -> Data? { try reader(of: handle).read() }
+    package func get(_ handle: StoreHandle) throws(StorageError) -> Data? {
+        try discardingExpired(handle, absent: nil) { () throws(StorageError) in try reader(of: handle).read() }
+    }
 
     /// Whether a value is stored.
     package func exists(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try site("exists").call(.found) { table.exists(table.`self`, handle.pointer, $0) } == LD_OK
+        try discardingExpired(handle, absent: false) { () throws(StorageError) in
+            try site("exists").call(.current) { table.exists(table.`self`, handle.pointer, $0) } == LD_OK
+        }
     }
 
     /// Stores a value.
@@ -99,6 +117,7 @@ package final class LoadedStore: Sendable {
         _ handle: StoreHandle, to value: UnsafeRawBufferPointer, attributes: ValueAttributes?
     ) throws(StorageError) {
         try checkSize(value.count)
+        try checkExpiry(attributes)
         _ = try passing { () throws(StorageError) in
             try site("set").call { error in
                 let bytes = ld_bytes(value)
@@ -165,7 +184,9 @@ extension LoadedStore {
         guard let verification = abilities.verification else { throw lacks("verification") }
         var state: UInt32 = 0
         let site = site("verify")
-        let status = try site.call(.found) { verification.verify(table.`self`, handle.pointer, &state, $0) }
+        let status = try discardingExpired(handle, absent: LD_ABSENT) { () throws(StorageError) in
+            try site.call(.current) { verification.verify(table.`self`, handle.pointer, &state, $0) }
+        }
         guard status == LD_OK else { return nil }
         guard let known = ValueState(rawValue: state) else {
             throw site.violation("it returned the unknown state \(state) for a value", code: .unknown)
@@ -183,6 +204,85 @@ extension LoadedStore {
 }
 
 extension LoadedStore {
+    /// Makes a read. A value that has expired counts as absent, and is removed before this returns: once a reader has
+    /// found it absent, no clock that is set back brings it to light again.
+    @inline(__always)
+    func discardingExpired<Result>(
+        _ handle: StoreHandle, absent: Result, _ read: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) { return try read() } catch {
+            guard error.code == StorageError.expired.code else { throw error }
+            try discard(handle)
+            return absent
+        }
+    }
+
+    private func discard(_ handle: StoreHandle) throws(StorageError) {
+        guard !isInline else { throw StorageError(.busy, "an expired value is to be removed first") }
+        guard let expiry = abilities.expiry else {
+            throw site("get").violation("it returned status \(LD_EXPIRED) without the ability \(LD_STORE_EXPIRY)")
+        }
+        do throws(StorageError) {
+            _ = try passing { () throws(StorageError) in
+                try site("discard").call { expiry.discard(table.`self`, handle.pointer, $0) }
+            }
+        } catch {
+            // It is absent all the same; a store that cannot be changed now is swept later.
+        }
+    }
+
+    /// Removes expired values: of a namespace, or all in namespaces without a folder. Does nothing in a store without
+    /// expiry.
+    ///
+    /// - Returns: The number of removed values, at most `limit`.
+    package func sweep(_ place: StorageNamespace?, limit: Int) throws(StorageError) -> Int {
+        guard let expiry = abilities.expiry else { return 0 }
+        var removed: UInt64 = 0
+        _ = try passing { () throws(StorageError) in
+            try site("sweep").call { error in
+                guard let place else {
+                    return expiry.sweep(table.`self`, nil, UInt64(limit), &removed, error)
+                }
+                return place.withBoundary { expiry.sweep(table.`self`, $0, UInt64(limit), &removed, error) }
+            }
+        }
+        guard removed <= UInt64(limit) else {
+            throw site("sweep").violation("it removed \(removed) values; the limit was \(limit)", code: .unknown)
+        }
+        return Int(removed)
+    }
+
+    /// Removes expired values before a namespace, or all are listed, as far as the store can be changed.
+    func sweepBeforeListing(_ place: StorageNamespace?) {
+        guard abilities.expiry != nil, !isInline else { return }
+        _ = try? sweep(place, limit: 4096)
+    }
+
+    /// Passes the names of a namespace's values that have expired and are still kept, in any order.
+    ///
+    /// - Throws: `unsupported` if the store's values cannot expire, and whatever it reports; `corrupt` for a name that is
+    ///   invalid.
+    package func forEachExpired(
+        in place: StorageNamespace, _ body: (String) -> Bool
+    ) throws(StorageError) {
+        guard let expiry = abilities.expiry else { throw lacks("expiry") }
+        _ = try site("expired").pieces { bytes in
+            guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty else {
+                return .broken("it listed a name that is not UTF-8")
+            }
+            return body(name) ? .more : .enough
+        } _: { sink, error in
+            place.withBoundary { expiry.expired(table.`self`, $0, sink, error) }
+        }
+    }
+
+    /// - Throws: `unsupported` for a value that is to expire, if the store's values cannot.
+    @inline(__always)
+    func checkExpiry(_ attributes: ValueAttributes?) throws(StorageError) {
+        guard attributes?.expires != nil, abilities.expiry == nil else { return }
+        throw lacks("expiry, so a value with a lifetime would stay for ever")
+    }
+
     func lacks(_ ability: String) -> StorageError {
         StorageError(.unsupported, "the store does not offer \(ability)", hint: "map the domain to a store that does")
     }

@@ -8,6 +8,7 @@ struct KeptAttributes: Codable {
     let versionTag: String?
     let appVersion: String?
     let owner: String?
+    let expires: Int64?
 
     init(_ attributes: ValueAttributes?) {
         isThere = attributes != nil
@@ -16,12 +17,13 @@ struct KeptAttributes: Codable {
         versionTag = attributes?.versionTag
         appVersion = attributes?.appVersion
         owner = attributes?.owner
+        expires = attributes?.expires
     }
 
     var attributes: ValueAttributes? {
         guard isThere else { return nil }
         return ValueAttributes(
             contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
-            owner: owner)
+            owner: owner, expires: expires)
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LocalDataAPI
+internal import Synchronization
 
 /// An open store with the lane for its calls.
 final class OpenStore: Sendable {
@@ -15,6 +16,10 @@ final class OpenStore: Sendable {
     /// How values are sealed before they go to the store, if they are.
     let sealing: StoreSealing?
     private let lane: CallLane
+    /// Counts the values that expire.
+    private let written = Atomic<UInt>(0)
+    /// The store for calls on threads that must not wait.
+    let inline: LoadedStore
 
     init(
         name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
@@ -22,6 +27,7 @@ final class OpenStore: Sendable {
     ) {
         self.name = name
         self.store = store
+        inline = LoadedStore(inline: store)
         self.plugin = plugin
         self.component = component
         self.identity = identity
@@ -68,7 +74,7 @@ final class OpenStore: Sendable {
         guard readsInline else {
             return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
         }
-        do throws(StorageError) { return try call(store) } catch {
+        do throws(StorageError) { return try call(inline) } catch {
             guard isBusyForNow(error) else { throw error }
         }
         return try await lane.run(what()) { [self] () throws(StorageError) in
@@ -83,6 +89,15 @@ final class OpenStore: Sendable {
     ) async throws(StorageError) -> Value {
         if writesInline { return try call(store) }
         return try await lane.run(what()) { [store] () throws(StorageError) in try call(store) }
+    }
+
+    /// Sweeps a namespace after every so many values that expire, so that those that nobody reads or lists do not pile
+    /// up. A failure is no failure of the write: the next sweep removes them.
+    func sweepNowAndThen(_ place: StorageNamespace) async {
+        guard written.wrappingAdd(1, ordering: .relaxed).newValue % 128 == 0 else { return }
+        _ = try? await write("sweeping '\(place)'") { (store) throws(StorageError) in
+            try store.sweep(place, limit: 4096)
+        }
     }
 
     /// Makes a call that takes locks or may take long, and handles secrets: on this thread only if it may wait.

@@ -41,7 +41,7 @@ extension SealedValue {
     }
 
     /// The value's attributes: those in its innermost envelope, whose first chunk is verified, and the store's size and
-    /// time; `nil` if there is no value.
+    /// times; `nil` if there is no value.
     ///
     /// - Parameter deriving: Whether a slow derivation is allowed; if not, a value that needs one has only size and
     ///   time.
@@ -54,6 +54,7 @@ extension SealedValue {
         guard let headers = try pass(only: nil, deriving: deriving, { _ in false }) else { return nil }
         var attributes = deriving || !headers.inner.derivation.isSlow ? headers.inner.attributes : ValueAttributes()
         attributes.modified = kept?.modified
+        attributes.expires = kept?.expires
         attributes.size = kept?.size.flatMap { headers.outer.valueSize(ofEnvelope: $0) }
         if layers.count > 1 { attributes.size = attributes.size.flatMap { headers.inner.valueSize(ofEnvelope: $0) } }
         return attributes

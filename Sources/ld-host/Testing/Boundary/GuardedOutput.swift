@@ -65,7 +65,8 @@ struct LentAttributes {
         lent.initialize(
             to: ld_attributes(
                 size: UInt32(MemoryLayout<ld_attributes>.size), content_type: bytes[0], serializer: bytes[1],
-                version_tag: bytes[2], app_version: bytes[3], owner: bytes[4], value_size: 0, modified: 0))
+                version_tag: bytes[2], app_version: bytes[3], owner: bytes[4], value_size: 0, modified: 0,
+                expires: attributes.expires ?? 0))
         pointer = UnsafePointer(lent)
     }
 

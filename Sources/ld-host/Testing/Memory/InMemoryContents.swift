@@ -8,11 +8,17 @@ package final class InMemoryContents: Sendable {
     struct Entry: Sendable {
         let data: Data
         let attributes: ValueAttributes
+
+        /// Whether its time is over.
+        var isExpired: Bool { attributes.expires.map { $0 <= Self.now } ?? false }
     }
     private struct State {
         var entries: [StorageAddress: Entry] = [:]
         /// Increases with each change of an address; the entry stays when the value is removed.
         var versions: [StorageAddress: UInt64] = [:]
+
+        /// The value of an address, unless it has expired.
+        func present(_ key: StorageAddress) -> Entry? { entries[key].flatMap { $0.isExpired ? nil : $0 } }
     }
     private struct Watcher {
         let place: StorageNamespace
@@ -26,16 +32,43 @@ package final class InMemoryContents: Sendable {
     package init() {}
 
     /// Whether an address has a value.
-    package func holds(_ key: StorageAddress) -> Bool { entry(key) != nil }
+    package func holds(_ key: StorageAddress) -> Bool { state.withLock { $0.present(key) } != nil }
 
-    func entry(_ key: StorageAddress) -> Entry? { state.withLock { $0.entries[key] } }
-
-    /// A value and the number of the change that wrote it.
-    func versioned(_ key: StorageAddress) -> (entry: Entry?, version: UInt64) {
-        state.withLock { ($0.entries[key], $0.versions[key, default: 0]) }
+    /// The value of an address.
+    func entry(_ key: StorageAddress) throws(ValueExpired) -> Entry? {
+        guard let entry = state.withLock({ $0.entries[key] }) else { return nil }
+        if entry.isExpired { throw ValueExpired() }
+        return entry
     }
 
-    var keys: [StorageAddress] { state.withLock { Array($0.entries.keys) } }
+    /// A value, unless it has expired, and the number of the change that wrote it.
+    func versioned(_ key: StorageAddress) -> (entry: Entry?, version: UInt64) {
+        state.withLock { ($0.present(key), $0.versions[key, default: 0]) }
+    }
+
+    /// The addresses of values that have not expired.
+    var keys: [StorageAddress] { state.withLock { $0.entries.filter { !$0.value.isExpired }.map(\.key) } }
+
+    /// The names of expired values.
+    func expired(in place: StorageNamespace) -> [String] {
+        state.withLock { $0.entries.filter { $0.key.place == place && $0.value.isExpired }.map(\.key.name) }
+    }
+
+    /// Removes expired values, at most `limit`.
+    ///
+    /// - Returns: Their number.
+    func sweep(limit: Int = .max, _ isIncluded: (StorageAddress) -> Bool) -> Int {
+        let removed = state.withLock { state in
+            let keys = state.entries.filter { $0.value.isExpired && isIncluded($0.key) }.map(\.key).prefix(limit)
+            for key in keys {
+                state.entries[key] = nil
+                state.versions[key, default: 0] += 1
+            }
+            return Array(keys)
+        }
+        tell(removed)
+        return removed.count
+    }
 
     /// The values of a namespace at one moment, ascending by their names' bytes, each with the number of its last
     /// change.
@@ -44,7 +77,7 @@ package final class InMemoryContents: Sendable {
     ) -> [(name: String, entry: Entry, version: UInt64)] {
         let values = state.withLock { state in
             var values: [(name: String, entry: Entry, version: UInt64)] = []
-            for (key, entry) in state.entries where key.place == place {
+            for (key, entry) in state.entries where key.place == place && !entry.isExpired {
                 guard key.name.utf8.starts(with: prefix.utf8) else { continue }
                 if let after, !after.utf8.lexicographicallyPrecedes(key.name.utf8) { continue }
                 values.append((key.name, entry, state.versions[key, default: 0]))
@@ -66,31 +99,29 @@ package final class InMemoryContents: Sendable {
             return changes.map { key, entry in
                 state.versions[key, default: 0] += 1
                 defer { state.entries[key] = entry }
-                return state.entries[key] != nil
+                return state.present(key) != nil
             }
         }
         tell(changes.map(\.key))
         return had
     }
 
-    /// Applies changes as one step, if the expectation of each holds when it is applied.
+    /// Applies changes as one step, if the condition of each is fulfilled when it is applied.
     ///
-    /// - Returns: The indices of those whose expectation failed; if there are any, nothing has changed.
+    /// - Returns: The indices of those whose condition is not; if there are any, nothing has changed.
     func change(
-        _ changes: [(key: StorageAddress, entry: Entry?, expectation: BulkChanges.Expectation)]
+        _ changes: [(key: StorageAddress, entry: Entry?, condition: WriteCondition)]
     ) -> [Int] {
         let conflicts: [Int] = state.withLock { state in
             var next: [StorageAddress: (entry: Entry?, version: UInt64)] = [:]
             var conflicts: [Int] = []
-            for (index, (key, entry, expectation)) in changes.enumerated() {
-                let now = next[key] ?? (state.entries[key], state.versions[key, default: 0])
-                let isExpected =
-                    switch expectation {
-                    case .anything: true
-                    case .absence: now.entry == nil
-                    case .mark(let mark): now.entry != nil && now.version == mark
-                    }
-                if isExpected { next[key] = (entry, now.version + 1) } else { conflicts.append(index) }
+            for (index, (key, entry, condition)) in changes.enumerated() {
+                let now = next[key] ?? (state.present(key), state.versions[key, default: 0])
+                if condition.isFulfilled(by: now.entry.map { _ in now.version }) {
+                    next[key] = (entry, now.version + 1)
+                } else {
+                    conflicts.append(index)
+                }
             }
             guard conflicts.isEmpty else { return conflicts }
             for (key, (entry, version)) in next {
@@ -101,6 +132,21 @@ package final class InMemoryContents: Sendable {
         }
         if conflicts.isEmpty { tell(changes.map(\.key)) }
         return conflicts
+    }
+
+    /// Applies one change, if the value fulfils a condition.
+    ///
+    /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
+    func change(_ key: StorageAddress, to entry: Entry?, if condition: WriteCondition) -> UInt64? {
+        let version: UInt64? = state.withLock { state in
+            let version = state.versions[key, default: 0]
+            guard condition.isFulfilled(by: state.present(key).map { _ in version }) else { return nil }
+            state.entries[key] = entry
+            state.versions[key] = version + 1
+            return version + 1
+        }
+        if version != nil { tell([key]) }
+        return version
     }
 
     private func tell(_ keys: [StorageAddress]) {
@@ -128,11 +174,15 @@ package final class InMemoryContents: Sendable {
 extension InMemoryContents.Entry {
     /// A value as it is stored now.
     init(_ data: Data, _ attributes: ValueAttributes?) {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
         var attributes = attributes ?? ValueAttributes()
         attributes.size = UInt64(data.count)
-        attributes.modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        attributes.modified = Self.now
         self.init(data: data, attributes: attributes)
+    }
+
+    fileprivate static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// It is open: override a method to create a store that misbehaves in exactly one way.
 open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, BatchBackend, BulkBackend,
-    WatchableBackend, TransactionalBackend, @unchecked Sendable
+    ConditionalBackend, ExpiringBackend, WatchableBackend, TransactionalBackend, @unchecked Sendable
 {
     // Unchecked because it is open: its own state is constant and synchronized, and subclasses must synchronize theirs.
     private let contents: InMemoryContents
@@ -35,13 +35,13 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
 
     /// Passes the value.
     open func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
-        guard let data = contents.entry(key)?.data else { return false }
+        guard let data = try contents.entry(key)?.data else { return false }
         deliver(data.bytes)
         return true
     }
 
     /// Whether there is a value.
-    open func exists(_ key: StorageAddress) throws -> Bool { contents.entry(key) != nil }
+    open func exists(_ key: StorageAddress) throws -> Bool { try contents.entry(key) != nil }
 
     /// Stores a value.
     open func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
@@ -51,7 +51,7 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
 
     /// Removes the value.
     open func remove(_ key: StorageAddress) throws -> Bool {
-        guard contents.entry(key) != nil else { return false }
+        guard contents.versioned(key).entry != nil else { return false }
         return try contents.change([(key, nil)])[0]
     }
 
@@ -71,18 +71,18 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
     }
 
     /// The attributes of a value.
-    open func attributes(of key: StorageAddress) throws -> ValueAttributes? { contents.entry(key)?.attributes }
+    open func attributes(of key: StorageAddress) throws -> ValueAttributes? { try contents.entry(key)?.attributes }
 
     /// Passes the whole value and its version tag.
     open func get(_ key: StorageAddress, _ deliver: (_ versionTag: String?, _ value: RawSpan) -> Void) throws -> Bool {
-        guard let entry = contents.entry(key) else { return false }
+        guard let entry = try contents.entry(key) else { return false }
         deliver(entry.attributes.versionTag, entry.data.bytes)
         return true
     }
 
     /// Passes the value in pieces of 64 KiB.
     open func read(_ key: StorageAddress, _ body: (RawSpan) -> Bool) throws -> Bool {
-        guard let data = contents.entry(key)?.data else { return false }
+        guard let data = try contents.entry(key)?.data else { return false }
         for start in stride(from: 0, to: data.count, by: 65_536) {
             guard body(data[start..<min(start + 65_536, data.count)].bytes) else { return true }
         }
@@ -122,16 +122,53 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
         }
     }
 
-    /// Applies changes as one step, if all expectations hold.
+    /// Applies changes as one step, if all conditions are fulfilled.
     open func apply(_ changes: BulkChanges) throws -> [Int] { try make(InMemoryChange.all(of: changes)) }
 
-    /// Applies changes with their own bytes as one step, if all expectations hold.
+    /// Applies changes with their own bytes as one step, if all conditions are fulfilled.
     package final func make(_ changes: [InMemoryChange]) throws -> [Int] {
         for change in changes { try refuse(change.value?.count ?? 0, change.key) }
         return contents.change(
             changes.map { change in
-                (change.key, change.value.map { .init($0, change.attributes) }, change.expectation)
+                (change.key, change.value.map { .init($0, change.attributes) }, change.condition)
             })
+    }
+
+    /// Passes the whole value with its revision and its version tag.
+    open func get(
+        _ key: StorageAddress, _ deliver: (_ revision: UInt64, _ versionTag: String?, _ value: RawSpan) -> Void
+    ) throws -> Bool {
+        guard try contents.entry(key) != nil else { return false }
+        let (entry, version) = contents.versioned(key)
+        guard let entry else { return false }
+        deliver(version, entry.attributes.versionTag, entry.data.bytes)
+        return true
+    }
+
+    /// Stores a value if a condition is fulfilled.
+    open func set(
+        _ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
+    ) throws -> UInt64? {
+        try refuse(value.byteCount, key)
+        return contents.change(key, to: .init(value.withUnsafeBytes { Data($0) }, attributes), if: condition)
+    }
+
+    /// Removes the value if it has a revision.
+    open func remove(_ key: StorageAddress, ifRevision revision: UInt64) throws -> Bool {
+        contents.change(key, to: nil, if: .revision(revision)) != nil
+    }
+
+    /// Removes the value if it has expired.
+    open func discard(_ key: StorageAddress) throws { _ = contents.sweep { $0 == key } }
+
+    /// Removes expired values.
+    open func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+        contents.sweep(limit: limit) { key in place.map { $0 == key.place } ?? true }
+    }
+
+    /// Passes the names of expired values.
+    open func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+        for name in contents.expired(in: place) where !body(name) { return }
     }
 
     /// Reports changes, on the thread that makes them.
@@ -202,8 +239,8 @@ package struct InMemoryChange: Sendable {
     /// `nil` removes the value.
     package var value: Data?
     package var attributes: ValueAttributes?
-    /// The state that the change requires when it is applied.
-    package var expectation: BulkChanges.Expectation
+    /// What the change requires when it is applied.
+    package var condition: WriteCondition
 
     /// Copies borrowed changes.
     package static func all(of changes: BulkChanges) throws -> [InMemoryChange] {
@@ -215,7 +252,7 @@ package struct InMemoryChange: Sendable {
                 InMemoryChange(
                     key: StorageAddress(changes.places[change.place], name: name),
                     value: value?.withUnsafeBytes { Data($0) }, attributes: change.attributes,
-                    expectation: change.expectation))
+                    condition: change.condition))
         }
         return all
     }

@@ -33,7 +33,7 @@
  *                       them: they are used on its thread, until it returns. A host refuses and logs any other use.
  *   status              functions return an ld_status. Only LD_FAILED comes with a report, made exactly once, through
  *                       the ld_error_sink, before the function returns. An error sink may be NULL. A function
- *                       answers LD_ABSENT and LD_STOPPED only where it says so; a host takes what breaks these rules
+ *                       answers LD_ABSENT, LD_STOPPED and LD_EXPIRED only where it says so; a host takes what breaks these rules
  *                       for a failure of the component.
  *   secrets             values may be secrets: they must not appear in messages or logs, and buffers of the component's
  *                       own that held one are cleared before they are freed.
@@ -85,6 +85,9 @@ typedef int32_t ld_status;
 #define LD_OK 0      /* done */
 #define LD_ABSENT 1  /* done; there is nothing stored under the key. Not a failure: nothing is reported. */
 #define LD_STOPPED 2 /* the caller's sink or source asked to stop; what was done so far is without effect */
+#define LD_EXPIRED 3 /* done; what is stored under the key has expired and counts as absent. Only from a store that offers
+                        LD_STORE_EXPIRY, in place of LD_ABSENT from a function that reads one value; the host then has it
+                        discarded. */
 #define LD_FAILED (-1) /* not done; the error sink has been told why */
 
 /* One number per StorageError code. Numbers are never reused; a reader keeps a number it does not know. */
@@ -121,6 +124,7 @@ typedef int32_t ld_error_code;
 #define LD_ERROR_NO_SPACE 46
 #define LD_ERROR_DURABILITY_UNKNOWN 47
 #define LD_ERROR_CANNOT_OPEN 48
+#define LD_ERROR_CONFLICT 49
 /* One number per MigrationError code; migration packs report these, too. */
 #define LD_ERROR_MIGRATION_VALIDATION 64
 #define LD_ERROR_MIGRATION_TRANSFORMATION 65
@@ -256,6 +260,8 @@ typedef struct ld_attributes_r1 {
     ld_bytes owner;
     uint64_t value_size;   /* bytes; reading only */
     int64_t modified;      /* nanoseconds since 1970 UTC, 0 for unknown; reading only */
+    int64_t expires;       /* nanoseconds since 1970 UTC; from then on the value is absent. 0: never. Only for stores with
+                              LD_STORE_EXPIRY; others refuse it with LD_ERROR_UNSUPPORTED */
 } ld_attributes;
 
 #define LD_LATENCY_MEMORY 0      /* never waits */
@@ -461,6 +467,63 @@ typedef struct LD_SENDABLE ld_store_tagged_r1 {
         void *self, void *handle, void *context,
         void(LD_SENDABLE *take)(void *context, ld_bytes version_tag, ld_bytes value), const ld_error_sink *error);
 } ld_store_tagged;
+
+/* Changes that depend on what is stored. They are one step for all who use the store, other processes too if it is shared. */
+#define LD_STORE_CONDITIONAL "localdata.store.conditional/1"
+#define LD_IF_ANYTHING 0u /* whatever is stored */
+#define LD_IF_ABSENT 1u   /* only if no value is stored */
+#define LD_IF_REVISION 2u /* only if the stored value has the given revision */
+typedef struct LD_SENDABLE ld_store_conditional_r1 {
+    uint32_t size;
+    /* Like the store's get, with the value's revision and version tag: calls `take` once with all three (borrowed; a tag of
+     * no bytes means that none is known), or returns LD_ABSENT. The revision is never 0, and another one after each write
+     * of the value, also after it was removed. It is the `mark` of LD_STORE_BULK. May wait where get may. */
+    ld_status(LD_SENDABLE *get)(
+        void *self, void *handle, void *context,
+        void(LD_SENDABLE *take)(void *context, uint64_t revision, ld_bytes version_tag, ld_bytes value),
+        const ld_error_sink *error);
+    /* Like set, if `condition` (LD_IF_...) is fulfilled, and writes the value's new revision to `*revision`, which holds
+     * the expected one for LD_IF_REVISION. LD_ABSENT: it is not fulfilled, and nothing has changed. May wait. */
+    ld_status(LD_SENDABLE *set)(
+        void *self, void *handle, ld_bytes value, const ld_attributes *attributes, uint32_t condition,
+        uint64_t *revision, const ld_error_sink *error);
+    /* Removes the value if it has this revision; LD_ABSENT if it has another one or there is none. May wait. */
+    ld_status(LD_SENDABLE *remove)(void *self, void *handle, uint64_t revision, const ld_error_sink *error);
+} ld_store_conditional;
+
+/* Values that are absent from a moment on, which their attributes name. A store that offers this keeps attributes. From
+ * that moment functions that read one value return LD_EXPIRED, listings and bulk reads leave it out, a transaction's get
+ * returns LD_ABSENT, and a change may take its place as if it were not there. The store's own clock decides. */
+#define LD_STORE_EXPIRY "localdata.store.expiry/1"
+typedef struct LD_SENDABLE ld_store_expiry_r1 {
+    uint32_t size;
+    /* Removes the value if it has expired, so that no clock that is set back brings it to light again. May wait. */
+    ld_status(LD_SENDABLE *discard)(void *self, void *handle, const ld_error_sink *error);
+    /* Removes expired values, at most `limit`: those of a place, or all of the store's own places if `place` is NULL; and
+     * writes their number to `*removed`. Costs little if there are none. May wait. */
+    ld_status(LD_SENDABLE *sweep)(
+        void *self, const ld_namespace *place, uint64_t limit, uint64_t *removed, const ld_error_sink *error);
+    /* Writes the names of a place's values that have expired and are still kept, one per call of the sink, each once, in any
+     * order. May wait. */
+    ld_status(LD_SENDABLE *expired)(
+        void *self, const ld_namespace *place, const ld_sink *sink, const ld_error_sink *error);
+} ld_store_expiry;
+
+/* Locks among all who share the store, on whatever machine. For stores that are shared wider than a host's own folder of
+ * state; the host locks files there for the others. */
+#define LD_STORE_LOCK "localdata.store.lock/1"
+typedef struct LD_SENDABLE ld_store_lock_r1 {
+    uint32_t size;
+    /* Takes the lock `name` (as a key's name) of a place, which one holder has at a time, and waits for it at most `wait`
+     * nanoseconds. LD_ABSENT: another held it all the while. The lock ends with `unlock`, with the process, and if the
+     * store loses its holder. Another thread of the process waits like another process. May wait. */
+    ld_status(LD_SENDABLE *lock)(
+        void *self, const ld_namespace *place, ld_bytes name, uint64_t wait, void **lock, const ld_error_sink *error);
+    /* LD_OK while the lock is held, LD_ABSENT once the store has lost its holder. May wait. */
+    ld_status(LD_SENDABLE *held)(void *self, void *lock, const ld_error_sink *error);
+    /* Gives the lock back. Never fails. May wait. */
+    void(LD_SENDABLE *unlock)(void *self, void *lock);
+} ld_store_lock;
 
 /* Clearing files of what was removed. */
 #define LD_STORE_WIPING "localdata.store.wiping/1"

@@ -1,0 +1,97 @@
+internal import CLocalData
+
+/// The conditional changes of a store of some Swift type.
+class AnyConditionalExport {
+    typealias Handle = UnsafeMutableRawPointer
+
+    func get(_ handle: Handle, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool { false }
+    func set(
+        _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?, _ condition: WriteCondition
+    ) throws -> UInt64? { nil }
+    func remove(_ handle: Handle, _ revision: UInt64) throws -> Bool { false }
+}
+
+final class ConditionalExport<Backend: ConditionalBackend>: AnyConditionalExport {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    override func get(_ handle: Handle, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+        try backend.get(KeyBox<Backend.Key>.key(handle), deliver)
+    }
+
+    override func set(
+        _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?, _ condition: WriteCondition
+    ) throws -> UInt64? {
+        try backend.set(
+            KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes, if: condition)
+    }
+
+    override func remove(_ handle: Handle, _ revision: UInt64) throws -> Bool {
+        try backend.remove(KeyBox<Backend.Key>.key(handle), ifRevision: revision)
+    }
+}
+
+// The C functions of the table. They are at file scope, so that no isolation is inferred for them.
+
+func readRevision(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UInt64, ld_bytes, ld_bytes) -> Void)?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        let found = try ability(context, \.conditional).get(checked(handle)) { revision, tag, value in
+            value.withUnsafeBytes { value in
+                (tag ?? "").withBytes {
+                    take?(taker, revision, $0, ld_bytes(data: value.baseAddress, count: value.count))
+                }
+            }
+        }
+        return found ? LD_OK : LD_ABSENT
+    }
+}
+
+func setConditionally(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, value: ld_bytes,
+    attributes: UnsafePointer<ld_attributes>?, condition: UInt32, revision: UnsafeMutablePointer<UInt64>?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let condition = WriteCondition(condition, revision: revision?.pointee ?? 0) else {
+            throw StorageError(.unsupported, "a conditional set has the unknown condition \(condition)")
+        }
+        let new = try ability(context, \.conditional).set(
+            checked(handle), value, attributes.map { try ValueAttributes($0) }, condition)
+        guard let new else { return LD_ABSENT }
+        revision?.pointee = new
+        return LD_OK
+    }
+}
+
+func removeConditionally(
+    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, revision: UInt64,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) { try ability(context, \.conditional).remove(checked(handle), revision) ? LD_OK : LD_ABSENT }
+}
+
+extension WriteCondition {
+    /// The condition of an `LD_IF_...` number; `nil` for an unknown one.
+    init?(_ number: UInt32, revision: UInt64) {
+        switch number {
+        case LD_IF_ANYTHING: self = .anything
+        case LD_IF_ABSENT: self = .absent
+        case LD_IF_REVISION: self = .revision(revision)
+        default: return nil
+        }
+    }
+
+    /// Its `LD_IF_...` number, and the revision that it expects, or 0.
+    package var boundary: (number: UInt32, revision: UInt64) {
+        switch self {
+        case .anything: (LD_IF_ANYTHING, 0)
+        case .absent: (LD_IF_ABSENT, 0)
+        case .revision(let revision): (LD_IF_REVISION, revision)
+        }
+    }
+}
