@@ -54,7 +54,7 @@ let backendTargets: [Target] = backends.map { plugin in
     var dependencies: [Target.Dependency] = ["LocalDataAPI"]
     let library = libraries[plugin]
     if let library { dependencies.append(.byName(name: library)) }
-    if filekeepers.contains(plugin) { dependencies += ["DurableFiles", "CLinux"] }
+    if filekeepers.contains(plugin) { dependencies += ["DurableFiles", "CLinux", "ByteCoding"] }
     return .target(
         name: plugin,
         dependencies: dependencies,

@@ -29,6 +29,7 @@ extension FileStore: TransactionalBackend {
                 return false
             }
             transaction.note(key, try FileExpectation(key.path, in: key.place, file))
+            if try StoredAttributes.recorded(of: file)?.isExpired ?? false { return false }
             try file.read(deliver)
             return true
         }
@@ -38,7 +39,7 @@ extension FileStore: TransactionalBackend {
         _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, in transaction: FileTransaction
     ) throws {
         try StorageError.translating {
-            let attribute = try StoredAttributes.encoded(attributes)
+            let attribute = try attribute(attributes, of: key)
             try note(key, in: transaction)
             transaction.stage(key, .set(value.withUnsafeBytes { Array($0) }, attribute))
         }
@@ -91,7 +92,7 @@ extension FileStore: TransactionalBackend {
             return false
         }
         transaction.note(key, try FileExpectation(key.path, in: key.place, file))
-        return true
+        return try !(StoredAttributes.recorded(of: file)?.isExpired ?? false)
     }
 }
 

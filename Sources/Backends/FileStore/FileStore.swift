@@ -19,6 +19,9 @@ package import LocalDataAPI
 /// - **Edits.** A file that was edited in place on purpose has a later modification time. It is read as it is;
 ///   ``verify(_:)`` and the log report the edit. A file that an editor or another program created has no such
 ///   attribute, and is read as it is.
+/// A value's revision and its expiry are there, too. A folder that has held values that expire contains the empty file
+/// `.expiring`; in any other, listings do not look at the files. See ``FileStore/sweep(_:limit:)``.
+///
 /// - **Without attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after a copy that
 ///   drops them, there is no record, and damage goes unnoticed unless the values are sealed.
 package final class FileStore: StorageBackend {
@@ -86,7 +89,11 @@ package final class FileStore: StorageBackend {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
             let state = try file.read(
-                expecting: { try key.recorded($0) { try StoredAttributes.recorded(of: file) }?.record },
+                expecting: {
+                    let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
+                    try recorded?.refuseExpired()
+                    return recorded?.record
+                },
                 recorded: { try StoredAttributes.record(of: file) }, deliver)
             if state == .edited { noteEdit(file.path) }
             return true
@@ -99,18 +106,31 @@ package final class FileStore: StorageBackend {
     }
 
     package func exists(_ key: FileKey) throws -> Bool {
-        try StorageError.translating { try key.place.exists(key.path) }
+        try StorageError.translating {
+            guard try key.place.mayExpire else { return try key.place.exists(key.path) }
+            guard let file = try key.place.open(key.path) else { return false }
+            try StoredAttributes.recorded(of: file)?.refuseExpired()
+            return true
+        }
     }
 
     package func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try StorageError.translating {
-            let attribute = try StoredAttributes.encoded(attributes)
+            let attribute = try attribute(attributes, of: key)
             try value.withUnsafeBytes { try batches.replace(key.path, in: key.place, attribute: attribute, with: $0) }
         }
     }
 
     package func remove(_ key: FileKey) throws -> Bool {
-        try StorageError.translating { try batches.remove(key.path, in: key.place) }
+        try StorageError.translating {
+            if try key.place.mayExpire, let file = try key.place.open(key.path),
+                try StoredAttributes.recorded(of: file)?.isExpired ?? false
+            {
+                try discard(key)
+                return false
+            }
+            return try batches.remove(key.path, in: key.place)
+        }
     }
 
     /// The folder of a namespace, shared by all its keys.
@@ -133,6 +153,7 @@ extension FileStore: AttributedBackend {
             guard let file = try key.place.open(key.path) else { return nil }
             let status = try file.status()
             let stored = try file.attribute(StoredAttributes.name)
+            try StoredAttributes.recorded(of: file)?.refuseExpired()
             var attributes = stored.map(StoredAttributes.decoded) ?? ValueAttributes()
             attributes.size = UInt64(status.size)
             attributes.modified = status.modified
@@ -149,6 +170,7 @@ extension FileStore: TaggedBackend {
             let state = try file.read(
                 expecting: {
                     let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
+                    try recorded?.refuseExpired()
                     tag = recorded?.versionTag
                     return recorded?.record
                 },
@@ -174,6 +196,7 @@ extension FileStore: BatchBackend {
                     let (place, path) = (change.key.place, change.key.path)
                     guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
                     let attributes = change.attributes ?? ValueAttributes()
+                    if attributes.expires != nil { try expectExpiry(in: place) }
                     let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
                     encoded[attributes] = attribute
                     return BatchChange(in: place, path, attribute: attribute) { take in
@@ -212,8 +235,13 @@ extension FileStore: EnumerableBackend {
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         try StorageError.translating {
-            let names = try listed.names(in: directory(of: place), prefix: prefix, after: after, limit: limit)
-            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+            let directory = try directory(of: place)
+            guard try directory.mayExpire else {
+                let names = try listed.names(in: directory, prefix: prefix, after: after, limit: limit)
+                for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+                return
+            }
+            try forEachPresentName(in: directory, prefix: prefix, after: after, limit: limit, body)
         }
     }
 
@@ -223,7 +251,15 @@ extension FileStore: EnumerableBackend {
             _ = try listing.forEachPlaceFolder { folders, last in
                 guard let place = PlaceName.place(folders: folders, last: last) else { return true }
                 let path = folders.map { $0 + [FileName.folderMark] } + [last]
-                let isEmpty = try listing.forEachName(in: path) { _ in false }
+                var isEmpty = try listing.forEachName(in: path) { _ in false }
+                let directory = try directory(of: place)
+                if !isEmpty, try directory.mayExpire {
+                    isEmpty = true
+                    try forEachPresentName(in: directory, prefix: "", after: nil, limit: 1) { _ in
+                        isEmpty = false
+                        return false
+                    }
+                }
                 return isEmpty || body(place)
             }
         }
@@ -234,7 +270,9 @@ extension FileStore: StreamingBackend {
     package func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
-            let state = try file.readPieces(expecting: StoredAttributes.record(of: file), body)
+            let recorded = try StoredAttributes.recorded(of: file)
+            try recorded?.refuseExpired()
+            let state = try file.readPieces(expecting: recorded?.record, body)
             if state == .edited { noteEdit(file.path) }
             return true
         }
@@ -244,7 +282,7 @@ extension FileStore: StreamingBackend {
         _ key: FileKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
         try StorageError.translating {
-            let attribute = try StoredAttributes.encoded(attributes)
+            let attribute = try attribute(attributes, of: key)
             try batches.replace(key.path, in: key.place, attribute: attribute, from: source)
         }
     }
@@ -254,7 +292,9 @@ extension FileStore: VerifiableBackend {
     package func verify(_ key: FileKey) throws -> ValueState? {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return nil }
-            return switch try file.readPieces(expecting: StoredAttributes.record(of: file), { _ in true }) {
+            let recorded = try StoredAttributes.recorded(of: file)
+            try recorded?.refuseExpired()
+            return switch try file.readPieces(expecting: recorded?.record, { _ in true }) {
             case .unrecorded: .unrecorded
             case .intact: .intact
             case .edited: .edited

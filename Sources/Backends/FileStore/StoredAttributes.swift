@@ -7,13 +7,29 @@ import LocalDataAPI
 struct RecordedContent {
     let record: ContentRecord?
     let versionTag: String?
+    /// Drawn at random by the write.
+    let revision: UInt64?
+    /// When the value expires, in nanoseconds since 1970 UTC.
+    let expires: Int64?
+
+    /// - Throws: `ValueExpired` if the value has expired.
+    func refuseExpired() throws { if isExpired { throw ValueExpired() } }
+
+    /// Whether the value has expired.
+    var isExpired: Bool {
+        guard let expires else { return false }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return expires <= Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    }
 }
 
 /// The content of a file's extended attribute: JSON with sorted keys of the record of the content and the known
 /// attributes. Size and modification time come from the file itself.
 ///
 /// The record comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <modification time>"`, so that reading a
-/// value parses no JSON. Earlier versions did not write it.
+/// value parses no JSON. Then comes the write's own number, `"revision":"<16 hexadecimal digits>"`. Earlier versions wrote
+/// neither.
 struct StoredAttributes: Codable {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)
@@ -23,6 +39,7 @@ struct StoredAttributes: Codable {
     private let versionTag: String?
     private let appVersion: String?
     private let owner: String?
+    private let expires: Int64?
 
     private init(_ attributes: ValueAttributes) {
         contentType = attributes.contentType
@@ -30,10 +47,15 @@ struct StoredAttributes: Codable {
         versionTag = attributes.versionTag
         appVersion = attributes.appVersion
         owner = attributes.owner
+        expires = attributes.expires
     }
 
     /// The attribute for a file to be written.
-    static func encoded(_ attributes: ValueAttributes?) throws -> FileAttribute {
+    ///
+    /// - Parameter noting: Receives the number that a write has drawn, and the record of its content.
+    static func encoded(
+        _ attributes: ValueAttributes?, noting: @escaping @Sendable (UInt64, ContentRecord) -> Void = { _, _ in }
+    ) throws -> FileAttribute {
         var known: [UInt8] = Array("}".utf8)
         if let attributes {
             let encoder = JSONEncoder()
@@ -42,9 +64,10 @@ struct StoredAttributes: Codable {
             known = (members.count > 1 ? Array(",".utf8) : []) + members
         }
         return FileAttribute(name) { [known] record in
-            let digits = String(record.checksum, radix: 16)
-            let checksum = String(repeating: "0", count: 8 - digits.count) + digits
-            return start + Array("\(checksum) \(record.size) \(record.modified)\"".utf8) + known
+            let revision = UInt64.random(in: 1 ... .max)
+            noting(revision, record)
+            let content = "\(hexadecimal(record.checksum)) \(record.size) \(record.modified)"
+            return start + Array("\(content)\",\"revision\":\"\(hexadecimal(revision))\"".utf8) + known
         }
     }
 
@@ -55,26 +78,52 @@ struct StoredAttributes: Codable {
 
     /// What reading a value needs of its file's attribute; `nil` if absent.
     static func recorded(of file: borrowing OpenFile) throws -> RecordedContent? {
-        try file.withAttribute(name) { RecordedContent(record: record($0), versionTag: versionTag(in: $0)) }
+        try file.withAttribute(name) {
+            RecordedContent(
+                record: record($0), versionTag: versionTag(in: $0), revision: revision(in: $0), expires: expires(in: $0)
+            )
+        }
     }
 
-    /// The version tag, found without parsing: unescaped quotes do not occur within a text.
+    private static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
+    }
+
+    /// The version tag, found without parsing.
     private static func versionTag(in bytes: UnsafeRawBufferPointer) -> String? {
-        let member = versionTagMember
-        guard let start = bytes.baseAddress, bytes.count > member.count,
-            let found = (0..<bytes.count - member.count).first(where: {
-                bytes[$0] == member[0] && memcmp(start + $0, member, member.count) == 0
-            })
+        guard let text = member(versionTagMember, in: bytes),
+            let end = text.firstIndex(of: UInt8(ascii: "\""))
         else { return nil }
-        let text = bytes[(found + member.count)...]
-        guard let end = text.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
         let tag = text[..<end]
         // An escape is rare, and left to the decoder.
         guard !tag.contains(UInt8(ascii: "\\")) else { return decoded(Array(bytes)).versionTag }
         return String(validating: tag, as: UTF8.self)
     }
 
+    private static func revision(in bytes: UnsafeRawBufferPointer) -> UInt64? {
+        member(revisionMember, in: bytes).flatMap { UInt64(String(decoding: $0.prefix(16), as: UTF8.self), radix: 16) }
+    }
+
+    private static func expires(in bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard let text = member(expiresMember, in: bytes) else { return nil }
+        let digits = text.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
+        return Int64(String(decoding: digits, as: UTF8.self))
+    }
+
+    /// What follows the start of a member, found without parsing: unescaped quotes do not occur within a text.
+    private static func member(_ member: [UInt8], in bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
+        guard let start = bytes.baseAddress, bytes.count > member.count,
+            let found = (0..<bytes.count - member.count).first(where: {
+                bytes[$0] == member[0] && memcmp(start + $0, member, member.count) == 0
+            })
+        else { return nil }
+        return bytes[(found + member.count)...]
+    }
+
     private static let versionTagMember = Array(",\"versionTag\":\"".utf8)
+    private static let revisionMember = Array(",\"revision\":\"".utf8)
+    private static let expiresMember = Array(",\"expires\":".utf8)
 
     private static func record(_ bytes: UnsafeRawBufferPointer) -> ContentRecord? {
         guard bytes.count > start.count, bytes.prefix(start.count).elementsEqual(start) else { return nil }
@@ -118,6 +167,6 @@ struct StoredAttributes: Codable {
         }
         return ValueAttributes(
             contentType: stored.contentType, serializer: stored.serializer, versionTag: stored.versionTag,
-            appVersion: stored.appVersion, owner: stored.owner)
+            appVersion: stored.appVersion, owner: stored.owner, expires: stored.expires)
     }
 }

@@ -4,7 +4,7 @@ package import LocalDataAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
-final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, WatchableBackend {
+final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, ConditionalBackend, WatchableBackend {
     static let component = ComponentInfo(
         id: "memory", summary: "keeps values in memory until the process ends; each configured store has its own")
 
@@ -14,12 +14,16 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Watchab
     private struct Table {
         var cells: [StorageAddress: MemoryCell] = [:]
         var sweepAt = 1024
+        /// Where the revisions of the next cell's values start, far from those of any other cell.
+        var firstRevision = UInt64.random(in: .min ... .max)
     }
 
     private let table = Mutex(Table())
     /// Locked while a batch is applied, so that two batches do not mix.
     private let batch = Mutex(())
     private let watches = WatchList()
+    /// Whether there may be values that expire.
+    private let hasExpiring = Atomic(false)
 
     init(options: ComponentOptions, host: HostServices) {}
 
@@ -27,44 +31,65 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Watchab
         table.withLock { table in
             if let cell = table.cells[address] { return cell }
             if table.cells.count >= table.sweepAt { Self.sweep(&table) }
-            let cell = MemoryCell(address)
+            table.firstRevision &+= 0x9e37_79b9_7f4a_7c15
+            let cell = MemoryCell(address, firstRevision: table.firstRevision)
             table.cells[address] = cell
             return cell
         }
     }
 
-    func get(_ key: MemoryCell, _ deliver: (RawSpan) -> Void) -> Bool {
-        guard let data = key.value?.data else { return false }
+    func get(_ key: MemoryCell, _ deliver: (RawSpan) -> Void) throws -> Bool {
+        guard let data = try key.value?.data else { return false }
         deliver(data.bytes)
         return true
     }
 
-    func get(_ key: MemoryCell, _ deliver: (String?, RawSpan) -> Void) -> Bool {
-        guard let value = key.value else { return false }
+    func get(_ key: MemoryCell, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
+        guard let value = try key.value else { return false }
         deliver(value.attributes.versionTag, value.data.bytes)
         return true
     }
 
-    func exists(_ key: MemoryCell) -> Bool { key.value != nil }
+    func get(_ key: MemoryCell, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+        guard let (value, revision) = try key.revisioned else { return false }
+        deliver(revision, value.attributes.versionTag, value.data.bytes)
+        return true
+    }
+
+    func exists(_ key: MemoryCell) throws -> Bool { try key.value != nil }
 
     func set(_ key: MemoryCell, to value: RawSpan, attributes: ValueAttributes?) {
-        key.replace(with: MemoryCell.Value(data: value.withUnsafeBytes { Data($0) }, attributes: attributes))
+        _ = set(key, to: value, attributes: attributes, if: .anything)
+    }
+
+    func set(
+        _ key: MemoryCell, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
+    ) -> UInt64? {
+        let value = MemoryCell.Value(data: value.withUnsafeBytes { Data($0) }, attributes: attributes)
+        if value.expires != .max { hasExpiring.store(true, ordering: .sequentiallyConsistent) }
+        guard let change = key.replace(with: value, if: condition) else { return nil }
         watches.tell(of: key.address)
+        return change.revision
     }
 
-    func remove(_ key: MemoryCell) -> Bool {
-        let wasThere = key.replace(with: nil)
-        if wasThere { watches.tell(of: key.address) }
-        return wasThere
+    func remove(_ key: MemoryCell) -> Bool { remove(key, if: .anything) }
+
+    func remove(_ key: MemoryCell, ifRevision revision: UInt64) -> Bool { remove(key, if: .revision(revision)) }
+
+    private func remove(_ key: MemoryCell, if condition: WriteCondition) -> Bool {
+        guard let change = key.replace(with: nil, if: condition), change.hadValue else { return false }
+        watches.tell(of: key.address)
+        return true
     }
 
-    func attributes(of key: MemoryCell) -> ValueAttributes? { key.value?.attributes }
+    func attributes(of key: MemoryCell) throws -> ValueAttributes? { try key.value?.attributes }
 
     func apply(_ changes: [StorageChange<MemoryCell>]) {
         batch.withLock { _ in
             for change in changes {
-                change.key.replace(
-                    with: change.value.map { MemoryCell.Value(data: $0, attributes: change.attributes) })
+                let value = change.value.map { MemoryCell.Value(data: $0, attributes: change.attributes) }
+                if let value, value.expires != .max { hasExpiring.store(true, ordering: .sequentiallyConsistent) }
+                _ = change.key.replace(with: value, if: .anything)
             }
         }
         for change in changes { watches.tell(of: change.key.address) }
@@ -81,7 +106,7 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Watchab
     ) {
         let cells = table.withLock { $0.cells }
         let names = cells.lazy.filter { address, cell in
-            address.place == place && address.name.utf8.starts(with: prefix.utf8) && cell.value != nil
+            address.place == place && address.name.utf8.starts(with: prefix.utf8) && cell.isPresent
                 && after.map { $0.utf8.lexicographicallyPrecedes(address.name.utf8) } ?? true
         }.map { $0.key.name }
         let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -90,16 +115,45 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Watchab
 
     func forEachPlace(_ body: (StorageNamespace) -> Bool) {
         let cells = table.withLock { $0.cells }
-        let places = Set(cells.lazy.filter { $0.value.value != nil }.map { $0.key.place })
+        let places = Set(cells.lazy.filter { $0.value.isPresent }.map { $0.key.place })
         for place in places where !body(place) { return }
     }
 
     private static func sweep(_ table: inout Table) {
         for address in Array(table.cells.keys) {
             guard var cell = table.cells.removeValue(forKey: address) else { continue }
-            if cell.value != nil || !isKnownUniquelyReferenced(&cell) { table.cells[address] = cell }
+            if !cell.isEmpty || !isKnownUniquelyReferenced(&cell) { table.cells[address] = cell }
         }
         table.sweepAt = max(1024, table.cells.count * 2)
+    }
+}
+
+extension MemoryStore: ExpiringBackend {
+    func discard(_ key: MemoryCell) {
+        if key.discard() { watches.tell(of: key.address) }
+    }
+
+    func sweep(_ place: StorageNamespace?, limit: Int) -> Int {
+        guard hasExpiring.exchange(false, ordering: .sequentiallyConsistent) else { return 0 }
+        var removed = 0
+        var isAnyLeft = false
+        for (address, cell) in table.withLock({ $0.cells }) where cell.expires {
+            if removed < limit, place.map({ $0 == address.place }) ?? true, cell.discard() {
+                removed += 1
+                watches.tell(of: address)
+            } else {
+                isAnyLeft = true
+            }
+        }
+        if isAnyLeft { hasExpiring.store(true, ordering: .sequentiallyConsistent) }
+        return removed
+    }
+
+    func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) {
+        let cells = table.withLock { $0.cells }
+        for (address, cell) in cells where address.place == place && !cell.isEmpty && !cell.isPresent {
+            guard body(address.name) else { return }
+        }
     }
 }
 
@@ -109,6 +163,8 @@ final class MemoryCell: Sendable {
     final class Value: Sendable {
         let data: Data
         let attributes: ValueAttributes
+        /// In nanoseconds since 1970 UTC; the largest number if it never expires.
+        let expires: Int64
 
         init(data: Data, attributes: ValueAttributes?) {
             self.data = data
@@ -116,7 +172,11 @@ final class MemoryCell: Sendable {
             attributes.size = UInt64(data.count)
             attributes.modified = Self.now
             self.attributes = attributes
+            expires = attributes.expires ?? .max
         }
+
+        /// Whether its time is over.
+        var isExpired: Bool { expires != .max && expires <= Self.now }
 
         private static var now: Int64 {
             var time = timespec()
@@ -125,23 +185,79 @@ final class MemoryCell: Sendable {
         }
     }
 
+    private struct Content {
+        var value: Value?
+        /// Of the value, or of the last one.
+        var revision: UInt64
+
+        /// Whether a value is there that has not expired.
+        var isPresent: Bool { value.map { !$0.isExpired } ?? false }
+    }
+
     let address: StorageAddress
-    private let content = Mutex<Value?>(nil)
+    private let content: Mutex<Content>
     /// Keeps the locks of two cells on separate cache lines: otherwise readers of different keys could slow each other
     /// down, depending on the cells' addresses.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
-    init(_ address: StorageAddress) { self.address = address }
+    init(_ address: StorageAddress, firstRevision: UInt64) {
+        self.address = address
+        content = Mutex(Content(value: nil, revision: firstRevision))
+    }
 
     /// The current value.
-    var value: Value? { content.withLock { $0 } }
+    ///
+    /// - Throws: `ValueExpired`.
+    var value: Value? {
+        get throws {
+            guard let value = content.withLock({ $0.value }) else { return nil }
+            if value.isExpired { throw ValueExpired() }
+            return value
+        }
+    }
 
-    /// Replaces the value; returns whether there was one.
-    @discardableResult
-    func replace(with value: Value?) -> Bool {
+    /// The current value and its revision.
+    ///
+    /// - Throws: `ValueExpired`.
+    var revisioned: (value: Value, revision: UInt64)? {
+        get throws {
+            let content = content.withLock { $0 }
+            guard let value = content.value else { return nil }
+            if value.isExpired { throw ValueExpired() }
+            return (value, content.revision)
+        }
+    }
+
+    /// Whether a value is there that has not expired.
+    var isPresent: Bool { content.withLock { $0.isPresent } }
+
+    /// Whether nothing is there, not even an expired value.
+    var isEmpty: Bool { content.withLock { $0.value == nil } }
+
+    /// Whether its value has a time to expire.
+    var expires: Bool { content.withLock { $0.value.map { $0.expires != .max } ?? false } }
+
+    /// Replaces or removes the value, if it fulfils a condition.
+    ///
+    /// - Returns: Whether there was one, and the new revision; `nil` if it does not.
+    func replace(with value: Value?, if condition: WriteCondition) -> (hadValue: Bool, revision: UInt64)? {
         content.withLock { content in
-            defer { content = value }
-            return content != nil
+            let hadValue = content.isPresent
+            guard condition.isFulfilled(by: hadValue ? content.revision : nil) else { return nil }
+            content.value = value
+            content.revision &+= 1
+            if content.revision == 0 { content.revision = 1 }
+            return (hadValue, content.revision)
+        }
+    }
+
+    /// Removes the value if it has expired; returns whether it has.
+    func discard() -> Bool {
+        content.withLock { content in
+            guard content.value?.isExpired ?? false else { return false }
+            content.value = nil
+            content.revision &+= 1
+            return true
         }
     }
 }

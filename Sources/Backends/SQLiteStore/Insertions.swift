@@ -18,7 +18,7 @@ struct Insertions {
 
     /// Adds a change if it can follow the others; `false` if not.
     mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, _ value: RawSpan?) -> Bool {
-        guard let value, change.expectation == .absence, rows.count < Query.rowsAtOnce else { return false }
+        guard let value, change.condition == .absent, rows.count < Query.rowsAtOnce else { return false }
         if rows.isEmpty {
             (place, attributes) = (change.place, change.attributes)
         } else if change.place != place || change.attributes != attributes {

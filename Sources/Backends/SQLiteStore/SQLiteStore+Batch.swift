@@ -25,7 +25,7 @@ extension SQLiteStore: BatchBackend {
 
     private static func make(_ change: StorageChange<SQLiteKey>, _ connection: Change) throws {
         if let value = change.value {
-            try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
+            _ = try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
         } else {
             _ = try connection.remove(change.key)
         }
@@ -138,15 +138,15 @@ extension SQLiteStore: BulkBackend {
     private static func make(
         _ change: BulkChanges.Change, _ name: LentName, _ value: RawSpan?, _ connection: Change
     ) throws -> Bool {
-        switch (value, change.expectation) {
-        case (let value?, .absence): return try connection.add(name, value, change.attributes)
+        switch (value, change.condition) {
+        case (let value?, .absent): return try connection.add(name, value, change.attributes)
         case (let value?, .anything): try connection.set(name, to: value, change.attributes)
-        case (let value?, .mark(let mark)):
+        case (let value?, .revision(let mark)):
             guard try connection.version(of: name) == Int64(bitPattern: mark) else { return false }
             try connection.set(name, to: value, change.attributes)
-        case (nil, .absence): return try connection.version(of: name) == nil
+        case (nil, .absent): return try connection.version(of: name) == nil
         case (nil, .anything): _ = try connection.remove(name)
-        case (nil, .mark(let mark)): return try connection.remove(name, of: Int64(bitPattern: mark))
+        case (nil, .revision(let mark)): return try connection.remove(name, of: Int64(bitPattern: mark))
         }
         return true
     }
@@ -169,7 +169,7 @@ struct Removals {
 
     /// Adds a change if it can follow the others; `false` if not.
     mutating func add(_ index: Int, _ change: BulkChanges.Change, _ name: RawSpan, isRemoval: Bool) -> Bool {
-        guard isRemoval, case .mark(let mark) = change.expectation else { return false }
+        guard isRemoval, case .revision(let mark) = change.condition else { return false }
         return name.withUnsafeBytes { name in
             if let last = entries.last {
                 guard change.place == place, isAscending(last, name) else { return false }

@@ -16,10 +16,13 @@ extension SQLiteStore: TransactionalBackend {
         case nil: break
         }
         var version: Int64?
-        let isThere =
-            try transaction.read(key) { connection, place in
-                try connection.value(place, key.name, version: &version, deliver)
-            } ?? false
+        let isThere: Bool
+        do {
+            isThere =
+                try transaction.read(key) { connection, place in
+                    try connection.value(place, key.name, version: &version, deliver)
+                } ?? false
+        } catch is ValueExpired { isThere = false }
         transaction.noteSeen(key, version)
         return isThere
     }
@@ -66,7 +69,7 @@ extension SQLiteStore: TransactionalBackend {
         case (.remove, let version?): return try connection.remove(entry.key, of: version)
         case (.set(let value, let attributes), let version):
             guard try connection.version(of: entry.key) == version else { return false }
-            try value.withUnsafeBytes { try connection.set(entry.key, to: $0.bytes, attributes) }
+            _ = try value.withUnsafeBytes { try connection.set(entry.key, to: $0.bytes, attributes) }
             return true
         case (.remove, nil), (nil, _): return try connection.version(of: entry.key) == entry.version
         }

@@ -85,12 +85,16 @@ package final class SQLiteStore: StorageBackend {
     }
 
     package func exists(_ key: SQLiteKey) throws -> Bool {
-        try key.read { connection, place in try connection.version(place, key.name) != nil } ?? false
+        guard let found = try key.read({ connection, place in try connection.found(place, key.name) }) ?? nil else {
+            return false
+        }
+        if found.isExpired { throw ValueExpired() }
+        return true
     }
 
     package func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try check(value.byteCount)
-        try key.database.write(adding: value.byteCount) { try $0.set(key, to: value, attributes) }
+        _ = try key.database.write(adding: value.byteCount) { try $0.set(key, to: value, attributes) }
         key.database.changes.tell(key)
     }
 
@@ -144,7 +148,68 @@ extension SQLiteStore: AttributedBackend {
 
 extension SQLiteStore: TaggedBackend {
     package func get(_ key: SQLiteKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try key.read { connection, place in try connection.tagged(place, key.name, deliver) } ?? false
+        try key.read { connection, place in try connection.tagged(place, key.name) { deliver($1, $2) } } ?? false
+    }
+}
+
+extension SQLiteStore: ConditionalBackend {
+    package func get(_ key: SQLiteKey, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+        try key.read { connection, place in
+            try connection.tagged(place, key.name) { deliver(UInt64(bitPattern: $0), $1, $2) }
+        } ?? false
+    }
+
+    package func set(
+        _ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
+    ) throws -> UInt64? {
+        try check(value.byteCount)
+        let version = try key.database.write(adding: value.byteCount) {
+            try $0.set(key, to: value, attributes, if: condition)
+        }
+        guard let version else { return nil }
+        key.database.changes.tell(key)
+        return UInt64(bitPattern: version)
+    }
+
+    package func remove(_ key: SQLiteKey, ifRevision revision: UInt64) throws -> Bool {
+        guard try key.database.exists() else { return false }
+        let isRemoved = try key.database.write(adding: nil) { try $0.remove(key, of: Int64(bitPattern: revision)) }
+        if isRemoved { key.database.changes.tell(key) }
+        return isRemoved
+    }
+}
+
+extension SQLiteStore: ExpiringBackend {
+    package func discard(_ key: SQLiteKey) throws {
+        guard try key.database.exists() else { return }
+        if try key.database.write(adding: nil, { try $0.discard(key) }) { key.database.changes.tell(key) }
+    }
+
+    package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+        let place = try place.map { try self.place($0) }
+        let database = place?.database ?? main
+        let due =
+            try database.read { connection -> Int64? in
+                let number = try place?.number(connection)
+                guard place == nil || number != nil else { return nil }
+                return try connection.isAnyDue(number) ? number ?? 0 : nil
+            } ?? nil
+        guard let due else { return 0 }
+        let removed = try database.write(adding: nil) { try $0.sweep(due == 0 ? nil : due, limit: limit) }
+        if removed > 0 { database.changes.tellAll() }
+        return removed
+    }
+
+    package func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+        let place = try self.place(place)
+        let names = try place.database.read { connection -> Set<[UInt8]> in
+            guard let number = try place.number(connection), try connection.isAnyDue(number) else { return [] }
+            let due = Set(try connection.due(number, limit: .max).map(\.name))
+            return try due.filter { name in
+                try name.withUnsafeBytes { try connection.found(number, $0)?.isExpired ?? false }
+            }
+        }
+        for name in names ?? [] where !body(String(decoding: name, as: UTF8.self)) { return }
     }
 }
 
@@ -217,11 +282,11 @@ extension SQLiteStore: StreamingBackend {
             try spool.append(piece)
         }
         try spool.finish()
-        try key.database.write(adding: spool.count) { connection in
+        _ = try key.database.write(adding: spool.count) { connection in
             if let content = spool.content {
                 return try connection.set(key, to: content.bytes, attributes)
             }
-            try connection.insert(key, spool.checksum, attributes) { put in
+            return try connection.insert(key, spool.checksum, attributes) { put in
                 try spool.forEachPiece(put)
             }
         }

@@ -9,26 +9,27 @@ final class Change {
     /// Whether a replaced value may have pieces; queried once, since many databases have none.
     @exclusivity(unchecked)
     private var hasPieces: Bool
-    private let time: Int64
-    /// Whether this change has added checksums to a database of an earlier version.
-    let hasAddedChecksums: Bool
+    private let time = Moment.now
+    /// Whether this change has added columns to a database of an earlier version.
+    let hasUpgraded: Bool
+    /// Whether there may be values that expire; queried once, since many databases have none.
+    private let mayExpire: Bool
     /// The rows of namespaces that were looked up or created, to be cached only once the change is committed.
     private var places: [ObjectIdentifier: (place: Place, number: Int64)] = [:]
 
     init(_ connection: Connection) throws {
         self.connection = connection
-        hasAddedChecksums = try connection.addChecksums()
+        hasUpgraded = try connection.upgrade()
         hasPieces = try connection.statement(.somePiece).step()
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        time = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+        mayExpire = try connection.layout == .expiry && connection.statement(.mayExpire).step()
     }
 
-    /// Stores a value that is in memory.
-    func set(_ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?) throws {
+    /// Stores a value that is in memory; returns its mark.
+    @discardableResult
+    func set(_ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?) throws -> Int64 {
         try value.withUnsafeBytes { bytes in
             guard !Piece.isInRow(key.name.count, bytes.count) else { return try setInRow(key, bytes, attributes) }
-            try insert(key, Checksum(of: bytes), attributes) { put in
+            return try insert(key, Checksum(of: bytes), attributes) { put in
                 for start in stride(from: 0, to: bytes.count, by: Piece.size) {
                     try put(
                         UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Piece.size, bytes.count)]))
@@ -39,16 +40,33 @@ final class Change {
 
     /// Stores a value from memory if the key has no value; `false` if it has one.
     func add(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Bool {
-        try value.withUnsafeBytes { bytes in
+        try addNew(key, value, attributes) != nil
+    }
+
+    /// The same; returns the value's mark, `nil` if the key has a value.
+    func addNew(_ key: some ValueName, _ value: RawSpan, _ attributes: ValueAttributes?) throws -> Int64? {
+        if mayExpire { try discard(key) }
+        return try value.withUnsafeBytes { bytes in
             // A value in pieces is rare, and checked for first.
             guard Piece.isInRow(key.name.count, bytes.count) else {
-                guard try version(of: key) == nil else { return false }
-                try set(key, to: bytes.bytes, attributes)
-                return true
+                return try version(of: key) == nil ? set(key, to: bytes.bytes, attributes) : nil
             }
-            let place = try number(of: key.place) ?? make(key.place)
-            try insertRow(.insertNew, place, key, newVersion(), Checksum(of: bytes), bytes, attributes)
-            return hasChanged
+            let (place, version) = (try number(of: key.place) ?? make(key.place), newVersion())
+            try insertRow(.insertNew, place, key, version, Checksum(of: bytes), bytes, attributes)
+            return hasChanged ? version : nil
+        }
+    }
+
+    /// Stores a value if the stored one fulfils a condition; returns its mark, `nil` if it does not.
+    func set(
+        _ key: some ValueName, to value: RawSpan, _ attributes: ValueAttributes?, if condition: WriteCondition
+    ) throws -> Int64? {
+        switch condition {
+        case .anything: return try set(key, to: value, attributes)
+        case .absent: return try addNew(key, value, attributes)
+        case .revision(let revision):
+            guard try version(of: key) == Int64(bitPattern: revision) else { return nil }
+            return try set(key, to: value, attributes)
         }
     }
 
@@ -57,6 +75,7 @@ final class Change {
     /// - Returns: The indices of those that already exist.
     func add(_ rows: [Insertions.Row], in place: Place, _ attributes: ValueAttributes?) throws -> [Int] {
         let number = try number(of: place) ?? make(place)
+        if mayExpire { for row in rows { try discard(LentName(place: place, name: row.name)) } }
         let versions = rows.map { _ in newVersion() }
         try insertRows(.insertMany, number, rows, versions, attributes)
         guard sqlite3_changes(connection.handle) < rows.count else { return [] }
@@ -77,9 +96,13 @@ final class Change {
     private func insertRows(
         _ query: Query, _ place: Int64, _ rows: [Insertions.Row], _ versions: [Int64], _ attributes: ValueAttributes?
     ) throws {
+        if let expires = attributes?.expires {
+            try rows.forEach { try noteExpiry(place, $0.name, expires) }
+        }
         let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, time)
+        if let expires = attributes?.expires { statement.bind(Int32(Query.expiryOfMany), expires) }
         for index in rows.indices {
             let first = Int32(8 + 5 * index)
             statement.bind(first, text: rows[index].name)
@@ -100,17 +123,18 @@ final class Change {
     }
 
     /// Stores a value in its row.
-    private func setInRow(_ key: some ValueName, _ content: UnsafeRawBufferPointer, _ attributes: ValueAttributes?)
-        throws
-    {
+    private func setInRow(
+        _ key: some ValueName, _ content: UnsafeRawBufferPointer, _ attributes: ValueAttributes?
+    ) throws -> Int64 {
         let place = try number(of: key.place) ?? make(key.place)
         let (version, checksum) = (newVersion(), Checksum(of: content))
         if hasPieces {
             try insertRow(.replaceRow, place, key, version, checksum, content, attributes)
-            guard !hasChanged else { return }
+            guard !hasChanged else { return version }
             try removePieces(place, key)
         }
         try insertRow(.insert, place, key, version, checksum, content, attributes)
+        return version
     }
 
     private func newVersion() -> Int64 {
@@ -123,11 +147,12 @@ final class Change {
     /// Whether the last statement changed a row.
     private var hasChanged: Bool { sqlite3_changes(connection.handle) > 0 }
 
-    /// Stores a value with a checksum and the pieces that `fill` writes.
+    /// Stores a value with a checksum and the pieces that `fill` writes; returns its mark.
+    @discardableResult
     func insert(
         _ key: some ValueName, _ checksum: Checksum, _ attributes: ValueAttributes?,
         _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
-    ) throws {
+    ) throws -> Int64 {
         let place = try number(of: key.place) ?? make(key.place)
         try removePieces(place, key)
         let version = newVersion()
@@ -142,12 +167,14 @@ final class Change {
             number += 1
             hasPieces = true
         }
+        return version
     }
 
     private func insertRow(
         _ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64,
         _ checksum: Checksum, _ content: UnsafeRawBufferPointer?, _ attributes: ValueAttributes?
     ) throws {
+        if let expires = attributes?.expires { try noteExpiry(place, key.name, expires) }
         let statement = try connection.statement(query)
         statement.bind(1, place)
         statement.bind(2, text: key.name)
@@ -157,6 +184,7 @@ final class Change {
         if let content { statement.bind(11, bytes: content) }
         statement.bind(12, RowChecksum.number(checksum, version: version))
         guard let attributes else { return try statement.run() }
+        if let expires = attributes.expires { statement.bind(13, expires) }
         try Self.lend(attributes) { contentType, serializer, versionTag, appVersion, owner in
             if let contentType { statement.bind(6, text: contentType) }
             if let serializer { statement.bind(7, text: serializer) }
@@ -200,6 +228,7 @@ final class Change {
     /// Removes a value; `false` if there was none.
     func remove(_ key: some ValueName) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
+        if mayExpire, try discard(key) { return false }
         if hasPieces {
             try run(.removeRow, place, key)
             guard !hasChanged else { return true }
@@ -212,6 +241,7 @@ final class Change {
     /// Removes a value if it has this mark; `false` if it has another one or does not exist.
     func remove(_ key: some ValueName, of version: Int64) throws -> Bool {
         guard let place = try number(of: key.place) else { return false }
+        if mayExpire, try discard(key) { return false }
         if hasPieces {
             try run(.removeRowVersion, place, key, version)
             guard !hasChanged else { return true }
@@ -226,7 +256,7 @@ final class Change {
     func removeRange(
         _ first: LentName, _ last: LentName, expects: (UnsafeRawBufferPointer, Int64) -> Bool, isWhole: () -> Bool
     ) throws -> Bool {
-        guard let place = try number(of: first.place) else { return false }
+        guard !mayExpire, let place = try number(of: first.place) else { return false }
         do {
             let marks = try connection.statement(.marks)
             Self.bind(marks, place, first, last)
@@ -248,10 +278,17 @@ final class Change {
     }
 
     private func run(_ query: Query, _ place: Int64, _ key: some ValueName, _ version: Int64? = nil) throws {
+        try run(query, place, key.name, version)
+    }
+
+    /// Runs a statement whose parameters are a namespace, a name and a number.
+    private func run(
+        _ query: Query, _ place: Int64, _ name: UnsafeRawBufferPointer, _ number: Int64?
+    ) throws {
         let statement = try connection.statement(query)
         statement.bind(1, place)
-        statement.bind(2, text: key.name)
-        if let version { statement.bind(3, version) }
+        statement.bind(2, text: name)
+        if let number { statement.bind(3, number) }
         try statement.run()
     }
 
@@ -277,5 +314,55 @@ final class Change {
 
     private func removePieces(_ place: Int64, _ key: some ValueName) throws {
         if hasPieces { try run(.removePieces, place, key) }
+    }
+}
+
+/// Values that expire.
+extension Change {
+    /// Records when a value expires, so that a sweep finds it.
+    private func noteExpiry(_ place: Int64, _ name: UnsafeRawBufferPointer, _ expires: Int64) throws {
+        guard connection.layout == .expiry else {
+            throw StorageError(
+                .unsupported, "the database '\(connection.path)' cannot be given a column for when values expire",
+                hint: "check it for damage: ld-host doctor --scrub")
+        }
+        try run(.addDue, place, name, expires)
+    }
+
+    /// Removes a value if it has expired; `false` if not.
+    @discardableResult
+    func discard(_ key: some ValueName) throws -> Bool {
+        guard let place = try number(of: key.place), try connection.found(place, key.name)?.isExpired ?? false else {
+            return false
+        }
+        try removeAny(place, key.name)
+        return true
+    }
+
+    /// Removes values that have expired, of one namespace or all.
+    ///
+    /// - Returns: The number of values, at most `limit`.
+    func sweep(_ place: Int64?, limit: Int) throws -> Int {
+        guard mayExpire else { return 0 }
+        var removed = 0
+        while removed < limit {
+            let due = try connection.due(place, limit: min(limit - removed, 512))
+            for entry in due {
+                try entry.name.withUnsafeBytes { name in
+                    if try connection.found(entry.place, name)?.isExpired ?? false {
+                        try removeAny(entry.place, name)
+                        removed += 1
+                    }
+                    try run(.removeDue, entry.place, name, entry.expires)
+                }
+            }
+            if due.isEmpty { break }
+        }
+        return removed
+    }
+
+    private func removeAny(_ place: Int64, _ name: UnsafeRawBufferPointer) throws {
+        if hasPieces { try run(.removePieces, place, name, nil) }
+        try run(.remove, place, name, nil)
     }
 }

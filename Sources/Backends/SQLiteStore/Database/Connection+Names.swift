@@ -2,6 +2,8 @@ import DurableFiles
 import LocalDataAPI
 
 extension Connection {
+    // A statement for rows that cannot expire has no parameter for the time; binding it then has no effect.
+
     /// Names of a namespace, ascending by their bytes.
     func names(_ place: Int64, in range: NameRange, limit: Int) throws -> [String] {
         try range.after.withUnsafeBytes { after in
@@ -11,6 +13,7 @@ extension Connection {
                 statement.bind(2, text: after)
                 statement.bind(3, text: end)
                 statement.bind(4, Int64(limit))
+                statement.bind(5, Moment.now)
                 var names: [String] = []
                 while try statement.step() { names.append(statement.text(0) ?? "") }
                 return names
@@ -28,6 +31,7 @@ extension Connection {
                 statement.bind(1, place)
                 statement.bind(2, text: after)
                 statement.bind(3, text: end)
+                statement.bind(4, Moment.now)
                 var attributes = ValueAttributes()
                 var (contentType, serializer, versionTag) = (RepeatedText(), RepeatedText(), RepeatedText())
                 var (appVersion, owner) = (RepeatedText(), RepeatedText())
@@ -41,6 +45,7 @@ extension Connection {
                     if versionTag.take(statement.bytes(7)) { attributes.versionTag = versionTag.text }
                     if appVersion.take(statement.bytes(8)) { attributes.appVersion = appVersion.text }
                     if owner.take(statement.bytes(9)) { attributes.owner = owner.text }
+                    attributes.expires = statement.numberIfThere(11)
                     let version = statement.number(2)
                     let checksum = RowChecksum.checksum(in: statement.numberIfThere(10), version: version)
                     // A corrupt value must not block the others; reading it by itself reports the damage.
@@ -68,12 +73,42 @@ extension Connection {
         let statement = try statement(.places)
         statement.bind(1, number)
         statement.bind(2, Int64(limit))
+        statement.bind(3, Moment.now)
         var places: [(Int64, StorageNamespace)] = []
         while try statement.step() {
             let place = StorageNamespace(domain: statement.text(1) ?? "", scope: statement.text(2) ?? "")
             places.append((statement.number(0), place))
         }
         return places
+    }
+}
+
+/// A value whose time is over, or was when it was recorded.
+struct DueValue {
+    let expires: Int64
+    let place: Int64
+    let name: [UInt8]
+}
+
+extension Connection {
+    /// Values whose time is over, of one namespace or all: those that were first. Some may be replaced or gone.
+    func due(_ place: Int64?, limit: Int) throws -> [DueValue] {
+        let statement = try statement(.due)
+        statement.bind(1, Moment.now)
+        statement.bind(2, place ?? 0)
+        statement.bind(3, Int64(limit))
+        var values: [DueValue] = []
+        while try statement.step() {
+            values.append(
+                DueValue(expires: statement.number(0), place: statement.number(1), name: Array(statement.bytes(2))))
+        }
+        return values
+    }
+
+    /// Whether there is such a value; `false` for a database that has no values that expire.
+    func isAnyDue(_ place: Int64?) throws -> Bool {
+        if layout != .expiry { try findLayout() }
+        return try layout == .expiry && !due(place, limit: 1).isEmpty
     }
 }
 

@@ -5,7 +5,7 @@ import LocalDataAPI
 extension Connection {
     /// Passes a whole value; `false` if absent.
     ///
-    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
     @inline(__always)
     func value(_ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (RawSpan) -> Void) throws -> Bool {
         var version: Int64?
@@ -21,24 +21,33 @@ extension Connection {
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return false }
+        try Self.refuseExpired(statement)
         version = statement.number(1)
         try pass(statement, name, deliver)
         return true
     }
 
-    /// Passes a whole value with its version tag; `false` if absent.
+    /// Passes a whole value with the mark of its last write and its version tag; `false` if absent.
     ///
-    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
     func tagged(
-        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (String?, RawSpan) -> Void
+        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (_ version: Int64, String?, RawSpan) -> Void
     ) throws -> Bool {
         let statement = try statement(.tagged)
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return false }
-        let tag = statement.text(4)
-        try pass(statement, name) { deliver(tag, $0) }
+        try Self.refuseExpired(statement)
+        let (version, tag) = (statement.number(1), statement.text(5))
+        try pass(statement, name) { deliver(version, tag, $0) }
         return true
+    }
+
+    /// - Throws: `ValueExpired` if the value that a statement of whole values has found has expired.
+    @inline(__always)
+    private static func refuseExpired(_ statement: borrowing Statement) throws {
+        guard let expires = statement.numberIfThere(4), expires <= Moment.now else { return }
+        throw ValueExpired()
     }
 
     /// Passes the value that a statement of whole values has found. The statement stays open until the end, so that
@@ -60,7 +69,7 @@ extension Connection {
     /// Passes a value in pieces until `body` returns `false`; `nil` if absent. All belong to one value, since
     /// the statement that found it stays open until the end. The last piece is passed after all have been verified.
     ///
-    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
     func pieces(
         _ place: Int64, _ name: UnsafeRawBufferPointer, _ body: (RawSpan) -> Bool
     ) throws -> ValueState? {
@@ -68,6 +77,7 @@ extension Connection {
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return nil }
+        try Self.refuseExpired(statement)
         let version = statement.number(1)
         let checksum = RowChecksum.checksum(in: statement.numberIfThere(3), version: version)
         let state = checksum == nil ? ValueState.unrecorded : .intact
@@ -148,12 +158,18 @@ extension Connection {
         if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
     }
 
-    /// The mark of a value's last write; `nil` if there is no value.
+    /// The mark of a value's last write; `nil` if there is no value, or only an expired one.
     func version(_ place: Int64, _ name: UnsafeRawBufferPointer) throws -> Int64? {
+        try found(place, name).flatMap { $0.isExpired ? nil : $0.version }
+    }
+
+    /// The mark of a value's last write, and whether it has expired; `nil` if there is nothing.
+    func found(_ place: Int64, _ name: UnsafeRawBufferPointer) throws -> (version: Int64, isExpired: Bool)? {
         let statement = try statement(.version)
         statement.bind(1, place)
         statement.bind(2, text: name)
-        return try statement.step() ? statement.number(0) : nil
+        guard try statement.step() else { return nil }
+        return (statement.number(0), statement.numberIfThere(1).map { $0 <= Moment.now } ?? false)
     }
 
     /// A value's attributes; `nil` if there is no value.
@@ -162,9 +178,21 @@ extension Connection {
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return nil }
+        let expires = statement.numberIfThere(7)
+        if let expires, expires <= Moment.now { throw ValueExpired() }
         return ValueAttributes(
             contentType: statement.text(2), serializer: statement.text(3), versionTag: statement.text(4),
             appVersion: statement.text(5), owner: statement.text(6), size: UInt64(max(0, statement.number(1))),
-            modified: statement.number(0))
+            modified: statement.number(0), expires: expires)
+    }
+}
+
+/// Moments in nanoseconds since 1970 UTC.
+enum Moment {
+    /// The current one.
+    static var now: Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
 }

@@ -100,34 +100,43 @@ final class Connection: @unchecked Sendable {
 
     private func make(_ query: Query) throws -> OpaquePointer {
         var made: OpaquePointer?
-        func prepare(hasChecksums: Bool) -> Int32 {
-            let text = query.text(hasChecksums: hasChecksums)
-            return sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+        var code = SQLITE_ERROR
+        // A database of an earlier version lacks columns until its first change.
+        for layout in Layout.allCases.reversed() where code == SQLITE_ERROR {
+            code = sqlite3_prepare_v3(handle, query.text(layout), -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
         }
-        var code = prepare(hasChecksums: true)
-        // A database of an earlier version lacks this column until its first change.
-        if code == SQLITE_ERROR { code = prepare(hasChecksums: false) }
         guard code == SQLITE_OK, let made else { throw failure() }
         statements[query.rawValue] = made
         return made
     }
 
-    /// Whether rows have a checksum; queried until they do.
-    private(set) var hasChecksums = false
+    /// The columns of the rows; queried until they are those of this version.
+    private(set) var layout = Layout.original
 
-    /// Adds checksums to the rows, as part of the running change. If that fails because the database is damaged, it
-    /// stays as it is.
+    /// Looks up the columns of the rows.
+    func findLayout() throws {
+        var columns: Set<String> = []
+        try forEachRow(Schema.laterColumns) { columns.insert($0) }
+        layout = columns.contains("expires") ? .expiry : columns.isEmpty ? .original : .checksums
+    }
+
+    /// Adds the columns that the rows lack, as part of the running change. If that fails because the database is damaged,
+    /// it stays as it is.
     ///
-    /// - Returns: Whether they had none before.
-    func addChecksums() throws -> Bool {
-        if hasChecksums { return false }
-        try forEachRow(Schema.hasChecksums) { _ in hasChecksums = true }
-        guard !hasChecksums else { return false }
-        guard sqlite3_exec(handle, Schema.addChecksums, nil, nil, nil) == SQLITE_OK else {
-            // Some errors end the whole transaction.
-            if sqlite3_get_autocommit(handle) != 0 { throw failure() }
-            return false
+    /// - Returns: Whether any was added.
+    func upgrade() throws -> Bool {
+        if layout == .expiry { return false }
+        try findLayout()
+        let found = layout
+        for next in Layout.allCases where next.rawValue > found.rawValue {
+            guard sqlite3_exec(handle, Schema.upgrade(to: next), nil, nil, nil) == SQLITE_OK else {
+                // Some errors end the whole transaction.
+                if sqlite3_get_autocommit(handle) != 0 { throw failure() }
+                break
+            }
+            layout = next
         }
+        guard layout != found else { return false }
         for index in statements.indices {
             sqlite3_finalize(statements[index])
             statements[index] = nil

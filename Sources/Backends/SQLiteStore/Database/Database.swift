@@ -92,8 +92,8 @@ final class Database: Sendable {
             return (result, change)
         }
         change.rememberPlaces()
-        // Open connections do not verify checksums yet.
-        if change.hasAddedChecksums { readers.close() }
+        // The statements of open connections do not use the new columns yet.
+        if change.hasUpgraded { readers.close() }
         return result
     }
 

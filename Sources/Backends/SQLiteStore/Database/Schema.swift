@@ -10,8 +10,9 @@ enum Schema {
 
     /// Domain and scope once per namespace; names ordered by their bytes, in one tree with the values. `version`
     /// changes with each write, and identifies the pieces of a value whose `content` is NULL. ``RowChecksum`` defines
-    /// `checksum`; databases of earlier versions get the column with the first change, and their rows have none. Times
-    /// are nanoseconds since 1970.
+    /// `checksum`; `expires` is when a value expires, if it does. Databases of earlier versions get these columns with the
+    /// first change, and their rows have neither. `expiry` has a row for each value that expires, and rows of values that
+    /// were replaced or removed, until their time is over. Times are nanoseconds since 1970.
     private static let tables = """
         CREATE TABLE place (
             id INTEGER PRIMARY KEY,
@@ -31,6 +32,7 @@ enum Schema {
             app_version TEXT,
             owner TEXT,
             checksum INTEGER,
+            expires INTEGER,
             content BLOB,
             PRIMARY KEY (place, name)
         ) STRICT, WITHOUT ROWID;
@@ -40,13 +42,29 @@ enum Schema {
             content BLOB NOT NULL,
             PRIMARY KEY (version, number)
         ) STRICT, WITHOUT ROWID;
+        \(expiryTable);
         PRAGMA application_id = \(application);
         PRAGMA user_version = \(version);
         """
 
-    /// Adds what earlier versions did not create.
-    static let hasChecksums = "SELECT 1 FROM pragma_table_info('value') WHERE name = 'checksum'"
-    static let addChecksums = "ALTER TABLE value ADD COLUMN checksum INTEGER"
+    private static let expiryTable = """
+        CREATE TABLE IF NOT EXISTS expiry (
+            expires INTEGER NOT NULL,
+            place INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            PRIMARY KEY (expires, place, name)
+        ) STRICT, WITHOUT ROWID
+        """
+
+    /// The columns that the rows of later layouts have; and what adds those of one layout to the layout before.
+    static let laterColumns = "SELECT name FROM pragma_table_info('value') WHERE name IN ('checksum', 'expires')"
+    static func upgrade(to layout: Layout) -> String {
+        switch layout {
+        case .original: ""
+        case .checksums: "ALTER TABLE value ADD COLUMN checksum INTEGER"
+        case .expiry: "ALTER TABLE value ADD COLUMN expires INTEGER; \(expiryTable)"
+        }
+    }
 
     /// Calls `body` with the bytes of an empty database, created in memory.
     static func withEmptyDatabase(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {

@@ -1,0 +1,95 @@
+import ByteCoding
+import DurableFiles
+package import LocalDataAPI
+import Synchronization
+
+/// A value's revision is the number that its write has recorded, with the file's size and modification time, so that an
+/// edit in place changes it. For files that others have made, it is a hash of what identifies the file.
+extension FileStore: ConditionalBackend {
+    package func get(_ key: FileKey, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+        try StorageError.translating {
+            guard let file = try key.place.open(key.path) else { return false }
+            var (revision, tag): (UInt64, String?) = (0, nil)
+            let state = try file.read(
+                expecting: { status in
+                    let recorded = try key.recorded(status) { try StoredAttributes.recorded(of: file) }
+                    try recorded?.refuseExpired()
+                    (revision, tag) = (Self.revision(recorded?.revision, status), recorded?.versionTag)
+                    return recorded?.record
+                },
+                recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, tag, $0) })
+            if state == .edited { noteEdit(file.path) }
+            return true
+        }
+    }
+
+    package func set(
+        _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
+    ) throws -> UInt64? {
+        try StorageError.translating {
+            try requireAttributes(in: key.place, for: "the revision of a value")
+            guard let expectations = try expectations(key, condition) else { return nil }
+            if attributes?.expires != nil { try expectExpiry(in: key.place) }
+            let written = WrittenRevision()
+            let attribute = try StoredAttributes.encoded(attributes, written)
+            let change = try value.withUnsafeBytes { value in
+                try batches.apply(
+                    [BatchChange(in: key.place, key.path, attribute: attribute) { try $0(value) }],
+                    onlyIf: expectations)
+            }
+            return change ? written.revision : nil
+        }
+    }
+
+    package func remove(_ key: FileKey, ifRevision revision: UInt64) throws -> Bool {
+        try StorageError.translating {
+            guard let expectations = try expectations(key, .revision(revision)) else { return false }
+            return try batches.apply([BatchChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
+        }
+    }
+
+    /// What a file must be like for a condition to be fulfilled; `nil` if it is not.
+    private func expectations(_ key: FileKey, _ condition: WriteCondition) throws -> [FileExpectation]? {
+        if condition == .anything { return [] }
+        guard let file = try key.place.open(key.path) else {
+            return condition == .absent ? [FileExpectation(absent: key.path, in: key.place)] : nil
+        }
+        // Before the attribute is read: a later change of the file then violates the expectation.
+        let expectation = try FileExpectation(key.path, in: key.place, file)
+        let recorded = try StoredAttributes.recorded(of: file)
+        let found = recorded?.isExpired ?? false ? nil : Self.revision(recorded?.revision, try file.status())
+        return condition.isFulfilled(by: found) ? [expectation] : nil
+    }
+
+    /// The revision of a file's value.
+    private static func revision(_ recorded: UInt64?, _ status: FileStatus) -> UInt64 {
+        guard let recorded else { return max(1, status.fingerprint) }
+        return revision(recorded, size: status.size, modified: status.modified ?? 0)
+    }
+
+    fileprivate static func revision(_ recorded: UInt64, size: Int, modified: Int64) -> UInt64 {
+        var hash = StableHash.start
+        withUnsafeBytes(of: (recorded, UInt64(size), modified)) { StableHash.add($0, to: &hash) }
+        return max(1, hash)
+    }
+}
+
+/// The revision that a write gives a file.
+private final class WrittenRevision: Sendable {
+    private let number = Mutex<UInt64>(0)
+
+    var revision: UInt64 { number.withLock { $0 } }
+
+    func note(_ drawn: UInt64, _ record: ContentRecord) {
+        number.withLock { $0 = FileStore.revision(drawn, size: record.size, modified: record.modified) }
+    }
+}
+
+extension StoredAttributes {
+    /// The attribute for a file whose revision is needed.
+    fileprivate static func encoded(
+        _ attributes: ValueAttributes?, _ written: WrittenRevision
+    ) throws -> FileAttribute {
+        try encoded(attributes) { written.note($0, $1) }
+    }
+}
