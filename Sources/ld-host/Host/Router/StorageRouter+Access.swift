@@ -95,13 +95,13 @@ extension StorageRouter {
     ///
     /// On the way it changes no reference count that other keys share, and creates no generic type at run time (not
     /// even an optional of the key's type), so that cores do not wait for each other.
-    private func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
+    func readAtOnce(_ slot: KeyResolutionSlot) throws -> Data? {
         guard let known = known(slot) else { return nil }
         return try withExtendedLifetime(slot) {
             try known._withUnsafeGuaranteedRef { known -> Data? in
                 do throws(StorageError) { return known.readsInline ? try known.reader.read() : nil } catch {
                     // A thread that may wait tries again.
-                    if error.code == .busy { return nil }
+                    if error.code == .busy || error.code == StorageError.expired.code { return nil }
                     throw known.naming(error)
                 }
             }
@@ -112,7 +112,7 @@ extension StorageRouter {
     ///
     /// - Parameter error: Why they do not decode as they are.
     /// - Throws: `error`, with the address and the recorded content type.
-    private func textValue<Value>(
+    func textValue<Value>(
         in data: Data, of key: StorageKey<Value>, _ error: StorageError
     ) async throws -> Value {
         let resolved = try await resolve(key)

@@ -25,7 +25,9 @@ extension StorageRouter {
             try known._withUnsafeGuaranteedRef { known -> Data? in
                 guard known.readsInline else { return nil }
                 do throws(StorageError) {
-                    guard let found = try known.store.tagged(known.handle), found.tag == versionTag else { return nil }
+                    guard let found = try known.open.inline.tagged(known.handle), found.tag == versionTag else {
+                        return nil
+                    }
                     return found.value
                 } catch {
                     // A thread that may wait tries again.

@@ -25,7 +25,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     public let key: StorageKey<Value>
     /// The value while nothing is stored.
     public let defaultValue: Value
-    private let router: StorageRouter
+    let router: StorageRouter
     private let state: Mutex<State>
 
     init(_ key: StorageKey<Value>, default value: Value, router: StorageRouter) {
@@ -52,8 +52,15 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later
     ///   load succeeds.
     public func load() async throws {
-        let revision = state.withLock { $0.revision }
-        let stored = try await router.stored(key)
+        let revision = currentRevision
+        show(try await router.stored(key), loadedAt: revision)
+    }
+
+    /// The number of values set here so far.
+    var currentRevision: Int { state.withLock { $0.revision } }
+
+    /// Takes over what is stored, unless a value was set here since a revision.
+    func show(_ stored: Value?, loadedAt revision: Int) {
         state.withLock { state in
             state.isLoaded = true
             if state.following == nil, !state.listeners.isEmpty { state.following = follow() }

@@ -13,8 +13,10 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let address: StorageAddress
     /// The layers of sealing around the key's values, innermost first.
     let layers: [SealingLayer]
-    /// The attributes to keep beside the key's values; `nil` for stores that keep none.
-    let attributes: ValueAttributes?
+    /// The attributes to keep beside the key's values, but for their expiry; `nil` for stores that keep none.
+    private let fixedAttributes: ValueAttributes?
+    /// How long the key's values stay, in nanoseconds.
+    private let lifetime: Int64?
     /// Why values can be neither read nor written here, if they cannot.
     let refusal: StorageError?
     /// Whether `get` and `exists` may be called immediately, on the caller's thread.
@@ -27,7 +29,7 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
 
     init(
         snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
-        attributes: ValueAttributes?, refusal: StorageError?
+        attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?
     ) {
         self.open = open
         self.store = open.store
@@ -35,13 +37,27 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
         reader = open.store.reader(of: handle)
         self.address = address
         self.layers = layers
-        self.attributes = attributes
+        fixedAttributes = attributes
+        self.lifetime = lifetime.map { Int64(clamping: $0.nanoseconds) }
         self.refusal = refusal
         readsInline = open.readsInline && refusal == nil && layers.isEmpty
         super.init(snapshot: snapshot)
     }
 
     deinit { store.release(handle) }
+
+    /// The attributes to keep beside a value that is set now; `nil` for stores that keep none.
+    var attributes: ValueAttributes? {
+        guard let lifetime else { return fixedAttributes }
+        return attributes(expires: Int64(clamping: Int128(Date.now.nanoseconds) + Int128(lifetime)))
+    }
+
+    /// The same for a value that expires at a time, in nanoseconds since 1970 UTC.
+    func attributes(expires: Int64) -> ValueAttributes {
+        var attributes = fixedAttributes ?? ValueAttributes()
+        attributes.expires = expires
+        return attributes
+    }
 }
 
 extension ResolvedKey {
@@ -147,11 +163,18 @@ extension ResolvedKey {
         } catch { throw naming(error) }
     }
 
-    func set(_ data: Data) async throws(StorageError) {
+    func set(_ data: Data) async throws(StorageError) { try await set(data, attributes: attributes) }
+
+    func set(_ data: Data, attributes: ValueAttributes?) async throws(StorageError) {
+        try await write(data, attributes)
+        if attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
+    }
+
+    private func write(_ data: Data, _ attributes: ValueAttributes?) async throws(StorageError) {
         if let refusal = refusal { throw refusal }
         if !layers.isEmpty {
             let value = try await sealedValue()
-            return try await open.wait("writing '\(address)'") { [self] () throws(StorageError) in
+            return try await open.wait("writing '\(address)'") { () throws(StorageError) in
                 try value.set(data, attributes: attributes)
             }
         }
@@ -160,6 +183,57 @@ extension ResolvedKey {
         }
         try await open.write("writing '\(address)'") { [self] (store) throws(StorageError) in
             try store.set(handle, to: data, attributes: attributes)
+        }
+    }
+
+    /// The value, opened, with the revision and the version tag that it is stored with; `nil` if there is no value.
+    func revisioned() async throws(StorageError) -> RevisionedData? {
+        if let refusal = refusal { throw refusal }
+        guard layers.isEmpty else {
+            let value = try await sealedValue()
+            return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+                try open.repeating { () throws(StorageError) in try value.revisioned() }
+            }
+        }
+        do throws(StorageError) {
+            return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
+                try store.revisioned(handle)
+            }
+        } catch { throw naming(error) }
+    }
+
+    /// Stores a value if the stored one fulfils a condition.
+    ///
+    /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
+    func set(
+        _ data: Data, attributes: ValueAttributes?, if condition: WriteCondition
+    ) async throws(StorageError) -> UInt64? {
+        let revision = try await write(data, attributes, if: condition)
+        if revision != nil, attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
+        return revision
+    }
+
+    private func write(
+        _ data: Data, _ attributes: ValueAttributes?, if condition: WriteCondition
+    ) async throws(StorageError) -> UInt64? {
+        if let refusal = refusal { throw refusal }
+        guard layers.isEmpty else {
+            let value = try await sealedValue()
+            return try await open.wait("writing '\(address)'") { () throws(StorageError) in
+                try value.set(data, attributes: attributes, if: condition)
+            }
+        }
+        return try await open.write("writing '\(address)'") { [self] (store) throws(StorageError) in
+            try store.set(handle, to: data, attributes: attributes, if: condition)
+        }
+    }
+
+    /// Removes the value if it has a revision; `false` if it has another one or does not exist.
+    func remove(ifRevision revision: UInt64) async throws(StorageError) -> Bool {
+        // Removing needs no key.
+        let value = sealedValue(layers)
+        return try await open.write("removing '\(address)'") { (_) throws(StorageError) in
+            try value.remove(ifRevision: revision)
         }
     }
 
@@ -244,6 +318,7 @@ struct KeyReference: Sendable {
     let availability: PlatformAvailability
     /// The version of the values that the key writes, if it has versions.
     let versionTag: String?
+    let lifetime: Duration?
     let slot: KeyResolutionSlot
     /// The value's namespace if it differs from the one that the domain resolves to.
     let place: StorageNamespace?
@@ -257,6 +332,7 @@ struct KeyReference: Sendable {
         owner = key.owner
         availability = key.availability
         versionTag = key.chain?.versionTag
+        lifetime = key.lifetime
         slot = key.slot
         place = nil
     }
@@ -269,6 +345,7 @@ struct KeyReference: Sendable {
         owner = key.descriptor.owner
         availability = key.descriptor.availability
         versionTag = key.chain?.versionTag
+        lifetime = key.descriptor.lifetime
         slot = key.slot
         place = key.place
     }

@@ -43,7 +43,12 @@ struct SealedValue: Sendable {
     /// The value if it is available without waiting. The outer `nil` means that it is not, the inner that there is no
     /// value.
     func getAtOnce() throws(StorageError) -> Data?? {
-        guard var data = try store.get(handle) else { return .some(nil) }
+        var found: Data?
+        do throws(StorageError) { found = try store.reader(of: handle).read() } catch {
+            guard error.code == StorageError.expired.code else { throw error }
+            return nil
+        }
+        guard var data = found else { return .some(nil) }
         for layer in layers.reversed() {
             let header = try layer.envelope.header(of: data)
             guard layer.opensAtOnce(header) else { return nil }
@@ -109,6 +114,31 @@ struct SealedValue: Sendable {
             fill = { try source.read(into: $0) }
         }
         try store.write(handle, attributes: attributes, from: fill)
+    }
+
+    /// The value with the revision and the version tag of the same write; `nil` if absent.
+    func revisioned() throws(StorageError) -> RevisionedData? {
+        try store.revisioned(handle).map { (stored) throws(StorageError) in
+            let (value, header) = try opened(stored.data)
+            return RevisionedData(data: value, revision: stored.revision, tag: header?.attributes.versionTag)
+        }
+    }
+
+    /// Seals a value and stores it if the stored one fulfils a condition.
+    ///
+    /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
+    func set(
+        _ value: Data, attributes: ValueAttributes?, if condition: WriteCondition
+    ) throws(StorageError) -> UInt64? {
+        try layers.whileSealing(in: place) { (keys) throws(StorageError) in
+            try store.set(
+                handle, to: sealed(value, under: keys, attributes: attributes), attributes: attributes, if: condition)
+        }
+    }
+
+    /// Removes the value if it has a revision; `false` if it has another one or does not exist.
+    func remove(ifRevision revision: UInt64) throws(StorageError) -> Bool {
+        try layers.whileStanding { () throws(StorageError) in try store.remove(handle, ifRevision: revision) }
     }
 
     /// Removes the value; `false` if there was none.

@@ -55,7 +55,7 @@ struct StoreAccess: Sendable {
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
         return ResolvedKey(
             snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,
-            attributes: attributes, refusal: refusal)
+            attributes: attributes, lifetime: key.lifetime, refusal: refusal)
     }
 
     /// How values at an address are protected. Known without waiting only if no layer is needed.

@@ -1,0 +1,200 @@
+public import FoundationEssentials
+public import LocalDataAPI
+internal import Synchronization
+
+/// Identifies one write of a value. Each write of a key gets another one, which the key has not had before.
+///
+/// It means something to the store that returned it; a value that is copied to another store has another one there.
+public struct StorageRevision: Hashable, Sendable, Codable {
+    let number: UInt64
+
+    init(_ number: UInt64) { self.number = number }
+}
+
+extension StorageRevision: LosslessStringConvertible {
+    /// The revision in 16 hexadecimal digits, as ``description`` writes it; `nil` for anything else.
+    public init?(_ description: String) {
+        guard description.utf8.count == 16, let number = UInt64(description, radix: 16), number != 0,
+            !description.hasPrefix("+")
+        else { return nil }
+        self.number = number
+    }
+
+    /// 16 hexadecimal digits.
+    public var description: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// A value and the revision of the write that stored it.
+public struct Revisioned<Value: Sendable>: Sendable {
+    /// The value.
+    public let value: Value
+    /// Identifies its write.
+    public let revision: StorageRevision
+}
+
+/// Changes that depend on what is stored, and values that expire.
+///
+/// A conditional change is one step for all who use the store, including other processes, and other machines if they
+/// share it. `file`, `sqlite`, `memory` and `postgresql` offer it; with any other store these calls throw `unsupported`.
+extension StorageRouter {
+    /// The stored value and its revision, or what the key's migration brings; `nil` if there is neither.
+    ///
+    /// - Throws: What ``get(_:)`` throws, except `notFound`; `unsupported`.
+    public func revisioned<Value>(_ key: StorageKey<Value>) async throws -> Revisioned<Value>? {
+        let resolved = try await settled(key)
+        guard let found = try await resolved.revisioned() else { return nil }
+        let value: Value
+        if let chain = key.chain {
+            value = try await chain.decode(found.data, versionTag: found.tag).value
+        } else {
+            do { value = try key.serializer.decode(found.data) } catch {
+                value = try await textValue(in: found.data, of: key, error)
+            }
+        }
+        return Revisioned(value: value, revision: StorageRevision(found.revision))
+    }
+
+    /// The revision of the stored value; `nil` if there is none.
+    public func revision<Value>(of key: StorageKey<Value>) async throws -> StorageRevision? {
+        try await settled(key).revisioned().map { StorageRevision($0.revision) }
+    }
+
+    /// Stores a value if the key has none.
+    ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
+    /// - Returns: Its revision.
+    /// - Throws: `conflict` if there is a value, and it stays; what ``set(_:for:)`` throws; `unsupported`.
+    @discardableResult
+    public func create<Value>(
+        _ value: Value, for key: StorageKey<Value>, expires: Date? = nil
+    ) async throws -> StorageRevision {
+        try await set(value, for: key, expires: expires, if: .absent)
+    }
+
+    /// Replaces a value if it still has a revision.
+    ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
+    /// - Returns: Its new revision.
+    /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; what ``set(_:for:)``
+    ///   throws; `unsupported`.
+    @discardableResult
+    public func set<Value>(
+        _ value: Value, for key: StorageKey<Value>, ifRevision revision: StorageRevision, expires: Date? = nil
+    ) async throws -> StorageRevision {
+        try await set(value, for: key, expires: expires, if: .revision(revision.number))
+    }
+
+    /// Removes a value if it still has a revision.
+    ///
+    /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
+    public func remove<Value>(_ key: StorageKey<Value>, ifRevision revision: StorageRevision) async throws {
+        let resolved = try await settled(key)
+        guard try await resolved.remove(ifRevision: revision.number) else {
+            throw Self.conflict(resolved, .revision(0))
+        }
+    }
+
+    /// Changes a value as one step: reads it, lets `change` compute the new one, and stores that if nobody has changed the
+    /// value meanwhile; otherwise it starts again.
+    ///
+    /// ```swift
+    /// try await router.update(.visits) { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// - Parameter change: Gets the stored value, `nil` if there is none, and changes it; `nil` removes it. Called as often
+    ///   as someone else is faster, so it should have no other effect.
+    /// - Returns: The new value.
+    /// - Throws: What `change` throws, and then nothing has changed; what ``get(_:)`` and ``set(_:for:)`` throw, except
+    ///   `notFound`; `unsupported`.
+    @discardableResult
+    public func update<Value>(
+        _ key: StorageKey<Value>, _ change: (inout Value?) async throws -> Void
+    ) async throws -> Value? {
+        var attempt = 0
+        while true {
+            let found = try await revisioned(key)
+            var value = found?.value
+            try await change(&value)
+            do {
+                switch (value, found?.revision) {
+                case (let value?, let revision):
+                    let condition = revision.map { WriteCondition.revision($0.number) } ?? .absent
+                    try await set(value, for: key, expires: nil, if: condition)
+                case (nil, let revision?):
+                    let resolved = try await settled(key)
+                    guard try await resolved.remove(ifRevision: revision.number) else {
+                        throw Self.conflict(resolved, .revision(0))
+                    }
+                case (nil, nil): break
+                }
+                return value
+            } catch let error as StorageError where error.code == .conflict {}
+            try Task.checkCancellation()
+            attempt += 1
+            // Among many writers none shall always be the last.
+            if attempt > 3 {
+                try await Task.sleep(for: .microseconds(Int64.random(in: 0...min(20_000, 100 << min(attempt, 8)))))
+            }
+        }
+    }
+
+    /// Stores a value that expires: from then on it is absent to every reader.
+    ///
+    /// The clock of the store decides, which for a store on another machine is that machine's. Whoever finds the value
+    /// expired removes it, so that it does not come back if a clock is set back.
+    ///
+    /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire.
+    public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
+        let resolved = try await settled(key)
+        await note(resolved, .from(key))
+        let attributes = resolved.attributes(expires: expires.nanoseconds)
+        try await resolved.set(try key.serializer.encode(value), attributes: attributes)
+    }
+
+    /// When the stored value expires; `nil` if never, or if there is no value.
+    public func expiry<Value>(of key: StorageKey<Value>) async throws -> Date? {
+        let expires = try await resolve(key).storedAttributes()?.expires
+        return expires.map { Date(nanoseconds: $0) }
+    }
+
+    @discardableResult
+    private func set<Value>(
+        _ value: Value, for key: StorageKey<Value>, expires: Date?, if condition: WriteCondition
+    ) async throws -> StorageRevision {
+        let resolved = try await settled(key)
+        let data = try key.serializer.encode(value)
+        let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
+        await note(resolved, .from(key))
+        guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
+            throw Self.conflict(resolved, condition)
+        }
+        return StorageRevision(revision)
+    }
+
+    /// The key's resolution, once no older data can come to it any more and its value is of the current version.
+    private func settled<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
+        let resolved = try await resolve(key)
+        guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
+        if let chain = key.chain {
+            _ = try await chained(key, chain)
+        } else {
+            let engine = try await engine()
+            if try await engine.mayBringData(to: key) { try await engine.bringData(to: AnyStorageKey(key)) }
+        }
+        resolved.isSettled.store(true, ordering: .relaxed)
+        return resolved
+    }
+
+    private static func conflict(_ resolved: ResolvedKey, _ condition: WriteCondition) -> StorageError {
+        let (address, store) = (resolved.address, resolved.open.name)
+        guard condition == .absent else {
+            return StorageError(
+                .conflict, "'\(address)' in '\(store)' was changed or removed meanwhile, so it stays as it is",
+                hint: "read it again")
+        }
+        return StorageError(.conflict, "'\(address)' has a value in '\(store)' already, and it stays")
+    }
+}
