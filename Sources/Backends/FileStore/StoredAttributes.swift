@@ -28,8 +28,8 @@ struct RecordedContent {
 /// attributes. Size and modification time come from the file itself.
 ///
 /// The record comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <modification time>"`, so that reading a
-/// value parses no JSON. Then comes the write's own number, `"revision":"<16 hexadecimal digits>"`. Earlier versions wrote
-/// neither.
+/// value parses no JSON. Then comes the write's own number, `"revision":"<16 hexadecimal digits>"`. Earlier versions
+/// wrote neither.
 struct StoredAttributes: Codable {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)

@@ -20,8 +20,8 @@ public enum WriteCondition: Equatable, Sendable {
 /// A store whose changes can depend on what is stored. Each is one step for all who use the store, including other
 /// processes if it is shared. Ability `localdata.store.conditional/1`.
 ///
-/// A value's revision is never 0. Each write of the value gives it a new one, which the value under that key has not had
-/// before, even if it was removed meanwhile.
+/// A value's revision is never 0. Each write of the value gives it a new one, which the value under that key has not
+/// had before, even if it was removed meanwhile.
 public protocol ConditionalBackend: StorageBackend {
     /// As `get`, with the value's revision and the `versionTag` of its attributes.
     func get(
@@ -35,7 +35,7 @@ public protocol ConditionalBackend: StorageBackend {
         _ key: Key, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64?
 
-    /// Removes the value if it has this revision; returns `false` if it has another one or there is none.
+    /// Removes the value if it has this revision; returns `false` if it has another one or is absent.
     func remove(_ key: Key, ifRevision revision: UInt64) throws -> Bool
 }
 
@@ -43,8 +43,8 @@ public protocol ConditionalBackend: StorageBackend {
 ///
 /// From the moment that `ValueAttributes.expires` names, by the store's own clock, a value counts as absent:
 ///
-/// - A call that reads one value throws ``ValueExpired``. The host then calls ``discard(_:)``, and reports that the value
-///   is absent. So a value that a reader has found expired does not come back when a clock is set back.
+/// - A call that reads one value throws ``ValueExpired``. The host then calls ``discard(_:)``, and reports that the
+///   value is absent. So a value that a reader has found expired does not come back when a clock is set back.
 /// - Listings and bulk reads leave it out. The host calls ``sweep(_:limit:)`` first.
 /// - In a transaction, `get` returns `false`.
 /// - A change treats it as absent: `remove` returns `false`, and the condition `absent` is fulfilled.
@@ -52,14 +52,14 @@ public protocol ExpiringBackend: AttributedBackend {
     /// Removes the value if it has expired. May wait.
     func discard(_ key: Key) throws
 
-    /// Removes expired values: those of `place`, or all in namespaces without a folder if it is `nil`. Takes little time
-    /// if there are none. May wait.
+    /// Removes expired values: those of `place`, or all in namespaces without a folder if it is `nil`. Takes little
+    /// time if there are none. May wait.
     ///
     /// - Returns: The number of removed values, at most `limit`.
     func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int
 
-    /// Passes the names of values in `place` that have expired and are still kept to `body`, each once and in any order,
-    /// until it returns `false`.
+    /// Passes the names of values in `place` that have expired and are still kept to `body`, each once and in any
+    /// order, until it returns `false`.
     func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws
 }
 
@@ -76,8 +76,8 @@ public protocol LockingBackend: StorageBackend {
     /// A lock that is held.
     associatedtype Lock: Sendable
 
-    /// Takes the lock of a name, which one holder has at a time; other threads of the process wait as other processes do.
-    /// The lock ends with ``unlock(_:)`` and with the process. May wait.
+    /// Takes the lock of a name, which one holder has at a time; other threads of the process wait as other processes
+    /// do. The lock ends with ``unlock(_:)`` and with the process. May wait.
     ///
     /// - Parameter wait: How long to wait for another holder.
     /// - Returns: `nil` if another held it all the time.

@@ -120,8 +120,8 @@ final class Connection: @unchecked Sendable {
         layout = columns.contains("expires") ? .expiry : columns.isEmpty ? .original : .checksums
     }
 
-    /// Adds the columns that the rows lack, as part of the running change. If that fails because the database is damaged,
-    /// it stays as it is.
+    /// Adds the columns that the rows lack, as part of the running change. If that fails because the database is
+    /// damaged, it stays as it is.
     ///
     /// - Returns: Whether any was added.
     func upgrade() throws -> Bool {

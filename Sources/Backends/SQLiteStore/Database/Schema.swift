@@ -10,9 +10,9 @@ enum Schema {
 
     /// Domain and scope once per namespace; names ordered by their bytes, in one tree with the values. `version`
     /// changes with each write, and identifies the pieces of a value whose `content` is NULL. ``RowChecksum`` defines
-    /// `checksum`; `expires` is when a value expires, if it does. Databases of earlier versions get these columns with the
-    /// first change, and their rows have neither. `expiry` has a row for each value that expires, and rows of values that
-    /// were replaced or removed, until their time is over. Times are nanoseconds since 1970.
+    /// `checksum`; `expires` is when a value expires, if it does. Databases of earlier versions get these columns with
+    /// the first change, and their rows have neither. `expiry` has a row for each value that expires, and rows of
+    /// values that were replaced or removed, until their time is over. Times are nanoseconds since 1970.
     private static let tables = """
         CREATE TABLE place (
             id INTEGER PRIMARY KEY,

@@ -17,8 +17,8 @@ package final class LoadedStore: Sendable {
     let identity: ComponentIdentity
     /// Makes compare-and-change exclusive; `nil` if the store's own transactions do that.
     let gate: WriterGate?
-    /// Whether it is called on threads that must not wait. Then a read that finds an expired value throws `busy`, so that
-    /// a thread that may wait reads again and discards the value.
+    /// Whether it is called on threads that must not wait. Then a read that finds an expired value throws `busy`, so
+    /// that a thread that may wait reads again and discards the value.
     private let isInline: Bool
 
     /// Takes over an open store's table.
@@ -260,8 +260,8 @@ extension LoadedStore {
 
     /// Passes the names of a namespace's values that have expired and are still kept, in any order.
     ///
-    /// - Throws: `unsupported` if the store's values cannot expire, and whatever it reports; `corrupt` for a name that is
-    ///   invalid.
+    /// - Throws: `unsupported` if the store's values cannot expire, and whatever it reports; `corrupt` for a name that
+    ///   is invalid.
     package func forEachExpired(
         in place: StorageNamespace, _ body: (String) -> Bool
     ) throws(StorageError) {

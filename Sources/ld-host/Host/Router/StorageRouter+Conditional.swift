@@ -38,7 +38,8 @@ public struct Revisioned<Value: Sendable>: Sendable {
 /// Changes that depend on what is stored, and values that expire.
 ///
 /// A conditional change is one step for all who use the store, including other processes, and other machines if they
-/// share it. `file`, `sqlite`, `memory` and `postgresql` offer it; with any other store these calls throw `unsupported`.
+/// share it. `file`, `sqlite`, `memory` and `postgresql` offer it; with any other store these calls throw
+/// `unsupported`.
 extension StorageRouter {
     /// The stored value and its revision, or what the key's migration brings; `nil` if there is neither.
     ///
@@ -57,7 +58,7 @@ extension StorageRouter {
         return Revisioned(value: value, revision: StorageRevision(found.revision))
     }
 
-    /// The revision of the stored value; `nil` if there is none.
+    /// The revision of the stored value; `nil` if it is absent.
     public func revision<Value>(of key: StorageKey<Value>) async throws -> StorageRevision? {
         try await settled(key).revisioned().map { StorageRevision($0.revision) }
     }
@@ -97,15 +98,15 @@ extension StorageRouter {
         }
     }
 
-    /// Changes a value as one step: reads it, lets `change` compute the new one, and stores that if nobody has changed the
-    /// value meanwhile; otherwise it starts again.
+    /// Changes a value as one step: reads it, lets `change` compute the new one, and stores that if nobody has changed
+    /// the value meanwhile; otherwise it starts again.
     ///
     /// ```swift
     /// try await router.update(.visits) { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
-    /// - Parameter change: Gets the stored value, `nil` if there is none, and changes it; `nil` removes it. Called as often
-    ///   as someone else is faster, so it should have no other effect.
+    /// - Parameter change: Gets the stored value, `nil` if it is absent, and changes it; `nil` removes it. Called as
+    ///   often as someone else is faster, so it should have no other effect.
     /// - Returns: The new value.
     /// - Throws: What `change` throws, and then nothing has changed; what ``get(_:)`` and ``set(_:for:)`` throw, except
     ///   `notFound`; `unsupported`.

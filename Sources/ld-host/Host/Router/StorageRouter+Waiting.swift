@@ -6,13 +6,13 @@ internal import Synchronization
 extension StorageRouter {
     /// The stored value, without suspending. For keys in stores that answer from memory or disk.
     ///
-    /// The first use of a key opens its store, and waits for the disk. Later ones read at once: so they may be made on the
-    /// main thread, or on a thread of Swift's pool. It runs no migration, and stores nothing: a value of an older version
-    /// is brought to the current one in memory only.
+    /// The first use of a key opens its store, and waits for the disk. Later ones read at once: so they may be made on
+    /// the main thread, or on a thread of Swift's pool. It runs no migration, and stores nothing: a value of an older
+    /// version is brought to the current one in memory only.
     ///
-    /// - Throws: `unsupported` where it would have to wait for more than the disk: for a store on the network or one that
-    ///   may ask a person, for a key ring in such a store, for key material that the app supplies, or for older data that
-    ///   may have to be migrated first. What ``get(_:)`` throws for all else.
+    /// - Throws: `unsupported` where it would have to wait for more than the disk: for a store on the network or one
+    ///   that may ask a person, for a key ring in such a store, for key material that the app supplies, or for older
+    ///   data that may have to be migrated first. What ``get(_:)`` throws for all else.
     public func getNow<Value>(_ key: StorageKey<Value>) throws -> Value {
         if !key.isChained, let data = try readAtOnce(key.slot), let value = try? key.serializer.decode(data) {
             return value
@@ -63,8 +63,8 @@ extension StorageRouter {
         }
     }
 
-    /// Runs `body` on the I/O threads while this thread waits. They are not those of Swift's pool, so `body` goes on even
-    /// if all of those wait here.
+    /// Runs `body` on the I/O threads while this thread waits. They are not those of Swift's pool, so `body` goes on
+    /// even if all of those wait here.
     private static func waiting<Result: Sendable>(
         for body: @escaping @Sendable () async throws -> Result
     ) throws -> Result {

@@ -38,10 +38,10 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "conditional.create", "a value is created only where there is none", if: .conditional
+            "conditional.create", "a value is created only where no value is stored", if: .conditional
         ) { store in
             let first = try store.setConditionally("value", to: "first", if: .absent)
-            try expect(first != nil, "a value is not created although there is none")
+            try expect(first != nil, "a value is not created although none is stored")
             try expect(store.revision(of: "value") == first, "a created value has another revision than returned")
             try expect(
                 store.setConditionally("value", to: "second", if: .absent) == nil, "a value is created over another")
@@ -143,7 +143,7 @@ extension ConformanceCheck {
 }
 
 extension StoreUnderTest {
-    /// The revision of a value; `nil` if there is none.
+    /// The revision of a value; `nil` if it is absent.
     func revision(of name: String) throws -> UInt64? { try store.revisioned(handle(name))?.revision }
 
     /// Stores a value if a condition is fulfilled; returns its revision, or `nil` if it is not.
