@@ -177,7 +177,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "migration-exercise",
-            dependencies: ["MigrationExercise", "LocalDataAPI"],
+            dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI"],
             path: "Tests/Migrations/Program",
             swiftSettings: settings),
         .target(

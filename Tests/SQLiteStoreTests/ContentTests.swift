@@ -155,7 +155,7 @@ struct ContentTests {
             UPDATE value SET size = 3 WHERE name = 'short';
             DELETE FROM piece WHERE number = 1;
             INSERT INTO piece VALUES (77, 0, 'orphan'), (77, 1, 'orphan');
-            INSERT INTO value VALUES (99, 'nowhere', 1, 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, x'');
+            INSERT INTO value VALUES (99, 'nowhere', 1, 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, x'');
             """.replacing("'orphan'", with: "x'00'"))
         let findings = try store.findings()
         #expect(findings.count == 4, "\(findings)")

@@ -14,6 +14,7 @@ struct ValueReport: Encodable {
     private let appVersion: String?
     private let owner: String?
     private let modified: Int64?
+    private let expires: Int64?
 
     init(address: String, data: Data, attributes: ValueAttributes?) {
         self.address = address
@@ -26,6 +27,7 @@ struct ValueReport: Encodable {
         appVersion = attributes?.appVersion
         owner = attributes?.owner
         modified = attributes?.modified
+        expires = attributes?.expires
     }
 }
 

@@ -97,6 +97,7 @@ enum BrokenBulkChanges {
         ) throws {
             let found = try values(place, prefix, after).map { value in
                 var value = value
+                if place.scope.hasPrefix("conditional.") { return value }
                 value.mark = Self.mark(of: value.data)
                 return value
             }
@@ -106,7 +107,9 @@ enum BrokenBulkChanges {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             try make(
                 try InMemoryChange.all(of: changes).map { change in
-                    guard case .revision(let mark) = change.condition else { return change }
+                    guard case .revision(let mark) = change.condition,
+                        !change.key.place.scope.hasPrefix("conditional.")
+                    else { return change }
                     let now = try value(of: change.key)
                     var change = change
                     change.condition = .revision(now.map { Self.mark(of: $0.data) == mark ? $0.mark : .max } ?? .max)

@@ -1,5 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import LocalDataAPI
+internal import LocalDataHost
 internal import MigrationExercise
 
 /// Runs migrations of one kind from one place to another in its environment, for tests that disturb it:
@@ -8,6 +10,7 @@ internal import MigrationExercise
 struct Program {
     static func main() async {
         do {
+            if try await count(Array(CommandLine.arguments.dropFirst())) { return }
             guard let report = try await report(Array(CommandLine.arguments.dropFirst())) else {
                 write("migration-exercise: error: expected KIND SOURCE DESTINATION COMMAND\n", to: STDERR_FILENO)
                 exit(64)
@@ -17,6 +20,28 @@ struct Program {
             write("migration-exercise: error: \(error)\n", to: STDERR_FILENO)
             exit(2)
         }
+    }
+
+    /// `migration-exercise count TIMES` adds to one counter that often, and `create ROUNDS NAME` tries to be the first
+    /// that creates a value, and writes the numbers of the rounds in which it was.
+    private static func count(_ words: [String]) async throws -> Bool {
+        guard words.count >= 2, let times = Int(words[1]) else { return false }
+        func key(_ name: String) -> StorageKey<Int> {
+            StorageKey(name: name, domain: .userDefaults(suite: "count"), security: .none, owner: "Tests", description: "A count.")
+        }
+        switch words[0] {
+        case "count":
+            for _ in 0..<times { try await StorageRouter.shared.update(key("counter")) { $0 = ($0 ?? 0) + 1 } }
+        case "create":
+            for round in 0..<times {
+                do {
+                    try await StorageRouter.shared.create(round, for: key("round-\(round)"))
+                    write("\(round)\n", to: STDOUT_FILENO)
+                } catch StorageError.conflict {}
+            }
+        default: return false
+        }
+        return true
     }
 
     private static func report(_ words: [String]) async throws -> ExerciseReport? {

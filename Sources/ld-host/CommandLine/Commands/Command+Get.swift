@@ -8,12 +8,24 @@ extension Command {
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
             Prints the value's bytes unchanged. On a terminal, a value without a line end gets one. With --json,
-            'modified' is the time of writing in nanoseconds since 1970 UTC. Ends with status 1 if nothing is stored.
+            'modified' is the time of writing in nanoseconds since 1970 UTC, and 'expires' when the value expires, if
+            it does. Ends with status 1 if nothing is stored.
             """,
-        options: [Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"), json]
+        options: [
+            Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"),
+            Option(name: "--revision", help: "print the value's revision only, for set and rm with --if-revision"), json,
+        ]
     ) { arguments, session in
         let router = try session.router()
         let key = try await Address.key(arguments.operands[0], router)
+        if arguments.has("--revision") {
+            guard !session.json, !arguments.has("--raw") else {
+                throw UsageError("--revision goes with neither --json nor --raw")
+            }
+            guard let found = try await router.revisionedData(for: key) else { throw await notStored(key, router) }
+            Output.line("\(found.revision)")
+            return .done
+        }
         if arguments.has("--raw") {
             guard !session.json else { throw UsageError("--raw and --json do not go together") }
             guard try await router.readStoredPieces(for: key, { Output.take($0) }) else {

@@ -8,6 +8,7 @@ extension Command {
         let size: UInt64?
         let modified: Int64?
         let serializer: String?
+        let expires: Int64?
     }
 
     static let list = Command(
@@ -20,11 +21,13 @@ extension Command {
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),
+            Option(name: "--expired", help: "list what has expired and is still kept; the next list removes it"),
             Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a line end"), json,
         ]
     ) { arguments, session in
-        let selection = try Address.selection(arguments.operands.first)
         let router = try session.router()
+        if arguments.has("--expired") { return try await listExpired(arguments, session, router) }
+        let selection = try Address.selection(arguments.operands.first)
         let (scopes, failures) = try await router.scopes(of: selection)
         for failure in failures { Output.complain(failure.message, hint: failure.hint) }
         var status = failures.isEmpty ? ExitStatus.done : .failure
@@ -33,16 +36,13 @@ extension Command {
         for (domain, prefix) in scopes {
             try await router.forEachName(in: domain, prefix: prefix) { name in
                 let address = Address.text(domain, name)
-                guard session.json || arguments.has("--long") else {
-                    let isExact = arguments.has("--null")
-                    return Output.write(Data((isExact ? "\(address)\0" : "\(Printable(address))\n").utf8))
-                }
+                guard session.json || arguments.has("--long") else { return show(address, arguments) }
                 let known = await attributes(of: key(domain, name), router, &status)
                 if session.json {
                     try list?.add(
                         Row(
                             address: address, size: known?.size, modified: known?.modified,
-                            serializer: known?.serializer))
+                            serializer: known?.serializer, expires: known?.expires))
                 } else {
                     table.add(known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-", address)
                     if table.count == linesAtOnce { table.print(width: nil) }
@@ -53,6 +53,34 @@ extension Command {
         table.print(width: nil)
         await session.remarkLeftValues(of: selection.domain, router)
         return status
+    }
+
+    /// Lists what has expired in one scope of a domain: finding the scopes removes it.
+    private static func listExpired(
+        _ arguments: Arguments, _ session: Session, _ router: StorageRouter
+    ) async throws -> ExitStatus {
+        guard let operand = arguments.operands.first else {
+            throw UsageError("--expired needs a domain", hint: "run: ld-host ls --expired userDefaults:SUITE")
+        }
+        guard !arguments.has("--long") else { throw UsageError("--expired and --long do not go together") }
+        let (domain, prefix) = try Address.domain(operand)
+        var list = session.json ? JSONList() : nil
+        for name in try await router.expiredNames(in: domain, prefix: prefix) {
+            let address = Address.text(domain, name)
+            guard session.json else {
+                show(address, arguments)
+                continue
+            }
+            try list?.add(Row(address: address, size: nil, modified: nil, serializer: nil, expires: nil))
+        }
+        list?.end()
+        return .done
+    }
+
+    /// Prints an address on a line of its own.
+    private static func show(_ address: String, _ arguments: Arguments) {
+        let isExact = arguments.has("--null")
+        Output.write(Data((isExact ? "\(address)\0" : "\(Printable(address))\n").utf8))
     }
 
     /// How many lines of a table are laid out together.

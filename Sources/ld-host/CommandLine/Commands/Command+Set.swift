@@ -19,6 +19,10 @@ extension Command {
             is given. Secrets, which is what keychain and encryptedFileSystem keep, never
             come from the command line, where others can see them. Put -- before a VALUE
             that starts with a dash.
+
+            With --create or --if-revision the value is stored only if that is still so, as
+            one step even among processes and machines; otherwise nothing changes and the
+            status is 2.
             """,
         options: [
             Option(name: "--stdin", help: "take the value from standard input, to its end"),
@@ -26,7 +30,7 @@ extension Command {
             Option(name: "--text", help: "the value is text"),
             Option(name: "--json", help: "the value is JSON, which is checked"),
             Option(name: "--data", help: "the value is bytes, to be stored unchecked"),
-        ]
+        ] + WriteTerms.options
     ) { arguments, session in
         let router = try session.router()
         let key = try await Address.key(arguments.operands[0], router)
@@ -36,6 +40,7 @@ extension Command {
                 "a secret for '\(arguments.operands[0])' cannot be an argument, where other users see it",
                 hint: "use --stdin, or leave the value out to be asked for it")
         }
+        let terms = try WriteTerms(arguments)
         let sources = [
             arguments.operands.count == 2, arguments.has("--stdin"), arguments.value("--file") != nil,
         ].filter { $0 }
@@ -48,16 +53,16 @@ extension Command {
         }
         if arguments.operands.count == 2 {
             let given = GivenValue(for: key, as: forms.first ?? .text)
-            try await router.setData(try given.bytes(Data(arguments.operands[1].utf8)), for: given.key)
+            try await terms.store(try given.bytes(Data(arguments.operands[1].utf8)), for: given.key, router)
         } else if arguments.has("--stdin") {
-            try await store(GivenValue(for: key, as: forms.first), from: STDIN_FILENO, "standard input", router)
+            try await store(GivenValue(for: key, as: forms.first), from: STDIN_FILENO, "standard input", terms, router)
         } else if let path = arguments.value("--file") {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 throw StorageError(.fileError, "'\(path)' cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            try await store(GivenValue(for: key, as: forms.first), from: descriptor, "'\(path)'", router)
+            try await store(GivenValue(for: key, as: forms.first), from: descriptor, "'\(path)'", terms, router)
         } else {
             try await router.checkUsable(key)
             guard let value = try typed(for: arguments.operands[0], isSecret: isSecret) else {
@@ -67,7 +72,12 @@ extension Command {
             let given = GivenValue(for: key, as: forms.first ?? .text)
             let buffer = SecretBuffer()
             value.withBytes { buffer.append($0) }
-            try await router.setSecret(try given.bytes(buffer.slice), for: given.key)
+            let bytes = try given.bytes(buffer.slice)
+            if terms.areNone {
+                try await router.setSecret(bytes, for: given.key)
+            } else {
+                try await terms.store(secret: bytes, for: given.key, router)
+            }
         }
         try await warnIfLost(key.descriptor.domain, router)
         return .done
@@ -75,13 +85,15 @@ extension Command {
 
     /// Stores what a descriptor gives, in pieces if nobody has to look at it.
     private static func store(
-        _ given: GivenValue, from descriptor: Int32, _ name: String, _ router: StorageRouter
+        _ given: GivenValue, from descriptor: Int32, _ name: String, _ terms: WriteTerms, _ router: StorageRouter
     ) async throws {
-        guard !given.isUnseen else {
+        guard !given.isUnseen || !terms.areNone else {
             return try await router.writePieces(for: given.key) { try Input.read(descriptor, named: name, into: $0) }
         }
         let value = try Input.secret(from: descriptor, named: name, limit: longestEncoded)
-        try await router.setSecret(try given.bytes(value.slice), for: given.key)
+        let bytes = try given.bytes(value.slice)
+        guard terms.areNone else { return try await terms.store(secret: bytes, for: given.key, router) }
+        try await router.setSecret(bytes, for: given.key)
     }
 
     private static func typed(for address: String, isSecret: Bool) throws -> SecretBytes? {
@@ -106,9 +118,15 @@ extension Command {
 extension Command {
     static let remove = Command(
         name: "rm", operands: "ADDRESS...", count: 1...4096, summary: "remove values",
-        details: "Ends with status 1 if one of them was not stored; the others are removed."
+        details: "Ends with status 1 if one of them was not stored; the others are removed.",
+        options: [WriteTerms.ifRevision]
     ) { arguments, session in
         let router = try session.router()
+        if let revision = try arguments.value("--if-revision").map({ try WriteTerms.revision($0) }) {
+            guard arguments.operands.count == 1 else { throw UsageError("--if-revision is of one ADDRESS") }
+            try await router.remove(Address.key(arguments.operands[0], router), ifRevision: revision)
+            return .done
+        }
         var keys: [AnyStorageKey] = []
         for address in arguments.operands { keys.append(try await Address.key(address, router)) }
         var status = ExitStatus.done

@@ -327,8 +327,29 @@ extension MigrationTransaction.Entry {
     }
 
     /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
-    /// with it.
+    /// with it. What is made of values that expire does so with the first of them.
     func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
+        let target = try await unexpiringTarget(data, among: entries)
+        guard target.attributes?.expires == nil, let expires = try await expiry(among: entries) else { return target }
+        return try target.writing(target.attributes(expires: expires))
+    }
+
+    /// When the first of the values expires that the migration has removed, or else the one that this replaces; `nil`
+    /// if never.
+    func expiry(among entries: [Self]) async throws -> Int64? {
+        let removed = entries.filter(\.isRemoved)
+        let sources = removed.isEmpty ? entries.filter { $0.isStored && $0.resolved.target == resolved.target } : removed
+        var first: Int64?
+        for source in sources {
+            guard source.resolved.store.abilities.expiry != nil,
+                let expires = try await source.resolved.storedAttributes(deriving: false)?.expires
+            else { continue }
+            first = min(first ?? expires, expires)
+        }
+        return first
+    }
+
+    private func unexpiringTarget(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
         let (descriptor, isKept) = (setter?.descriptor ?? key.descriptor, self.resolved.attributes != nil)
         let attributes = setter?.attributes ?? self.resolved.attributes
         let resolved = isKept ? try self.resolved.writing(attributes) : self.resolved

@@ -189,7 +189,7 @@ extension StorageRouter {
         return resolved
     }
 
-    private static func conflict(_ resolved: ResolvedKey, _ condition: WriteCondition) -> StorageError {
+    static func conflict(_ resolved: ResolvedKey, _ condition: WriteCondition) -> StorageError {
         let (address, store) = (resolved.address, resolved.open.name)
         guard condition == .absent else {
             return StorageError(

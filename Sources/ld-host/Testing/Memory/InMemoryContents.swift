@@ -29,7 +29,24 @@ package final class InMemoryContents: Sendable {
     /// Locked while watchers are notified, so that no watcher is called after its watch has ended.
     private let watchers = Mutex((next: 0, list: [Int: Watcher]()))
 
+    private let locks = Mutex<[StorageAddress: InMemoryLock]>([:])
+
     package init() {}
+
+    /// Takes a lock; `false` if another of its name is held.
+    func take(_ lock: InMemoryLock) -> Bool {
+        locks.withLock { locks in
+            guard locks[lock.address] == nil else { return false }
+            locks[lock.address] = lock
+            return true
+        }
+    }
+
+    func holds(_ lock: InMemoryLock) -> Bool { locks.withLock { $0[lock.address] === lock } }
+
+    func giveBack(_ lock: InMemoryLock) {
+        locks.withLock { if $0[lock.address] === lock { $0[lock.address] = nil } }
+    }
 
     /// Whether an address has a value.
     package func holds(_ key: StorageAddress) -> Bool { state.withLock { $0.present(key) } != nil }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import Glibc
 public import LocalDataAPI
 internal import Synchronization
 
@@ -6,7 +7,7 @@ internal import Synchronization
 ///
 /// It is open: override a method to create a store that misbehaves in exactly one way.
 open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, BatchBackend, BulkBackend,
-    ConditionalBackend, ExpiringBackend, WatchableBackend, TransactionalBackend, @unchecked Sendable
+    ConditionalBackend, ExpiringBackend, LockingBackend, WatchableBackend, TransactionalBackend, @unchecked Sendable
 {
     // Unchecked because it is open: its own state is constant and synchronized, and subclasses must synchronize theirs.
     private let contents: InMemoryContents
@@ -171,6 +172,23 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
         for name in contents.expired(in: place) where !body(name) { return }
     }
 
+    /// Takes a lock; looks again each millisecond while another holds it.
+    open func lock(_ name: String, in place: StorageNamespace, waiting wait: Duration) throws -> InMemoryLock? {
+        let lock = InMemoryLock(address: StorageAddress(place, name: name))
+        let end = ContinuousClock.now + wait
+        while !contents.take(lock) {
+            guard ContinuousClock.now < end else { return nil }
+            usleep(1000)
+        }
+        return lock
+    }
+
+    /// Whether a lock is held.
+    open func isHeld(_ lock: InMemoryLock) throws -> Bool { contents.holds(lock) }
+
+    /// Gives a lock back.
+    open func unlock(_ lock: InMemoryLock) { contents.giveBack(lock) }
+
     /// Reports changes, on the thread that makes them.
     open func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
@@ -256,6 +274,13 @@ package struct InMemoryChange: Sendable {
         }
         return all
     }
+}
+
+/// A lock of an ``InMemoryStore``.
+public final class InMemoryLock: Sendable {
+    let address: StorageAddress
+
+    init(address: StorageAddress) { self.address = address }
 }
 
 /// A transaction of an ``InMemoryStore``: the versions that it has seen, and its changes.

@@ -51,9 +51,12 @@ struct LargeRun: Sendable {
         row.removed = [removed]
         page[row.id] = row
         try await ledger.commit(page, with: changes)
-        let attributes = try destination.writing(dataVersion: dataVersion).attributes
+        var attributes = try destination.writing(dataVersion: dataVersion).attributes
+        if let expires = try await move.destination.expiry(among: [move.source]), attributes?.expires == nil {
+            attributes = destination.attributes(expires: expires)
+        }
         let replaces = written.before != nil
-        try await onIOThread { () throws(StorageError) in
+        try await onIOThread { [attributes] () throws(StorageError) in
             try values.copy(attributes: attributes, keeping: isKept && !replaces)
         }
         return await finishIfPossible(row, values, source, &page)

@@ -59,10 +59,10 @@ extension ConformanceCheck {
             let handle = try store.handle("value")
             try expect(store.store.tagged(handle) == nil, "a value that was never stored is read with a tag")
             for tag in ["1", "UserSettingsV2", "a \"quoted\" \\ \u{e9}", nil] {
-                try store.set("value", to: Data((tag ?? "").utf8), attributes: ValueAttributes(versionTag: tag))
+                try store.set("value", to: Data((tag ?? "none").utf8), attributes: ValueAttributes(versionTag: tag))
                 let found = try store.store.tagged(handle)
                 try expect(
-                    found?.tag == tag && found?.value == Data((tag ?? "").utf8),
+                    found?.tag == tag && found?.value == Data((tag ?? "none").utf8),
                     "a value with the tag \(tag ?? "none") is read with the tag \(found?.tag ?? "none")")
             }
             try store.set("value", to: Data("1".utf8), attributes: ValueAttributes(owner: "x"))

@@ -9,17 +9,17 @@ extension ConformanceCheck {
             "conditional.revision", "a value's revision changes with each write, also with one of the same bytes",
             if: .conditional
         ) { store in
-            try expect(store.revision(of: "value") == nil, "a value that was never stored has a revision")
+            try expect(store.revision(of: "written") == nil, "a value that was never stored has a revision")
             var seen: Set<UInt64> = []
             for text in ["1", "1", "2"] {
-                try store.set("value", to: text)
-                let revision = try store.revision(of: "value")
+                try store.set("written", to: text)
+                let revision = try store.revision(of: "written")
                 try expect(revision.map { seen.insert($0).inserted } ?? false, "a write left the value its revision")
-                try expect(store.revision(of: "value") == revision, "the revision of a value changed without a write")
+                try expect(store.revision(of: "written") == revision, "the revision of a value changed without a write")
             }
-            try store.remove("value")
-            try store.set("value", to: "1")
-            let revision = try store.revision(of: "value")
+            try store.remove("written")
+            try store.set("written", to: "1")
+            let revision = try store.revision(of: "written")
             try expect(
                 revision.map { !seen.contains($0) } ?? false, "a value that was removed and set has an earlier revision"
             )
@@ -27,10 +27,10 @@ extension ConformanceCheck {
         ConformanceCheck(
             "conditional.get", "a value is read with its revision and its version tag", if: .conditional
         ) { store in
-            for (tag, text) in [("1", "one"), ("2", ""), (nil, "three")] {
+            for (tag, text) in [("1", "one"), ("2", "two"), (nil, "three")] {
                 let attributes = ValueAttributes(versionTag: tag)
-                try store.set("value", to: Data(text.utf8), attributes: attributes)
-                let found = try store.store.revisioned(store.handle("value"))
+                try store.set("tagged", to: Data(text.utf8), attributes: attributes)
+                let found = try store.store.revisioned(store.handle("tagged"))
                 try expect(found?.data == Data(text.utf8), "expected \(text.shown), found \((found?.data).shown)")
                 guard try store.store.abilities.attributes != nil else { continue }
                 try expect(
@@ -40,15 +40,15 @@ extension ConformanceCheck {
         ConformanceCheck(
             "conditional.create", "a value is created only where no value is stored", if: .conditional
         ) { store in
-            let first = try store.setConditionally("value", to: "first", if: .absent)
+            let first = try store.setConditionally("created", to: "first", if: .absent)
             try expect(first != nil, "a value is not created although none is stored")
-            try expect(store.revision(of: "value") == first, "a created value has another revision than returned")
+            try expect(store.revision(of: "created") == first, "a created value has another revision than returned")
             try expect(
-                store.setConditionally("value", to: "second", if: .absent) == nil, "a value is created over another")
-            try store.expect("value", holds: Data("first".utf8), "after another could not be created")
-            try store.remove("value")
+                store.setConditionally("created", to: "second", if: .absent) == nil, "a value is created over another")
+            try store.expect("created", holds: Data("first".utf8), "after another could not be created")
+            try store.remove("created")
             try expect(
-                store.setConditionally("value", to: "third", if: .absent) != nil,
+                store.setConditionally("created", to: "third", if: .absent) != nil,
                 "a value is not created where one was removed")
         },
         ConformanceCheck(
@@ -58,55 +58,55 @@ extension ConformanceCheck {
                 store.setConditionally("absent", to: "new", if: .revision(1)) == nil,
                 "a value that is not there is replaced")
             try store.expect("absent", holds: nil, "after it could not be replaced")
-            let first = try store.setConditionally("value", to: "first", if: .anything) ?? 0
-            try store.set("value", to: "second")
+            let first = try store.setConditionally("replaced", to: "first", if: .anything) ?? 0
+            try store.set("replaced", to: "second")
             try expect(
-                store.setConditionally("value", to: "third", if: .revision(first)) == nil,
+                store.setConditionally("replaced", to: "third", if: .revision(first)) == nil,
                 "a value is replaced although it was changed meanwhile")
-            try store.expect("value", holds: Data("second".utf8), "after it could not be replaced")
-            let second = try store.revision(of: "value") ?? 0
-            let third = try store.setConditionally("value", to: "third", if: .revision(second))
+            try store.expect("replaced", holds: Data("second".utf8), "after it could not be replaced")
+            let second = try store.revision(of: "replaced") ?? 0
+            let third = try store.setConditionally("replaced", to: "third", if: .revision(second))
             try expect(third != nil, "a value with the expected revision is not replaced")
-            try expect(store.revision(of: "value") == third, "a replaced value has another revision than returned")
-            try store.expect("value", holds: Data("third".utf8), "after it was replaced")
+            try expect(store.revision(of: "replaced") == third, "a replaced value has another revision than returned")
+            try store.expect("replaced", holds: Data("third".utf8), "after it was replaced")
         },
         ConformanceCheck(
             "conditional.remove", "a value is removed only if it has the expected revision", if: .conditional
         ) { store in
-            let handle = try store.handle("value")
+            let handle = try store.handle("taken")
             try expect(try !store.store.remove(handle, ifRevision: 1), "a value that is not there is removed")
-            let first = try store.setConditionally("value", to: "first", if: .anything) ?? 0
-            try store.set("value", to: "second")
+            let first = try store.setConditionally("taken", to: "first", if: .anything) ?? 0
+            try store.set("taken", to: "second")
             try expect(
                 try !store.store.remove(handle, ifRevision: first),
                 "a value is removed although it was changed meanwhile")
-            try store.expect("value", holds: Data("second".utf8), "after it could not be removed")
-            let second = try store.revision(of: "value") ?? 0
+            try store.expect("taken", holds: Data("second".utf8), "after it could not be removed")
+            let second = try store.revision(of: "taken") ?? 0
             try expect(
                 try store.store.remove(handle, ifRevision: second), "a value with the expected revision is not removed")
-            try store.expect("value", holds: nil, "after it was removed")
+            try store.expect("taken", holds: nil, "after it was removed")
         },
         ConformanceCheck(
             "conditional.attributes", "a conditional write keeps the attributes that come with it",
             if: .conditional, .attributes
         ) { store in
             let given = ValueAttributes(serializer: "json", versionTag: "2", owner: "kit")
-            try store.set("value", to: Data("1".utf8), attributes: ValueAttributes(owner: "other"))
-            let revision = try store.revision(of: "value") ?? 0
-            let handle = try store.handle("value")
+            try store.set("described", to: Data("1".utf8), attributes: ValueAttributes(owner: "other"))
+            let revision = try store.revision(of: "described") ?? 0
+            let handle = try store.handle("described")
             let new = try store.store.set(handle, to: Data("2".utf8), attributes: given, if: .revision(revision))
             try expect(new != nil, "a value with the expected revision is not replaced")
-            try expectAttributes(of: "value", are: given, in: store)
+            try expectAttributes(of: "described", are: given, in: store)
         },
         ConformanceCheck(
             "conditional.mark", "a value's revision is its mark in a bulk read", if: .conditional, .bulk
         ) { store in
-            try store.set("value", to: "1")
-            try expect(try store.mark(of: "value") == store.revision(of: "value"), "the mark is not the revision")
-            let revision = try store.revision(of: "value") ?? 0
-            try store.applyAll([store.change("value", "2", mark: revision)])
+            try store.set("marked", to: "1")
+            try expect(try store.mark(of: "marked") == store.revision(of: "marked"), "the mark is not the revision")
+            let revision = try store.revision(of: "marked") ?? 0
+            try store.applyAll([store.change("marked", "2", mark: revision)])
             try expect(
-                try store.mark(of: "value") == store.revision(of: "value"),
+                try store.mark(of: "marked") == store.revision(of: "marked"),
                 "after a bulk change the mark is not the revision")
         },
         ConformanceCheck(

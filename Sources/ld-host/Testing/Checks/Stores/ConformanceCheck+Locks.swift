@@ -4,20 +4,22 @@ internal import LocalDataHost
 extension ConformanceCheck {
     static let locks: [ConformanceCheck] = [
         ConformanceCheck("lock.exclusive", "a lock has one holder at a time", if: .lock) { store in
-            guard let held = try store.store.lock("a", in: store.place, waiting: .zero) else {
+            guard let held = try store.store.lock("single", in: store.place, waiting: .zero) else {
                 throw ConformanceFailure("a free lock is not given")
             }
             try expect(try store.store.isHeld(held), "a lock that was just taken is not held")
             let second = Flag()
             let isDone = try store.elsewhere {
-                guard let lock = try store.store.lock("a", in: store.place, waiting: .milliseconds(20)) else { return }
+                guard let lock = try store.store.lock("single", in: store.place, waiting: .milliseconds(20)) else {
+                    return
+                }
                 second.raise()
                 try store.store.unlock(lock)
             }
             try expect(isDone, "a lock is waited for longer than asked")
             try expect(!second.isRaised, "a lock has two holders")
             try store.store.unlock(held)
-            guard let next = try store.store.lock("a", in: store.place, waiting: .zero) else {
+            guard let next = try store.store.lock("single", in: store.place, waiting: .zero) else {
                 throw ConformanceFailure("a lock that was given back is not given")
             }
             try store.store.unlock(next)

@@ -1,0 +1,94 @@
+public import FoundationEssentials
+public import LocalDataAPI
+internal import Synchronization
+
+/// Conditional changes with keys whose type is not known here.
+extension StorageRouter {
+    /// The serialized bytes and their revision; `nil` if there are none. Older data is migrated first.
+    ///
+    /// - Throws: `unsupported` if the store has no conditional changes.
+    public func revisionedData(for key: AnyStorageKey) async throws -> Revisioned<Data>? {
+        let found = try await settled(key).revisioned()
+        return found.map { Revisioned(value: $0.data, revision: StorageRevision($0.revision)) }
+    }
+
+    /// Stores serialized bytes if the key has no value.
+    ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
+    /// - Returns: Their revision.
+    /// - Throws: `conflict` if there is a value, and it stays; `unsupported`.
+    @discardableResult
+    public func createData(
+        _ data: Data, for key: AnyStorageKey, expires: Date? = nil
+    ) async throws -> StorageRevision { try await setData(data, for: key, expires, if: .absent) }
+
+    /// Replaces serialized bytes that still have a revision.
+    ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
+    /// - Returns: The new revision.
+    /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
+    @discardableResult
+    public func setData(
+        _ data: Data, for key: AnyStorageKey, ifRevision revision: StorageRevision, expires: Date? = nil
+    ) async throws -> StorageRevision { try await setData(data, for: key, expires, if: .revision(revision.number)) }
+
+    /// Stores serialized bytes that expire, replacing the old ones.
+    ///
+    /// - Throws: `unsupported` if the store's values cannot expire.
+    public func setData(_ data: Data, for key: AnyStorageKey, expires: Date) async throws {
+        let resolved = try await settled(key)
+        await note(resolved, key.descriptor)
+        try await resolved.set(data, attributes: resolved.attributes(expires: expires.nanoseconds))
+    }
+
+    /// Removes a value that still has a revision.
+    ///
+    /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
+    public func remove(_ key: AnyStorageKey, ifRevision revision: StorageRevision) async throws {
+        let resolved = try await settled(key)
+        guard try await resolved.remove(ifRevision: revision.number) else {
+            throw Self.conflict(resolved, .revision(revision.number))
+        }
+    }
+
+    /// Passes the names of a domain's values that have expired and are still kept, in no order; the next list of the
+    /// domain removes them.
+    ///
+    /// - Throws: `unsupported` if the store's values cannot expire.
+    public func expiredNames(in domain: StorageDomain, prefix: String = "") async throws -> [String] {
+        let access = try await access()
+        let open = try await access.openStore(for: domain.name)
+        let place = try access.snapshot.settings.place(of: domain)
+        return try await open.write("listing what has expired in '\(place)'") { (store) throws(StorageError) in
+            var names: [String] = []
+            try store.forEachExpired(in: place) { name in
+                if name.utf8.starts(with: prefix.utf8) { names.append(name) }
+                return true
+            }
+            return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+    }
+
+    private func setData(
+        _ data: Data, for key: AnyStorageKey, _ expires: Date?, if condition: WriteCondition
+    ) async throws -> StorageRevision {
+        let resolved = try await settled(key)
+        let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
+        await note(resolved, key.descriptor)
+        guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
+            throw Self.conflict(resolved, condition)
+        }
+        return StorageRevision(revision)
+    }
+
+    /// The key's resolution, once no older data can come to it any more.
+    private func settled(_ key: AnyStorageKey) async throws -> ResolvedKey {
+        let resolved = try await resolve(KeyReference(key))
+        guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
+        try await keepUnread(key, resolved)
+        let engine = try await engine()
+        if try await engine.mayBringData(to: key) { try await engine.bringData(to: key) }
+        resolved.isSettled.store(true, ordering: .relaxed)
+        return resolved
+    }
+}
