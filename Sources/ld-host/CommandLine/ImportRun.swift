@@ -8,7 +8,7 @@ internal import LocalDataHost
 struct ImportRun {
     /// Entries that are stored together, all or none.
     private struct Part {
-        var values: [(key: AnyStorageKey, data: Data)] = []
+        var values: [ValueDocument.StoredEntry] = []
         var bytes = 0
         /// ``EntryReader/mark`` behind the last of them.
         var mark = 0
@@ -82,9 +82,9 @@ struct ImportRun {
         var reader = try self.reader()
         var (marks, only, report): ([Int], Part?, Report) = ([], nil, Report())
         while let part = try await part(&reader) {
-            for (key, _) in part.values {
-                try await router.checkUsable(key)
-                report.domains.insert(key.descriptor.domain)
+            for entry in part.values {
+                try await router.checkUsable(entry.key)
+                report.domains.insert(entry.key.descriptor.domain)
             }
             marks.append(part.mark)
             only = marks.count == 1 ? part : nil
@@ -101,7 +101,7 @@ struct ImportRun {
 
     private func store(_ part: Part, _ progress: ProgressLine) async throws {
         var batch = StorageBatch()
-        for (key, data) in part.values { batch.setData(data, for: key) }
+        for entry in part.values { batch.setData(entry.data, for: entry.key, expires: entry.expires) }
         try await router.apply(batch) { progress.advance() }
     }
 

@@ -10,26 +10,46 @@ enum ValueDocument {
         fileprivate let form: ValueForm
         /// What the bytes are recorded as, whatever the key says.
         fileprivate var format: SerializerFormat?
+        /// When the value expires, if it does.
+        fileprivate(set) var expires: Date?
 
         /// What is stored for a key, and the key with the format that is recorded beside it.
         ///
         /// - Throws: `serializationFailed` if it is no value of the key's.
-        func stored(for key: AnyStorageKey) throws(StorageError) -> (key: AnyStorageKey, data: Data) {
-            if let format { return (key.recording(format), data) }
+        func stored(for key: AnyStorageKey) throws(StorageError) -> StoredEntry {
+            if let format { return StoredEntry(key: key.recording(format), data: data, expires: expires) }
             let given = GivenValue(for: key, as: form)
-            return (given.key, try given.bytes(data))
+            return StoredEntry(key: given.key, data: try given.bytes(data), expires: expires)
         }
+    }
+
+    /// An entry as it is stored.
+    struct StoredEntry {
+        let key: AnyStorageKey
+        let data: Data
+        let expires: Date?
     }
 
     /// The members of an object that stands for bytes.
     private static let (json, text, base64, format) = ("$json", "$text", "$base64", "$format")
+    private static let expires = "$expires"
 
     /// The entry for a value: the JSON that it is, if writing that again gives the same bytes; its text or base64
     /// otherwise.
     ///
     /// - Parameter recorded: The format that is recorded beside the value. What the form of the entry does not say is a
     ///   member.
-    static func entry(for data: Data, recorded: SerializerFormat?) -> JSONValue {
+    /// - Parameter expires: When the value expires, in nanoseconds since 1970; a member says so, to the second.
+    static func entry(for data: Data, recorded: SerializerFormat?, expires: Int64? = nil) -> JSONValue {
+        guard let expires else { return entry(for: data, recorded) }
+        let entry = entry(for: data, recorded)
+        var members = [json: entry]
+        if case .object(let marked) = entry, isMarked(entry) { members = marked }
+        members[self.expires] = .string(UTCTime.text(expires))
+        return .object(members)
+    }
+
+    private static func entry(for data: Data, _ recorded: SerializerFormat?) -> JSONValue {
         let value = (try? JSONDecoder().decode(JSONValue.self, from: data)).flatMap {
             (try? serialized($0)) == data ? $0 : nil
         }
@@ -47,16 +67,17 @@ enum ValueDocument {
     }
 
     /// The same as bytes, whatever they are.
-    static func bytes(_ data: Data, recorded: SerializerFormat?) -> JSONValue {
+    static func bytes(_ data: Data, recorded: SerializerFormat?, expires: Int64?) -> JSONValue {
         var members = [base64: JSONValue.string(data.base64EncodedString())]
         if let recorded, recorded != .data { members[format] = .string(recorded.rawValue) }
+        if let expires { members[self.expires] = .string(UTCTime.text(expires)) }
         return .object(members)
     }
 
     private static func isMarked(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value else { return false }
-        let isAlone = members.count == 1 || members.count == 2 && members[format] != nil
-        return isAlone && [json, text, base64].contains { members[$0] != nil }
+        let beside = (members[format] == nil ? 0 : 1) + (members[expires] == nil ? 0 : 1)
+        return members.count == 1 + beside && [json, text, base64].contains { members[$0] != nil }
     }
 
     /// What an entry stands for.
@@ -64,6 +85,23 @@ enum ValueDocument {
         guard case .object(let members) = value, isMarked(value) else {
             return Entry(data: try serialized(value), form: .json)
         }
+        var entry = try readBytes(of: value, members)
+        entry.expires = try date(members[expires])
+        return entry
+    }
+
+    private static func date(_ value: JSONValue?) throws(StorageError) -> Date? {
+        guard let value else { return nil }
+        guard case .string(let text) = value, let date = try? Date(text, strategy: .iso8601) else {
+            throw StorageError(
+                .deserializationFailed, "has an $expires that is no time", hint: "write it like 2030-01-31T12:00:00Z")
+        }
+        return date
+    }
+
+    private static func readBytes(
+        of value: JSONValue, _ members: [String: JSONValue]
+    ) throws(StorageError) -> Entry {
         var named: SerializerFormat?
         if let name = members[format] {
             guard case .string(let name) = name, let known = SerializerFormat(rawValue: name) else {
@@ -128,15 +166,18 @@ struct ExportDocument {
 
     /// Writes an entry.
     ///
-    /// - Parameter recorded: As for ``ValueDocument/entry(for:recorded:)``.
+    /// - Parameters:
+    ///   - recorded: As for ``ValueDocument/entry(for:recorded:expires:)``.
+    ///   - expires: When the value expires, in nanoseconds since 1970, if it does.
     mutating func add(
-        _ data: Data, recorded: SerializerFormat?, _ domain: StorageDomain, _ name: String
+        _ data: Data, recorded: SerializerFormat?, expires: Int64?, _ domain: StorageDomain, _ name: String
     ) throws {
         let title = naming == .addresses ? Address.text(domain, name) : name
         // A value of this name is not to pass for a document of addresses.
         let value =
             naming == .names && name == AddressDocument.member
-            ? ValueDocument.bytes(data, recorded: recorded) : ValueDocument.entry(for: data, recorded: recorded)
+            ? ValueDocument.bytes(data, recorded: recorded, expires: expires)
+            : ValueDocument.entry(for: data, recorded: recorded, expires: expires)
         let line =
             "\(isEmpty ? "" : ",")\n\(naming == .addresses ? "    " : "  ")\(try JSONValue.string(title).serialized()): "
             + (try value.serialized())

@@ -21,7 +21,8 @@ struct WriteTerms {
             help: "let it expire: in 90s, 15m, 12h, 30d or 2w, or at a time like 2030-01-31T12:00:00Z"),
     ]
     static let ifRevision = Command.Option(
-        name: "--if-revision", value: "REVISION", help: "change it only if it still has this revision: see get --revision")
+        name: "--if-revision", value: "REVISION",
+        help: "change it only if it still has this revision: see get --revision")
 
     /// - Throws: `UsageError` for options that contradict each other or are malformed.
     init(_ arguments: Arguments) throws {

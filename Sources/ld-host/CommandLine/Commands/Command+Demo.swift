@@ -23,7 +23,10 @@ extension Command {
         for component in ["sqlite", "file", "memory"] {
             try await router.configure("domains.userDefaults", AnyCodable(.string(component)))
             let bar = ProgressLine("importing", total: entries.count)
-            let values = try entries.map { try $0.value.stored(for: key(languages, $0.name)) }
+            let values = try entries.map { entry in
+                let stored = try entry.value.stored(for: key(languages, entry.name))
+                return (key: stored.key, data: stored.data)
+            }
             try await router.setData(values, progress: { bar.advance() })
             bar.finish()
             let names = try await router.names(in: languages)

@@ -13,7 +13,8 @@ extension Command {
             """,
         options: [
             Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"),
-            Option(name: "--revision", help: "print the value's revision only, for set and rm with --if-revision"), json,
+            Option(name: "--revision", help: "print the value's revision only, for set and rm with --if-revision"),
+            json,
         ]
     ) { arguments, session in
         let router = try session.router()

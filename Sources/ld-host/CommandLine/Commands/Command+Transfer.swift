@@ -10,7 +10,7 @@ extension Command {
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
             with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space.
             {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; {"$format": "..."} beside them,
-            as export writes it, says what they are recorded as. If a catalog describes a key, the value is encoded
+            as export writes it, says what they are recorded as, and {"$expires": "..."} when they expire. If a catalog describes a key, the value is encoded
             by its type and serializer, as with set. What export writes of a domain or of everything has addresses
             and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored.
             Everything is checked before the first value is stored. Up to \(ImportRun.mostValues) values of 4 MiB in all are
@@ -89,8 +89,8 @@ extension Command {
             try await router.forEachName(in: domain, prefix: prefix) { name in
                 do {
                     guard let data = try await router.data(for: key(domain, name)) else { return }
-                    let recorded = try await router.attributes(of: key(domain, name))?.format
-                    try document.add(data, recorded: recorded, domain, name)
+                    let recorded = try await router.attributes(of: key(domain, name))
+                    try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
                     progress.advance()
                 } catch let error as StorageError where [.corrupt, .cannotOpen].contains(error.code) {
                     Output.complain(error.message, hint: error.hint)
@@ -128,7 +128,7 @@ extension Command {
             let key = try await Address.key(change.address, router)
             if let value = change.value {
                 let stored = try value.stored(for: key)
-                batch.setData(stored.data, for: stored.key)
+                batch.setData(stored.data, for: stored.key, expires: stored.expires)
                 if !domains.contains(key.descriptor.domain) { domains.append(key.descriptor.domain) }
             } else {
                 batch.remove(key)

@@ -10,20 +10,24 @@ public struct StorageBatch: Sendable {
         private let valueType: ValueType
         /// The serialized value, or `nil` to remove it.
         let value: Data?
+        /// When the value expires, in nanoseconds since 1970 UTC; by default after the key's lifetime, if it has one.
+        let expires: Int64?
 
         private enum ValueType {
             case type(any (Codable & Sendable).Type)
             case name(String)
         }
 
-        init<Value>(_ key: StorageKey<Value>, value: Data?) {
+        init<Value>(_ key: StorageKey<Value>, value: Data?, expires: Date? = nil) {
+            self.expires = expires?.nanoseconds
             self.key = KeyReference(key)
             own = key.hasMigration || key.isChained ? AnyStorageKey(key) : nil
             valueType = .type(Value.self)
             self.value = value
         }
 
-        init(_ key: AnyStorageKey, value: Data?) {
+        init(_ key: AnyStorageKey, value: Data?, expires: Date? = nil) {
+            self.expires = expires?.nanoseconds
             self.key = KeyReference(key)
             own = key.hasMigration || key.chain != nil ? key : nil
             valueType = .name(key.descriptor.valueType)
@@ -62,9 +66,10 @@ public struct StorageBatch: Sendable {
 
     /// Stores a value, replacing the old one.
     ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
     /// - Throws: `serializationFailed`.
-    public mutating func set<Value>(_ value: Value, for key: StorageKey<Value>) throws {
-        changes.append(Change(key, value: try key.serializer.encode(value)))
+    public mutating func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date? = nil) throws {
+        changes.append(Change(key, value: try key.serializer.encode(value), expires: expires))
     }
 
     /// Removes a value; removing an absent value is fine.
@@ -73,8 +78,10 @@ public struct StorageBatch: Sendable {
     }
 
     /// Stores serialized bytes, replacing the old ones.
-    public mutating func setData(_ data: Data, for key: AnyStorageKey) {
-        changes.append(Change(key, value: data))
+    ///
+    /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
+    public mutating func setData(_ data: Data, for key: AnyStorageKey, expires: Date? = nil) {
+        changes.append(Change(key, value: data, expires: expires))
     }
 
     /// Removes a value; removing an absent value is fine.

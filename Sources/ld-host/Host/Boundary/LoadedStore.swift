@@ -220,7 +220,8 @@ extension LoadedStore {
     private func discard(_ handle: StoreHandle) throws(StorageError) {
         guard !isInline else { throw StorageError(.busy, "an expired value is to be removed first") }
         guard let expiry = abilities.expiry else {
-            throw site("get").violation("it returned status \(LD_EXPIRED) without the ability \(LD_STORE_EXPIRY)")
+            throw site("read").violation(
+                "it returned status \(LD_EXPIRED) without the ability \(LD_STORE_EXPIRY)", code: .unknown)
         }
         do throws(StorageError) {
             _ = try passing { () throws(StorageError) in

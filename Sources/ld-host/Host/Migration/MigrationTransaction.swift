@@ -338,7 +338,8 @@ extension MigrationTransaction.Entry {
     /// if never.
     func expiry(among entries: [Self]) async throws -> Int64? {
         let removed = entries.filter(\.isRemoved)
-        let sources = removed.isEmpty ? entries.filter { $0.isStored && $0.resolved.target == resolved.target } : removed
+        let sources =
+            removed.isEmpty ? entries.filter { $0.isStored && $0.resolved.target == resolved.target } : removed
         var first: Int64?
         for source in sources {
             guard source.resolved.store.abilities.expiry != nil,

@@ -47,7 +47,8 @@ extension StorageRouter {
             if let key = change.chainedKey, change.value != nil { try await keepUnread(key, resolved) }
             let value = try await resolved.sealedValue()
             if try await engine.mayBringData(to: change) { keys.append((change.wholeKey, resolved)) }
-            let made = BatchChange(resolved, value: value, data: change.value)
+            let written = try change.expires.map { try resolved.writing(resolved.attributes(expires: $0)) }
+            let made = BatchChange(written ?? resolved, value: value, data: change.value)
             if let index = indices[made.target] {
                 changes[index] = made
             } else {
