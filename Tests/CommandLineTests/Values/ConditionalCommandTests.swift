@@ -54,10 +54,12 @@ import Testing
             ld-host ls --expired userDefaults/
             ld-host exists userDefaults/short || echo absent
             """)
-        #expect(ending.text == "x\n1\nuserDefaults/short\nuserDefaults/long\nabsent\n", "\(ending.text)\(ending.errors)")
+        #expect(
+            ending.text == "x\n1\nuserDefaults/short\nuserDefaults/long\nabsent\n", "\(ending.text)\(ending.errors)")
     }
 
-    @Test("who has found a value expired does not see it again when the clock is set back", arguments: ["file", "sqlite"])
+    @Test(
+        "who has found a value expired does not see it again when the clock is set back", arguments: ["file", "sqlite"])
     func clockSetBack(store: String) throws {
         let home = try Home()
         try home.done("config", "set", "domains.userDefaults", store)

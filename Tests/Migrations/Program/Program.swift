@@ -27,7 +27,9 @@ struct Program {
     private static func count(_ words: [String]) async throws -> Bool {
         guard words.count >= 2, let times = Int(words[1]) else { return false }
         func key(_ name: String) -> StorageKey<Int> {
-            StorageKey(name: name, domain: .userDefaults(suite: "count"), security: .none, owner: "Tests", description: "A count.")
+            StorageKey(
+                name: name, domain: .userDefaults(suite: "count"), security: .none, owner: "Tests",
+                description: "A count.")
         }
         switch words[0] {
         case "count":

@@ -7,6 +7,29 @@ package struct StoreLock: @unchecked Sendable {
     fileprivate let pointer: UnsafeMutableRawPointer?
 }
 
+/// A lock of a store, held as long as this is there.
+final class HeldStoreLock: Sendable {
+    private let store: LoadedStore
+    private let lock: StoreLock
+
+    /// Takes a lock of the host's own among all who share a store. May wait.
+    ///
+    /// - Throws: `busy` if another holds it for longer than that.
+    init(_ name: String, of store: LoadedStore, waiting wait: Duration) throws(StorageError) {
+        guard let lock = try store.lock(name, in: Self.place, waiting: wait) else {
+            throw StorageError(
+                .busy, "another program, maybe on another machine, holds the lock '\(name)' of the store for long",
+                hint: "wait until it is done")
+        }
+        (self.store, self.lock) = (store, lock)
+    }
+
+    deinit { store.unlock(lock) }
+
+    /// The domain cannot be configured, so these are never locks of an app's.
+    private static let place = StorageNamespace(domain: HostSettings.reservedDomains + "locks")
+}
+
 extension LoadedStore {
     /// Takes a lock among all who share the store, whatever their machine.
     ///

@@ -15,6 +15,8 @@ internal import Synchronization
 /// - **Order.** The holder of a ring's lock may take that of a ring which seals the first one's storage or the ring
 ///   itself: first the master ring's, then that of the value's store, then that of the keychain's store; never in
 ///   reverse. Of two master rings, the one whose `file` sorts first is locked first.
+/// - **Machines** that share the store of a ring change the ring one at a time, by a lock of the store. They do not
+///   lock each other out while they seal: see ``StorageRouter/retireKey(_:of:)``.
 /// - **Reading** takes no lock. An unknown or disabled key is looked up once more in the stored ring.
 package final class KeyRing: Sendable {
     /// How a ring is loaded and saved.
@@ -25,6 +27,17 @@ package final class KeyRing: Sendable {
         let load: @Sendable () throws(StorageError) -> SecretBytes?
         /// Replaces the stored ring durably. May wait.
         let save: @Sendable (SecretBytes) throws(StorageError) -> Void
+        /// The store that keeps it, if machines share that: then its lock excludes them, too.
+        let sharedStore: LoadedStore?
+
+        init(
+            isLasting: Bool, in store: LoadedStore,
+            load: @escaping @Sendable () throws(StorageError) -> SecretBytes?,
+            save: @escaping @Sendable (SecretBytes) throws(StorageError) -> Void
+        ) {
+            (self.isLasting, self.load, self.save) = (isLasting, load, save)
+            sharedStore = store.abilities.lock == nil ? nil : store
+        }
     }
 
     private struct Known {
@@ -40,6 +53,7 @@ package final class KeyRing: Sendable {
     let file: String
     private let lock: FairLock
     private let storage: Storage
+    private let patience: Duration
     private let keyLength: Int
     private let crypto: LoadedCrypto
     private let known = Mutex<Known?>(nil)
@@ -57,6 +71,7 @@ package final class KeyRing: Sendable {
         self.keyLength = keyLength
         self.crypto = crypto
         self.storage = storage
+        self.patience = patience
         lock = FairLock("\(file).lock", patience: patience)
     }
 
@@ -105,6 +120,10 @@ package final class KeyRing: Sendable {
         _ body: (inout KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try lock.exclusive { (file) throws(StorageError) in
+            let wide = try storage.sharedStore.map { (store) throws(StorageError) in
+                try HeldStoreLock("key ring \(headerName ?? "")", of: store, waiting: patience)
+            }
+            defer { withExtendedLifetime(wide) {} }
             // Not from memory: the stored ring with the change must be written.
             let generation = try file.number()
             let stored = try load()
@@ -149,6 +168,9 @@ package final class KeyRing: Sendable {
 
     /// Forgets the keys in memory; the next use reads them again. Calls in flight keep theirs.
     func forgetKeys() { known.withLock { $0 = nil } }
+
+    /// Whether machines share the ring.
+    var isSharedByMachines: Bool { storage.sharedStore != nil }
 
     /// Whether a key is available without waiting.
     func knows(_ id: KeyID) -> Bool {

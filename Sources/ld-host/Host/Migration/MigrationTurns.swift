@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
 /// of all processes that have the same state folder by a lock of a file. Users with other state folders may share the
-/// folder of an app group, so a place's folder is locked, too.
+/// folder of an app group, so a place's folder is locked, too; and a store that machines share has locks of its own.
 final class MigrationTurns: Sendable {
     /// Those of this process, whatever the number of its routers.
     static let shared = MigrationTurns()
@@ -12,10 +12,14 @@ final class MigrationTurns: Sendable {
     private final class Hold: Sendable {
         private let file: LockedFile
         private let folder: LockedFile?
+        private let store: HeldStoreLock?
 
-        init(_ lock: FileLock, _ folder: FileLock?) throws(StorageError) {
+        init(_ lock: FileLock, _ folder: FileLock?, _ store: LoadedStore) throws(StorageError) {
             file = try lock.hold()
             self.folder = try folder?.holdFolder()
+            self.store =
+                store.abilities.lock == nil
+                ? nil : try HeldStoreLock("migrations", of: store, waiting: MigrationTurns.patience)
         }
     }
 
@@ -39,7 +43,7 @@ final class MigrationTurns: Sendable {
         // Only one of this process waits for the lock, so that those who wait never hold all threads.
         let folder = place?.directory.map { FileLock($0, patience: Self.patience) }
         let hold = try await onIOThread { () throws(StorageError) in
-            try Hold(FileLock(path, patience: Self.patience), folder)
+            try Hold(FileLock(path, patience: Self.patience), folder, store.store)
         }
         defer { withExtendedLifetime(hold) {} }
         return try await body()

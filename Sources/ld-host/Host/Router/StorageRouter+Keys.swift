@@ -83,10 +83,19 @@ extension StorageRouter {
 
     /// Removes a key for good if it seals nothing.
     ///
-    /// - Throws: `notFound`; `busy` for the active key, and for one that still seals something, with an example; why a
-    ///   location cannot be examined.
+    /// A ring that machines share keeps its keys: a machine that has read the ring earlier may seal with a key until it
+    /// reads the ring again, and this machine cannot exclude that.
+    ///
+    /// - Throws: `notFound`; `busy` for the active key, and for one that still seals something, with an example;
+    ///   `unsupported` for a ring that machines share; why a location cannot be examined.
     public func retireKey(_ id: String, of name: KeyRingName = .master) async throws {
         try await withRing(name) { (scan) throws(StorageError) in
+            guard !scan.ring.isSharedByMachines else {
+                throw StorageError(
+                    .unsupported,
+                    "\(scan.ring.name) is shared by machines, and another one may still seal with the key; it stays",
+                    hint: "disable it, so that it opens nothing: ld-host keys disable \(id)")
+            }
             // The ring is locked exclusively: nothing is sealed under any of its keys between the scan and the removal.
             try scan.ring.change { (state) throws(StorageError) in
                 let entry = try Self.passive(id, in: state, scan.ring)

@@ -48,7 +48,7 @@ final class MasterRings: Sendable {
             file: keychain.list.ringFile(service, account), keyLength: encryption.keyLength,
             crypto: try crypto.openIfNeeded(),
             storage: KeyRing.Storage(
-                isLasting: keychain.value.place != nil,
+                isLasting: keychain.value.place != nil, in: keychain.value.store,
                 load: { () throws(StorageError) in try keychain.load(kind) },
                 save: { (state) throws(StorageError) in try keychain.save(state, kind) }))
         // If two threads come at once, both use the ring that is kept.

@@ -29,7 +29,7 @@ final class StoreSealing: Sendable {
             name: "the key ring of store '\(source.store)'", headerName: nil, file: file, keyLength: keyLength,
             crypto: source.crypto,
             storage: KeyRing.Storage(
-                isLasting: store.properties.isDurable || store.properties.isShared,
+                isLasting: store.properties.isDurable || store.properties.isShared, in: store,
                 load: { () throws(StorageError) in try wrapped.load() },
                 save: { (ring) throws(StorageError) in try wrapped.save(ring) }))
     }
