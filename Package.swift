@@ -11,7 +11,9 @@ let settings: [SwiftSetting] = [
 
 /// Each plugin is one folder, one target and one dynamic library of the same name. Those that a program can also link
 /// have their entry function in a target of its own.
-let backends = ["MemoryStore", "FileStore", "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService"]
+let backends = [
+    "MemoryStore", "FileStore", "SQLiteStore", "PostgreSQLStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService",
+]
 
 /// The migration packs, which are plugins of the same shape.
 let migrators = ["StandardMigrations"]
@@ -26,12 +28,13 @@ let linkedStores: Set = ["MemoryStore", "FileStore"]
 /// The target with a plugin's entry function.
 func entry(of plugin: String) -> String { linkedStores.contains(plugin) ? "\(plugin)Plugin" : plugin }
 
-/// The stores that keep files of their own.
-let filekeepers: Set = ["FileStore", "SQLiteStore"]
+/// The stores that use the checksums and files of `DurableFiles`.
+let filekeepers: Set = ["FileStore", "SQLiteStore", "PostgreSQLStore"]
 
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = [
     "OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret", "SQLiteStore": "CSQLite",
+    "PostgreSQLStore": "CPostgreSQL",
 ]
 
 /// The system libraries, each in the folder of the plugin that wraps it.
@@ -48,6 +51,9 @@ let systemLibraries: [Target] = [
     .systemLibrary(
         name: "CSQLite", path: "Sources/Backends/SQLiteStore/CSQLite", pkgConfig: "sqlite3",
         providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+        name: "CPostgreSQL", path: "Sources/Backends/PostgreSQLStore/CPostgreSQL", pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"])]),
 ]
 
 let backendTargets: [Target] = backends.map { plugin in

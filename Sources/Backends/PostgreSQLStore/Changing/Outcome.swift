@@ -1,0 +1,81 @@
+internal import LocalDataAPI
+
+/// What became of changes whose answer is missing because the connection was lost.
+///
+/// The server may have made them, may be making them, or may still receive them. So they are first fenced off, in a way
+/// that depends on the lost link:
+///
+/// - Without a pooler, the link's server process holds a lock until it ends. It is asked to end, and the lock is
+///   awaited: then it makes nothing any more.
+/// - Behind a pooler, each transaction begins with `enter`, which shares a lock with the number of the write. That lock
+///   is awaited, and a row in the table `fence` lets a later `enter` fail.
+///
+/// Only then does it count what is stored. Everything has to end within the deadline; otherwise nobody knows.
+enum Outcome {
+    case done
+    /// Nothing was changed, and nothing will be. If another user has replaced the value since, it counts as this, too:
+    /// the outcome is the same.
+    case notDone
+    case unknown
+
+    /// Finds the outcome through a new connection.
+    ///
+    /// - Parameter old: The link that was lost.
+    static func of(_ writes: [Write], on old: Link, _ pool: Pool, until deadline: Deadline) -> Outcome {
+        guard let write = writes.first, let found = try? find(writes, entry: write.revision, old, pool, deadline) else {
+            return .unknown
+        }
+        return found
+    }
+
+    private static func find(
+        _ writes: [Write], entry: Int64, _ old: Link, _ pool: Pool, _ deadline: Deadline
+    ) throws -> Outcome {
+        // The lost link may be the only one that the pool may open, and it is not yet returned.
+        let link = try pool.open(until: deadline)
+        // A standby may lag behind.
+        guard try link.exchange([Call(.session)], until: deadline).first?.integer(3) == 0 else { return .unknown }
+        let limit = Call(.waitLimit, [.integer(Int64(max(1, deadline.milliseconds - 100)))])
+        if old.isPooled {
+            let number: [Parameter] = [.integer(entry)]
+            try link.exchange(
+                [limit, Call(.awaitWrite, number), Call(.fence, number), Call(.cleanFences)], until: deadline)
+        } else {
+            try link.exchange([Call(.endSession, [.integer(old.session)])], until: deadline)
+            try link.exchange([limit, Call(.awaitSession, [.integer(old.session)])], until: deadline)
+        }
+        return try read(writes, link, deadline)
+    }
+
+    /// Compares what is stored with the last change of up to 64 names.
+    private static func read(_ writes: [Write], _ link: Link, _ deadline: Deadline) throws -> Outcome {
+        var names: Set<[UInt8]> = []
+        let last = writes.reversed().prefix(64).filter { write in
+            withUnsafeBytes(of: write.number) { names.insert(Array($0) + Array(write.name)).inserted }
+        }
+        let calls = last.map { Call(.revision, [.short($0.number), .lent($0.name)]) }
+        let answers = try link.exchange(calls, until: deadline)
+        var verdict: Outcome?
+        for (write, answer) in zip(last, answers) {
+            let current = answer.count > 0 ? answer.integer(0) : nil
+            switch write.action {
+            case .set where current == write.revision: return .done
+            case .set: verdict = verdict ?? write.verdict(current)
+            case .remove where writes.count == 1: return current == nil ? .done : .unknown
+            case .remove, .keep: break
+            }
+        }
+        return verdict ?? .unknown
+    }
+}
+
+extension Write {
+    /// The outcome of a set if its value is not the current one.
+    fileprivate func verdict(_ current: Int64?) -> Outcome {
+        switch condition {
+        case .anything: .notDone
+        case .absent: current == nil ? .notDone : .unknown
+        case .revision(let old): current == old ? .notDone : .unknown
+        }
+    }
+}

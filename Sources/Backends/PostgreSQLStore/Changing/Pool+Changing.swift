@@ -1,0 +1,165 @@
+internal import LocalDataAPI
+
+extension Pool {
+    /// Makes changes, all or none, in order. Repeats them where the server has certainly made none: after a conflict
+    /// with another transaction, and after a lost connection whose changes are fenced off.
+    ///
+    /// - Parameter work: What the changes do, for errors.
+    /// - Throws: `timedOut` if the outcome is unknown; after any other error, nothing has changed.
+    func change(_ writes: [Write], _ work: String) throws -> Changed {
+        var (writes, attempts) = (writes, 0)
+        let deadline = deadline()
+        while true {
+            // Some time remains to find the outcome.
+            let change = Change(pool: self, writes: writes, deadline: deadline.part(3, of: 4))
+            attempts += 1
+            do {
+                let failed = try change.make()
+                return Changed(failed: failed, numbers: change.numbers, removed: change.found > 0 && change.isLive)
+            } catch LinkFailure.refused(let error) where error.isConflict && deadline.left > 0 {
+            } catch LinkFailure.refused(let error) where error.isStalePlan && attempts <= options.poolSize {
+            } catch LinkFailure.refused(let error) {
+                throw StorageError(error, work, change.host)
+            } catch LinkFailure.lost(let loss) {
+                guard loss.wasSent, let link = change.link else { throw StorageError(loss, work) }
+                switch change.mayHaveCommitted ? Outcome.of(change.writes, on: link, self, until: deadline) : .notDone {
+                case .done: return Changed(failed: [], numbers: [], removed: true)
+                case .notDone:
+                    guard !loss.isLate, deadline.left > 0 else { throw StorageError(loss, work) }
+                case .unknown: throw StorageError.unknownOutcome(loss, work)
+                }
+            }
+            writes = writes.map { $0.again() }
+        }
+    }
+}
+
+/// The result of changes.
+struct Changed {
+    /// The indices of changes whose condition did not hold. If there are any, nothing has changed.
+    let failed: [Int]
+    /// The numbers that the sequence `change` gave to the changes, as far as they are known.
+    let numbers: [Int64]
+    /// Whether the last change found a value that had not expired.
+    let removed: Bool
+}
+
+/// One attempt to make changes.
+final class Change {
+    private(set) var writes: [Write]
+    /// The link that is used; `nil` before there is one.
+    private(set) var link: Link?
+    /// Whether the server may commit, or has.
+    private(set) var mayHaveCommitted = false
+    /// The numbers that the sequence `change` gave to the changes.
+    private(set) var numbers: [Int64] = []
+    /// How many statements found a value, and whether the last of these had not expired.
+    private(set) var (found, isLive) = (0, false)
+    private let pool: Pool
+    private let deadline: Deadline
+
+    init(pool: Pool, writes: [Write], deadline: Deadline) {
+        (self.pool, self.writes, self.deadline) = (pool, writes, deadline)
+    }
+
+    var host: String { link?.host ?? pool.hosts }
+
+    /// - Returns: The indices of changes whose condition did not hold.
+    func make() throws -> [Int] {
+        try pool.withLink(until: deadline) { link in
+            self.link = link
+            for index in writes.indices {
+                writes[index].number =
+                    try pool.schema.number(of: writes[index].place, adding: true, link, until: deadline) ?? 0
+            }
+            let isConditional = writes.contains { $0.condition != .anything }
+            let isSmall = writes.reduce(0) { $0 + $1.size } <= Piece.threshold
+            if isSmall, writes.count == 1 || !isConditional { return try makeAtOnce(link) }
+            return try makeInTransaction(link)
+        }
+    }
+
+    /// Behind a pooler, the first statement of a transaction, which ``Outcome`` relies on.
+    private func entry(_ link: Link) -> [Call] {
+        guard link.isPooled, let first = writes.first else { return [] }
+        return [Call(.enter, [.integer(first.revision)])]
+    }
+
+    /// In one exchange, which the server commits.
+    private func makeAtOnce(_ link: Link) throws -> [Int] {
+        let entry = entry(link)
+        let calls = writes.map(\.calls)
+        mayHaveCommitted = true
+        let answers = try link.exchange(entry + calls.joined(), until: deadline).dropFirst(entry.count)
+        return judge(answers, from: 0, of: calls.map(\.count))
+    }
+
+    /// In an explicit transaction, so that nothing is committed before all conditions are known to hold, and that each
+    /// part of large values has its own time.
+    private func makeInTransaction(_ link: Link) throws -> [Int] {
+        try link.exchange([Call(.begin)] + entry(link), until: deadline)
+        do {
+            var failed: [Int] = []
+            var (pending, first, size) = ([Call](), 0, 0)
+            var counts: [Int] = []
+            func flush() throws {
+                let answers = try link.exchange(pending, until: pool.deadline())
+                failed += judge(answers[...], from: first, of: counts)
+                (first, pending, counts, size) = (first + counts.count, [], [], 0)
+            }
+            for write in writes {
+                if write.isLarge {
+                    if !pending.isEmpty { try flush() }
+                    try store(write.pieces, link)
+                }
+                let calls = write.calls
+                pending += calls
+                counts.append(calls.count)
+                size += calls.reduce(0) { $0 + $1.size }
+                if size > Piece.size * Piece.atOnce || pending.count >= 1000 { try flush() }
+            }
+            try flush()
+            guard failed.isEmpty else {
+                try link.exchange([Call(.rollback)], until: pool.deadline())
+                return failed
+            }
+            mayHaveCommitted = true
+            try link.exchange([Call(.commit)], until: pool.deadline())
+            return []
+        } catch LinkFailure.refused(let error) {
+            _ = try? link.exchange([Call(.rollback)], until: pool.deadline())
+            throw LinkFailure.refused(error)
+        }
+    }
+
+    private func store(_ pieces: [Call], _ link: Link) throws {
+        for start in stride(from: 0, to: pieces.count, by: Piece.atOnce) {
+            try link.exchange(
+                Array(pieces[start..<min(start + Piece.atOnce, pieces.count)]), until: pool.deadline())
+        }
+    }
+
+    /// Collects the numbers of changes.
+    ///
+    /// - Parameters:
+    ///   - first: The index of the first write that the answers belong to.
+    ///   - counts: How many answers each write has.
+    /// - Returns: The indices of writes whose condition did not hold.
+    private func judge(_ answers: ArraySlice<Answer>, from first: Int, of counts: [Int]) -> [Int] {
+        var (rest, failed) = (answers, [Int]())
+        for (index, count) in counts.enumerated() {
+            let mine = rest.prefix(count)
+            rest = rest.dropFirst(count)
+            for answer in mine where answer.count > 0 && answer.columns == Self.reportColumns {
+                numbers.append(answer.integer(0))
+                isLive = answer.integer(1) != 0
+            }
+            if mine.first?.count ?? 0 > 0 { found += 1 }
+            if !writes[first + index].isMade(mine) { failed.append(first + index) }
+        }
+        return failed
+    }
+
+    /// The columns that a statement returns which changed a value.
+    private static let reportColumns = 3
+}

@@ -1,0 +1,114 @@
+internal import DurableFiles
+internal import FoundationEssentials
+internal import Glibc
+package import LocalDataAPI
+
+extension PostgreSQLStore: BatchBackend {
+    package func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
+        var last: [PostgreSQLKey: Int] = [:]
+        for (index, change) in changes.enumerated() {
+            try check(change.value?.count ?? 0)
+            last[change.key] = index
+        }
+        guard let first = changes.first else { return }
+        // In one order for all, so that two batches do not wait for each other.
+        let indices = last.values.sorted { left, right in
+            changes[left].key.sorts(before: changes[right].key)
+        }
+        var (writes, copies) = ([Write](), [UnsafeMutableRawBufferPointer]())
+        defer { for copy in copies { copy.wipe() } }
+        for change in indices.map({ changes[$0] }) {
+            guard let value = change.value else {
+                writes.append(Write(change.key, .remove))
+                continue
+            }
+            // All values must be valid while the changes are made.
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, value.count), alignment: 1)
+            copies.append(copy)
+            value.copyBytes(to: copy)
+            let bytes = UnsafeRawBufferPointer(rebasing: copy[..<value.count])
+            writes.append(Write(change.key, .set(bytes, change.attributes)))
+        }
+        _ = try change(writes, "writing \(changes.count) values in '\(first.key.place)'")
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Frees memory that may hold a part of a secret.
+    func wipe() {
+        if let start = baseAddress { explicit_bzero(start, count) }
+        deallocate()
+    }
+}
+
+extension PostgreSQLKey {
+    /// An order in which all processes change values.
+    func sorts(before other: PostgreSQLKey) -> Bool {
+        if place == other.place { return name.lexicographicallyPrecedes(other.name) }
+        if place.domain != other.place.domain { return place.domain < other.place.domain }
+        return place.scope.utf8.lexicographicallyPrecedes(other.place.scope.utf8)
+    }
+}
+
+extension PostgreSQLStore: BulkBackend {
+    package func forEachValue(
+        in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
+    ) throws {
+        var range = NameRange(prefix: prefix, after: after)
+        var limit = Self.smallestPage
+        try pool.readMoment("reading the values of '\(place)'") { link in
+            guard let number = try pool.schema.number(of: place, adding: false, link, until: pool.deadline()) else {
+                return
+            }
+            while true {
+                let parameters = [.short(number)] + range.parameters
+                let call = Call(.values, parameters + [.integer(Int64(limit)), .integer(Int64(largest))])
+                guard let page = try link.exchange([call], until: pool.deadline()).first else { return }
+                var bytes = 0
+                for row in 0..<page.count {
+                    bytes += page.bytes(3, row: row).count
+                    guard Self.pass(page, row, body) else { return }
+                }
+                guard page.count == limit else { return }
+                range.move(after: page.bytes(0, row: page.count - 1))
+                limit = bytes < Piece.threshold ? min(2 * limit, 1024) : max(limit / 2, Self.smallestPage)
+            }
+        }
+    }
+
+    private static let smallestPage = 16
+
+    private static func pass(_ page: Answer, _ row: Int, _ body: Taker) -> Bool {
+        let attributes = ValueAttributes(page, row: row, from: 4)
+        let (name, mark) = (page.bytes(0, row: row).bytes, UInt64(bitPattern: page.integer(1, row: row)))
+        defer { page.clear(3, row: row) }
+        let content = page.bytes(3, row: row)
+        let checksum = Checksum(of: content)
+        // A corrupt value must not block the others; reading it by itself reports the damage.
+        guard !page.isNull(3, row: row), Int64(checksum.value) == page.integer(2, row: row),
+            UInt64(content.count) == attributes.size
+        else { return body(name, nil, attributes, mark) }
+        return body(name, content.bytes, attributes, mark)
+    }
+
+    package func apply(_ changes: BulkChanges) throws -> [Int] {
+        var writes: [Write] = []
+        writes.reserveCapacity(changes.count)
+        try changes.forEach { _, change, name, value in
+            try check(value?.byteCount ?? 0)
+            let condition: Write.Condition =
+                switch change.expectation {
+                case .anything: .anything
+                case .absence: .absent
+                case .mark(let mark): .revision(Int64(bitPattern: mark))
+                }
+            // The bytes stay valid until this call returns.
+            let action: Write.Action =
+                if let value { .set(value.withUnsafeBytes { $0 }, change.attributes) } else { .remove }
+            let place = changes.places[change.place]
+            writes.append(Write(place: place, name: name.withUnsafeBytes { $0 }, action, if: condition))
+        }
+        guard let place = changes.places.first else { return [] }
+        return try change(writes, "writing \(writes.count) values in '\(place)'").failed
+    }
+}

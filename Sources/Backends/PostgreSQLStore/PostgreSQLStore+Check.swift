@@ -1,0 +1,37 @@
+internal import DurableFiles
+internal import LocalDataAPI
+
+/// Compares each value with its checksum, and looks for pieces that belong to no value. The server's own structures are
+/// the business of its tools, such as pg_amcheck.
+extension PostgreSQLStore: CheckableBackend {
+    package func check(_ report: (String) -> Bool) throws {
+        var goesOn = true
+        var places: [StorageNamespace] = []
+        try forEachPlace {
+            places.append($0)
+            return true
+        }
+        for place in places where goesOn {
+            try forEachValue(in: place, prefix: "", after: nil, largest: Piece.threshold) {
+                name, value, attributes, _ in
+                guard value == nil else { return true }
+                let name = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+                goesOn = problem(StorageAddress(place, name: name), attributes).map(report) ?? true
+                return goesOn
+            }
+        }
+        guard goesOn else { return }
+        let strays = try pool.read("checking the pieces") { link, deadline in
+            try link.exchange([Call(.strayPieces)], until: deadline).first?.integer(0) ?? 0
+        }
+        if strays > 0 { _ = report("the pieces of \(strays) values belong to no value") }
+    }
+
+    /// What is wrong with a value that is large or corrupt.
+    private func problem(_ address: StorageAddress, _ attributes: ValueAttributes?) -> String? {
+        do {
+            _ = try pieces(of: PostgreSQLKey(address)) { _, _ in true }
+            return nil
+        } catch { return "\(error)" }
+    }
+}

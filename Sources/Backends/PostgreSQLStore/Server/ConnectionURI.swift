@@ -1,0 +1,116 @@
+internal import CPostgreSQL
+internal import Glibc
+internal import LocalDataAPI
+
+/// A connection URI of libpq, without secrets. Errors never quote it: it may contain a password by mistake.
+struct ConnectionURI {
+    private var values: [String: String] = [:]
+
+    /// - Throws: `invalidOptions` if libpq cannot parse it, or if it contains a password.
+    init(_ text: String) throws(StorageError) {
+        guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"), !text.utf8.contains(0) else {
+            throw StorageError(
+                .invalidOptions, "option 'uri' is no connection URI",
+                hint: "write postgresql://USER@HOST:PORT/DATABASE")
+        }
+        guard let options = PQconninfoParse(text, nil) else {
+            throw StorageError(
+                .invalidOptions, "libpq cannot parse option 'uri'",
+                hint: "write postgresql://USER@HOST:PORT/DATABASE, and %40 for '@' in a name")
+        }
+        defer { PQconninfoFree(options) }
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val, value.pointee != 0 {
+                values[String(cString: keyword)] = String(cString: value)
+            }
+            next += 1
+        }
+        if let secret = ["password", "sslpassword"].first(where: { values[$0] != nil }) {
+            throw StorageError(
+                .invalidOptions, "option 'uri' contains a password (\(secret)), which a configuration must not",
+                hint: "take it out, change it, and name a file in option 'passwordFile' or in PGPASSFILE")
+        }
+        if values["service"] != nil {
+            throw StorageError(
+                .invalidOptions, "option 'uri' names a service file", hint: "write host, port and database instead")
+        }
+    }
+
+    /// Its hosts in order, each with the parameters of a connection.
+    ///
+    /// - Throws: `invalidOptions` if a connection over the network would not verify its server.
+    func servers() throws(StorageError) -> [ServerAddress] {
+        let hosts = list("host", or: "PGHOST", fallback: "/var/run/postgresql")
+        let ports = list("port", or: "PGPORT", fallback: "5432")
+        guard ports.count == 1 || ports.count == hosts.count else {
+            throw StorageError(
+                .invalidOptions, "option 'uri' has \(hosts.count) hosts and \(ports.count) ports",
+                hint: "give each host a port, or all of them one")
+        }
+        guard hosts.count == 1 || values["hostaddr"] == nil else {
+            throw StorageError(
+                .invalidOptions, "option 'uri' has several hosts and 'hostaddr'", hint: "leave 'hostaddr' out")
+        }
+        var servers: [ServerAddress] = []
+        for (index, host) in hosts.enumerated() {
+            servers.append(try server(host, ports[ports.count == 1 ? 0 : index], isOnly: hosts.count == 1))
+        }
+        return servers
+    }
+
+    private func server(_ host: String, _ port: String, isOnly: Bool) throws(StorageError) -> ServerAddress {
+        var parameters = values
+        parameters["host"] = host
+        parameters["port"] = port
+        parameters["fallback_application_name"] = "localdata"
+        if parameters["gssencmode"] == nil { parameters["gssencmode"] = "disable" }
+        switch values["target_session_attrs"] {
+        // Each host is tried by itself, so there is no other one to prefer.
+        case "prefer-standby": parameters["target_session_attrs"] = "any"
+        case nil: parameters["target_session_attrs"] = isOnly ? "any" : "read-write"
+        default: break
+        }
+        let mode = values["sslmode"] ?? variable("PGSSLMODE")
+        if ServerAddress.isLocal(host), values["hostaddr"].map(ServerAddress.isLocal) ?? true {
+            parameters["sslmode"] = mode ?? "prefer"
+        } else {
+            guard mode == nil || mode == "verify-full" else {
+                throw StorageError(
+                    .invalidOptions, "option 'uri' connects to '\(host)' with sslmode '\(mode ?? "")'",
+                    hint: "use verify-full, or reach the server by a Unix socket or a tunnel on this machine")
+            }
+            parameters["sslmode"] = "verify-full"
+        }
+        if parameters["sslmode"] == "verify-full", values["sslrootcert"] == nil, variable("PGSSLROOTCERT") == nil {
+            parameters["sslrootcert"] = "/etc/ssl/certs/ca-certificates.crt"
+        }
+        return ServerAddress(
+            name: host.hasPrefix("/") || host.hasPrefix("@") ? "\(host)/.s.PGSQL.\(port)" : "\(host):\(port)",
+            parameters: parameters)
+    }
+
+    private func list(_ name: String, or variableName: String, fallback: String) -> [String] {
+        let text = values[name] ?? variable(variableName) ?? fallback
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { $0.isEmpty ? fallback : String($0) }
+    }
+
+    private func variable(_ name: String) -> String? {
+        secure_getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// One host of the URI.
+struct ServerAddress: Sendable {
+    /// The host and its port, or the path of its socket, for messages.
+    let name: String
+    /// libpq's parameters for it, without the password.
+    let parameters: [String: String]
+
+    /// Whether a host is this machine: a Unix socket or a loopback address.
+    static func isLocal(_ host: String) -> Bool {
+        if host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -1,0 +1,71 @@
+internal import CPostgreSQL
+internal import Glibc
+internal import LocalDataAPI
+
+/// A file that holds a password and nothing else, such as a systemd credential. It is read at each connection, so that
+/// a new password needs no restart.
+struct PasswordFile: Sendable {
+    private static let variable = "$CREDENTIALS_DIRECTORY/"
+    private static let longest = 4096
+    private let path: String
+    /// systemd shares a credential with its service by an access list, which shows in the mode as rights of the group.
+    private let isCredential: Bool
+
+    init(_ option: String) throws(StorageError) {
+        isCredential = option.hasPrefix(Self.variable)
+        if isCredential {
+            guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
+                throw StorageError(
+                    .invalidOptions, "option 'passwordFile' is '\(option)', and systemd passed no credentials",
+                    hint: "add LoadCredential= to the unit, or give an absolute path")
+            }
+            path = folder + "/" + option.dropFirst(Self.variable.count)
+        } else {
+            path = option
+        }
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw StorageError(
+                .invalidOptions, "option 'passwordFile' is '\(option)'; expected an absolute path",
+                hint: "start it with '/' or '\(Self.variable)'")
+        }
+    }
+
+    /// Lends the password, without a line end, followed by a zero byte.
+    ///
+    /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
+    func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { throw unusable(String(cString: strerror(errno))) }
+        defer { close(file) }
+        try checkRights(file)
+        return try withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.longest + 1) { buffer in
+            guard let start = buffer.baseAddress else { throw unusable("not enough memory") }
+            defer { explicit_bzero(start, buffer.count) }
+            var count = 0
+            while count < Self.longest {
+                let got = read(file, start + count, Self.longest - count)
+                guard got > 0 else { break }
+                count += got
+            }
+            while count > 0, [10, 13].contains(start[count - 1]) { count -= 1 }
+            guard count > 0, count < Self.longest else { throw unusable("it is empty or too long") }
+            start[count] = 0
+            return try body(start)
+        }
+    }
+
+    private func checkRights(_ file: Int32) throws {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw unusable("it is no file") }
+        let others: mode_t = isCredential ? 0o007 : 0o077
+        guard status.st_mode & others == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw StorageError(
+                .permissionDenied, "other users can read the password file '\(path)'",
+                hint: "take it away from them: chmod 600 '\(path)'")
+        }
+    }
+
+    private func unusable(_ reason: String) -> StorageError {
+        StorageError(.storeUnavailable, "the password file '\(path)' cannot be read: \(reason)")
+    }
+}

@@ -1,0 +1,138 @@
+internal import Glibc
+internal import LocalDataAPI
+
+/// The connections of a store. A thread borrows one for a call or a transaction.
+final class Pool: @unchecked Sendable {
+    private struct Queue {
+        var idle: [Link] = []
+        /// How many links are idle, lent, or being opened.
+        var count = 0
+    }
+
+    let options: ServerOptions
+    let statements: StatementTexts
+    let schema: SchemaKeeper
+    private let log: any StorageLogHandler
+    // The lock and the condition have fixed addresses as long as this object lives; `queue` changes under the lock.
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let returned = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var queue = Queue()
+
+    init(_ options: ServerOptions, log: any StorageLogHandler) {
+        self.options = options
+        self.log = log
+        statements = StatementTexts(schema: options.schema)
+        schema = SchemaKeeper(options.schema)
+        lock.initialize(to: pthread_mutex_t())
+        returned.initialize(to: pthread_cond_t())
+        pthread_mutex_init(lock, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(returned, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(returned)
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+        returned.deallocate()
+    }
+
+    /// The deadline of a call that begins now.
+    func deadline() -> Deadline { Deadline(seconds: options.timeout) }
+
+    /// Lends a link for the duration of `body`. One that is then lost or in a transaction is closed.
+    ///
+    /// - Throws: `busy` if all links are lent until the deadline, ``LinkFailure`` if no server can be reached, and what
+    ///   `body` throws.
+    func withLink<Result>(until deadline: Deadline, _ body: (Link) throws -> Result) throws -> Result {
+        let link = try take(until: deadline)
+        defer { give(link) }
+        return try body(link)
+    }
+
+    /// Takes a link, which ``give(_:)`` returns.
+    func take(until deadline: Deadline) throws -> Link {
+        while let idle = try idleLink(until: deadline) {
+            if idle.isUsable { return idle }
+            forget()
+        }
+        do {
+            return try open(until: deadline)
+        } catch {
+            forget()
+            throw error
+        }
+    }
+
+    /// Returns a link that ``take(until:)`` lent.
+    func give(_ link: Link) {
+        guard link.isUsable else { return forget() }
+        pthread_mutex_lock(lock)
+        queue.idle.append(link)
+        pthread_cond_signal(returned)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// An idle link, or `nil` if the caller must open one, which is counted.
+    private func idleLink(until deadline: Deadline) throws -> Link? {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        while true {
+            if let link = queue.idle.popLast() { return link }
+            if queue.count < options.poolSize {
+                queue.count += 1
+                return nil
+            }
+            var time = deadline.time
+            guard pthread_cond_timedwait(returned, lock, &time) != ETIMEDOUT else {
+                throw StorageError(
+                    .busy, "all \(options.poolSize) connections to \(hosts) are in use",
+                    hint: "try again, or raise option 'poolSize'")
+            }
+        }
+    }
+
+    private func forget() {
+        pthread_mutex_lock(lock)
+        queue.count -= 1
+        pthread_cond_signal(returned)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// The hosts, for messages.
+    var hosts: String { options.servers.map(\.name).joined(separator: ", ") }
+
+    /// Connects to the first host that accepts it, and creates or upgrades the schema. Waits for a server that is
+    /// starting or has too many connections. The caller owns the link.
+    func open(until deadline: Deadline) throws -> Link {
+        while true {
+            do {
+                let link = try anyHost(until: deadline)
+                try schema.prepare(link, options, until: deadline)
+                return link
+            } catch LinkFailure.lost(let loss) where Self.passes(loss) && deadline.left > 200_000_000 {
+                usleep(100_000)
+            }
+        }
+    }
+
+    private func anyHost(until deadline: Deadline) throws -> Link {
+        var last: Loss?
+        for (index, server) in options.servers.enumerated() {
+            do {
+                let part = deadline.part(of: options.servers.count - index)
+                return try Link.open(server, options, statements, until: part)
+            } catch LinkFailure.lost(var loss) {
+                if let before = last { loss.reason = "\(loss.reason); \(before.host): \(before.reason)" }
+                last = loss
+            }
+        }
+        throw LinkFailure.lost(last ?? Loss(host: "", reason: "there is no host"))
+    }
+
+    /// Whether a server will soon accept connections: it is starting or stopping, or has too many.
+    private static func passes(_ loss: Loss) -> Bool { ["57P03", "53300"].contains(loss.state) }
+}

@@ -1,0 +1,70 @@
+internal import LocalDataAPI
+
+/// The options of a store.
+struct ServerOptions: Sendable {
+    static let list: [ComponentOption] = [
+        .string(
+            "uri", default: "postgresql:///",
+            help: "where the database is: a connection URI of libpq without a password; several hosts are possible"),
+        .string(
+            "passwordFile", default: "",
+            help:
+                "a file with the password alone, readable by its owner only: an absolute path, or "
+                + "$CREDENTIALS_DIRECTORY/NAME; empty: PGPASSFILE or ~/.pgpass"),
+        .string("schema", default: "localdata", help: "the schema that holds the tables; created if it is missing"),
+        .integer("poolSize", default: 8, help: "how many connections the store opens at most, besides that of watches"),
+        .number("timeout", default: 10, help: "time limit for a call, and for each MiB of a large value, in seconds"),
+        .string(
+            "preparedStatements", default: "auto", allowed: ["auto", "off"],
+            help: "whether statements are prepared: unless a pooler is found (auto), or never (off)"),
+        .integer("largestValue", default: 1_000_000_000, help: "the largest value in bytes"),
+    ]
+
+    let servers: [ServerAddress]
+    let password: PasswordFile?
+    let schema: String
+    let poolSize: Int
+    let timeout: Double
+    let prepares: Bool
+    let largestValue: Int
+
+    /// - Throws: `invalidOptions` for options that make no sense or are not safe. Never quotes the URI.
+    init(_ options: ComponentOptions) throws(StorageError) {
+        servers = try ConnectionURI(try options.string("uri")).servers()
+        let file = try options.string("passwordFile")
+        password = file.isEmpty ? nil : try PasswordFile(file)
+        schema = try Self.schema(try options.string("schema"))
+        poolSize = Int(try Self.number("poolSize", of: options, in: 1...1000))
+        largestValue = Int(try Self.number("largestValue", of: options, in: 1...1_000_000_000))
+        timeout = try options.number("timeout")
+        guard (0.01...3600).contains(timeout) else {
+            throw StorageError(.invalidOptions, "option 'timeout' is \(timeout); expected 0.01 to 3600 seconds")
+        }
+        prepares = try options.string("preparedStatements") == "auto"
+    }
+
+    private static func number(
+        _ name: String, of options: ComponentOptions, in range: ClosedRange<Int64>
+    ) throws(StorageError) -> Int64 {
+        let number = try options.integer(name)
+        guard range.contains(number) else {
+            throw StorageError(
+                .invalidOptions, "option '\(name)' is \(number); expected \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// A schema's name is part of each statement, so only harmless ones are accepted.
+    private static func schema(_ name: String) throws(StorageError) -> String {
+        let isHarmless = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+        }
+        guard isHarmless, (1...50).contains(name.utf8.count), !name.hasPrefix("pg_") else {
+            throw StorageError(
+                .invalidOptions,
+                "option 'schema' is '\(name)'; expected 1 to 50 of a to z, 0 to 9 and '_', not starting with 'pg_'")
+        }
+        return name
+    }
+}

@@ -1,0 +1,48 @@
+internal import LocalDataAPI
+
+extension StorageError {
+    /// Converts a server's refusal.
+    ///
+    /// - Parameter work: The action and its object.
+    init(_ error: ServerError, _ work: String, _ host: String) {
+        let (code, hint) = Self.meaning(of: error.state)
+        let reason = error.message.isEmpty ? "error" : error.message
+        self.init(code, "the server at \(host) refused \(work): \(reason) (\(error.state))", hint: hint)
+    }
+
+    /// Converts the loss of a connection before anything could have changed.
+    init(_ loss: Loss, _ work: String) {
+        let (code, hint) =
+            switch loss.state.prefix(2) {
+            case "28": (Code.permissionDenied, "check the user, the password file and the server's pg_hba.conf")
+            case "3D": (.storeUnavailable, "create the database, or correct option 'uri'")
+            default: (.storeUnavailable, "check that the server runs and can be reached, then try again")
+            }
+        self.init(code, "the server at \(loss.host) cannot be reached, \(work): \(loss.reason)", hint: hint)
+    }
+
+    /// A change of which nobody knows whether the server made it.
+    static func unknownOutcome(_ loss: Loss, _ work: String) -> StorageError {
+        StorageError(
+            .timedOut,
+            "the connection to \(loss.host) was lost, \(work), and whether the change was made is unknown: \(loss.reason)",
+            hint: "check the value, then repeat the change")
+    }
+
+    private static func meaning(of state: String) -> (Code, String) {
+        switch state {
+        case "25006": (.permissionDenied, "the server is a read-only standby; add target_session_attrs=read-write")
+        case "42501": (.permissionDenied, "grant the user its rights in the database")
+        case "53100": (.noSpace, "free some space on the server")
+        case "53200", "53300", "53400": (.storeUnavailable, "the server lacks resources; try again later")
+        case "54000", "22001": (.valueTooLarge, "")
+        case "40001", "40P01", "55P03": (.busy, "another user of the store changed it at the same time; try again")
+        case "57014": (.storeUnavailable, "the server cancelled the statement; see its statement_timeout")
+        case "XX001", "XX002": (.corrupt, "restore the database from a backup")
+        case "42P01", "3F000", "42883", "42703":
+            (.storeUnavailable, "tables of the store are missing or were changed; restore them from a backup")
+        case "LD001": (.busy, "try again")
+        default: (state.hasPrefix("58") ? .fileError : .unknown, "")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+extension Statement {
+    private static let columns = """
+        place, name, revision, modified, expires, size, checksum, content_type, serializer, version_tag, app_version,
+        owner, content
+        """
+    private static let newRow = "$1, $2, $3, \(now), $4, $5, $6, $7, $8, $9, $10, $11, $12"
+    private static let assignments = """
+        revision = excluded.revision, modified = excluded.modified, expires = excluded.expires, size = excluded.size,
+        checksum = excluded.checksum, content_type = excluded.content_type, serializer = excluded.serializer,
+        version_tag = excluded.version_tag, app_version = excluded.app_version, owner = excluded.owner,
+        content = excluded.content
+        """
+
+    /// The number of the change, by which watches notice it; see ``Listener``.
+    private static func report(_ schema: String, _ alias: String) -> String {
+        """
+        RETURNING nextval('"\(schema)".change'), \(alias).expires IS NULL OR \(alias).expires > \(now),
+        (SELECT pg_notify('localdata_\(schema)', '') FROM "\(schema)".watcher WHERE until > now() LIMIT 1)
+        """
+    }
+
+    /// The text of a statement that changes values. Each returns a row if it changed something or its condition held.
+    func changeText(_ schema: String) -> String {
+        let value = "\"\(schema)\".value"
+        let insert = "INSERT INTO \(value) AS v (\(Self.columns)) VALUES (\(Self.newRow))"
+        let report = Self.report(schema, "v")
+        return switch self {
+        case .set: "\(insert) ON CONFLICT (place, name) DO UPDATE SET \(Self.assignments) \(report)"
+        case .add:
+            """
+            \(insert) ON CONFLICT (place, name) DO UPDATE SET \(Self.assignments) WHERE NOT \(Self.isLive) \(report)
+            """
+        case .replace:
+            """
+            UPDATE \(value) v SET revision = $3, modified = \(Self.now), expires = $4, size = $5, checksum = $6,
+            content_type = $7, serializer = $8, version_tag = $9, app_version = $10, owner = $11, content = $12
+            WHERE v.place = $1 AND v.name = $2 AND v.revision = $13 AND \(Self.isLive) \(report)
+            """
+        case .remove: "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 \(report)"
+        case .removeRevision:
+            "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND v.revision = $3 AND \(Self.isLive) \(report)"
+        case .addPiece: "INSERT INTO \"\(schema)\".piece (revision, number, content) VALUES ($1, $2, $3)"
+        case .holdRevision:
+            """
+            SELECT 1 FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND v.revision = $3 AND \(Self.isLive) FOR SHARE
+            """
+        // A row that is removed again: others who add the name wait for the end of the transaction.
+        case .holdAbsence:
+            """
+            INSERT INTO \(value) AS v (place, name, revision, modified, size, checksum) VALUES ($1, $2, $3, 0, 0, 0)
+            ON CONFLICT (place, name) DO UPDATE SET modified = v.modified WHERE NOT \(Self.isLive) RETURNING 1
+            """
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,27 @@
+extension Statement {
+    /// The text of a statement that opens a session, or finds out what became of a write whose answer is missing.
+    func outcomeText(_ schema: String) -> String {
+        switch self {
+        case .session:
+            """
+            SELECT pg_backend_pid(), current_setting('server_version_num')::int4,
+            current_setting('synchronous_commit'), pg_is_in_recovery()
+            """
+        case .lockSession: "SELECT pg_advisory_lock($1::int8)"
+        case .synchronize: "SET synchronous_commit = on"
+        // Behind a pooler: waits while somebody fences the write off, and is refused afterwards.
+        case .enter: "SELECT \"\(schema)\".enter($1::int8)"
+        case .waitLimit: "SELECT set_config('lock_timeout', ($1::int8)::text, true)"
+        case .endSession:
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND (classid::int8 << 32 | objid::int8) = $1::int8
+            """
+        case .awaitSession, .awaitWrite: "SELECT pg_advisory_xact_lock($1::int8)"
+        case .fence: "INSERT INTO \"\(schema)\".fence (write) VALUES ($1) ON CONFLICT DO NOTHING"
+        case .cleanFences: "DELETE FROM \"\(schema)\".fence WHERE made < now() - interval '1 day'"
+        default: ""
+        }
+    }
+}

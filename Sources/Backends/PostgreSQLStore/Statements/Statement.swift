@@ -1,0 +1,58 @@
+/// The statements of a store, except those that create its tables.
+enum Statement: Int, CaseIterable {
+    case other
+    case begin, beginReading, commit, rollback
+    case session, lockSession, synchronize
+    case findPlace, addPlace, places
+    case exists, value, attributes, names, values, pieces, revision
+    case set, add, replace, remove, removeRevision
+    case addPiece, holdRevision, holdAbsence
+    case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences
+    case changes, snapshot, addWatcher
+    case strayPieces
+
+    /// The name under which a link prepares it.
+    var name: String { "localdata_\(rawValue)" }
+
+    /// Whether it is worth preparing.
+    var isPrepared: Bool {
+        switch self {
+        case .other, .begin, .beginReading, .commit, .rollback, .session, .lockSession, .synchronize: false
+        case .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence, .cleanFences, .strayPieces: false
+        default: true
+        }
+    }
+
+    /// The text for the tables of a schema.
+    ///
+    /// - Parameter schema: A harmless name; see ``ServerOptions``.
+    func text(_ schema: String) -> String {
+        switch self {
+        case .other: ""
+        case .begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        case .beginReading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .session, .lockSession, .synchronize, .enter, .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence,
+            .cleanFences:
+            outcomeText(schema)
+        case .set, .add, .replace, .remove, .removeRevision, .addPiece, .holdRevision, .holdAbsence:
+            changeText(schema)
+        default: readText(schema)
+        }
+    }
+
+    /// The server's time in nanoseconds since 1970.
+    static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8 * 1000"
+    /// The condition of a row that has not expired.
+    static let isLive = "(v.expires IS NULL OR v.expires > \(now))"
+}
+
+/// The texts of all statements for one schema.
+struct StatementTexts: Sendable {
+    private let texts: [String]
+
+    init(schema: String) { texts = Statement.allCases.map { $0.text(schema) } }
+
+    subscript(_ statement: Statement) -> String { texts[statement.rawValue] }
+}

@@ -1,0 +1,104 @@
+internal import DurableFiles
+internal import Glibc
+internal import LocalDataAPI
+
+/// What a value's row says about it.
+struct StoredValue {
+    let revision: Int64
+    let size: Int
+    let checksum: UInt32
+    let versionTag: String?
+
+    init(_ answer: Answer) {
+        revision = answer.integer(0)
+        size = Int(answer.integer(1))
+        checksum = UInt32(truncatingIfNeeded: answer.integer(2))
+        versionTag = answer.text(3)
+    }
+
+    /// Whether these are the bytes that were stored.
+    func matches(_ content: Checksum) -> Bool { content.count == size && content.value == checksum }
+}
+
+extension PostgreSQLStore {
+    /// Passes a whole value; `nil` if absent.
+    ///
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    func value(_ key: PostgreSQLKey, _ deliver: (StoredValue, RawSpan) -> Void) throws -> StoredValue? {
+        let found = try pool.read("reading '\(key.address)'") { link, deadline in
+            try row(.value, key, link, deadline)
+        }
+        guard let found else { return nil }
+        guard found.isNull(4) else {
+            let (value, content) = (StoredValue(found), found.bytes(4))
+            guard value.matches(Checksum(of: content)) else { throw corrupt(key) }
+            deliver(value, content.bytes)
+            found.clear(4)
+            return value
+        }
+        return try gather(key, deliver)
+    }
+
+    /// Passes a value that is stored in pieces.
+    private func gather(_ key: PostgreSQLKey, _ deliver: (StoredValue, RawSpan) -> Void) throws -> StoredValue? {
+        var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        defer {
+            if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+            buffer.deallocate()
+        }
+        var count = 0
+        let value = try pieces(of: key) { value, piece in
+            if buffer.baseAddress == nil { buffer = .allocate(byteCount: max(1, value.size), alignment: 16) }
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: piece)
+            count += piece.count
+            return true
+        }
+        guard let value else { return nil }
+        deliver(value, UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+        return value
+    }
+
+    /// Passes a value in pieces, all of one moment, until `body` returns `false`; `nil` if absent. The last piece is
+    /// passed after all have been verified.
+    func pieces(
+        of key: PostgreSQLKey, _ body: (StoredValue, UnsafeRawBufferPointer) -> Bool
+    ) throws -> StoredValue? {
+        try pool.readMoment("reading '\(key.address)'") { link in
+            guard let row = try row(.value, key, link, pool.deadline()) else { return nil }
+            let value = StoredValue(row)
+            var content = Checksum()
+            func pass(_ piece: UnsafeRawBufferPointer) throws -> Bool {
+                content.add(piece)
+                guard content.count < value.size || value.matches(content) else { throw corrupt(key) }
+                return body(value, piece)
+            }
+            guard row.isNull(4) else {
+                let bytes = row.bytes(4)
+                guard value.matches(Checksum(of: bytes)) else { throw corrupt(key) }
+                for start in stride(from: 0, to: bytes.count, by: Piece.size) {
+                    let piece = bytes[start..<min(start + Piece.size, bytes.count)]
+                    guard body(value, UnsafeRawBufferPointer(rebasing: piece)) else { break }
+                }
+                return value
+            }
+            var next: Int32 = 0
+            while content.count < value.size {
+                let call = Call(.pieces, [.integer(value.revision), .short(next), .integer(Int64(Piece.atOnce))])
+                guard let found = try link.exchange([call], until: pool.deadline()).first, found.count > 0 else {
+                    throw corrupt(key)
+                }
+                for row in 0..<found.count {
+                    guard try pass(found.bytes(0, row: row)) else { return value }
+                }
+                next += Int32(found.count)
+            }
+            return value
+        }
+    }
+
+    func corrupt(_ key: PostgreSQLKey) -> StorageError {
+        StorageError(
+            .corrupt, "the value '\(key.address)' is corrupt: its bytes are not those that were stored",
+            hint: "restore it from a backup, or set or remove it")
+    }
+}

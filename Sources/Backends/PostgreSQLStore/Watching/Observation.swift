@@ -1,0 +1,68 @@
+internal import CPostgreSQL
+internal import LocalDataAPI
+
+/// A connection that notices the changes of others.
+final class Observation {
+    let link: Link
+    private let pool: Pool
+    private let listener: Listener
+    private let id = Int64.random(in: .min ... .max)
+    /// The last number of the sequence that was compared.
+    private var last: Int64
+    /// Transactions that may be about to commit a change whose number was compared.
+    private var running: Set<UInt64> = []
+    private var renewal = Deadline(seconds: 0)
+
+    /// Connects, and observes changes from now on.
+    init(_ pool: Pool, _ listener: Listener) throws {
+        (self.pool, self.listener) = (pool, listener)
+        let deadline = pool.deadline()
+        link = try pool.open(until: deadline)
+        last = 0
+        if !link.isPooled {
+            try link.exchange([Call(text: "LISTEN \"localdata_\(pool.options.schema)\"")], until: deadline)
+        }
+        (last, running) = try look()
+    }
+
+    /// Compares the sequence with what is known, and reports changes.
+    func check() throws {
+        let (number, snapshot) = try look()
+        var isChanged = number < last
+        if number > last { isChanged = listener.takeOwn(last + 1...number) < number - last }
+        let ended = running.subtracting(snapshot)
+        running.subtract(ended)
+        if isChanged { running.formUnion(snapshot) }
+        last = number
+        if isChanged || !ended.isEmpty { listener.tellAll() }
+    }
+
+    /// Takes the notifications that have arrived; `true` if there are any.
+    func takeNotifications() throws(LinkFailure) -> Bool {
+        guard PQconsumeInput(link.connection) == 1 else {
+            throw .lost(Loss(host: link.host, reason: ConnectionMessage(link.connection).text))
+        }
+        var isNotified = false
+        while let notification = PQnotifies(link.connection) {
+            PQfreemem(notification)
+            isNotified = true
+        }
+        return isNotified
+    }
+
+    /// The last number of the sequence, and the transactions that are running after it was read: one whose number was
+    /// read is among them, or has ended.
+    private func look() throws -> (Int64, Set<UInt64>) {
+        let deadline = pool.deadline()
+        var calls = [Call(.changes)]
+        if !link.isPooled, renewal.isOver {
+            calls.insert(Call(.addWatcher, [.integer(id)]), at: 0)
+            renewal = Deadline(seconds: 30)
+        }
+        let number = try link.exchange(calls, until: deadline).last?.integer(0) ?? 0
+        let text = try link.exchange([Call(.snapshot)], until: deadline).first?.text(0) ?? ""
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let running = parts.count == 3 ? parts[2].split(separator: ",").compactMap { UInt64($0) } : []
+        return (number, Set(running))
+    }
+}
