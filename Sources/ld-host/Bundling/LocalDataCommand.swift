@@ -40,8 +40,8 @@ import PackagePlugin
 /// What a call asks for.
 struct BundleOptions {
     static let known = [
-        "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService", "StandardMigrations", "FileStore",
-        "MemoryStore",
+        "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService", "PostgreSQLStore", "StandardMigrations",
+        "FileStore", "MemoryStore",
     ]
     /// What the built-in defaults use, and what needs no library.
     static let defaultPlugins = ["SQLiteStore", "OpenSSLCrypto", "StandardMigrations"]

@@ -7,7 +7,8 @@ import Testing
 @Suite("what the built files link to and export", .waitsForPrograms) struct LinkageTests {
     /// Libraries that belong to single plugins, or cost start-up time.
     static let unwanted = [
-        "libsecret", "libglib", "libgobject", "libgio", "libcrypto", "libssl", "libsodium", "libsqlite3", "libnats",
+        "libsecret", "libglib", "libgobject", "libgio", "libcrypto", "libssl", "libsodium", "libsqlite3", "libpq",
+        "libnats",
         "libFoundation.so", "libFoundationInternationalization", "lib_FoundationICU",
     ]
 
@@ -62,7 +63,7 @@ import Testing
         "a plugin needs the one library that it wraps, besides what a store of plain files needs",
         arguments: [
             ("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so"),
-            ("libSQLiteStore.so", "libsqlite3.so"),
+            ("libSQLiteStore.so", "libsqlite3.so"), ("libPostgreSQLStore.so", "libpq.so"),
         ])
     func wrapped(_ name: String, _ library: String) throws {
         let own = try libraries(of: name).subtracting(libraries(of: "libFileStore.so"))

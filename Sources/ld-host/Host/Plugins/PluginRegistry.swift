@@ -171,7 +171,7 @@ package final class PluginRegistry: Sendable {
     }
 
     /// The components of this package that need a library of the system, so that no program links them.
-    private static let separate: Set = ["sqlite", "openssl", "sodium", "secret-service", "standard"]
+    private static let separate: Set = ["sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard"]
 
     /// Whether this is an app with the product `LocalData`: `ld-host` links the same stores, and is installed.
     private static var isApp: Bool { !PluginImage.ofProgram.isEmpty && !PluginInspector.isHost }
