@@ -241,6 +241,11 @@ let package = Package(
             exclude: ["Programs"],
             swiftSettings: settings),
         .testTarget(
+            name: "PostgreSQLStoreTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Programs"],
+            swiftSettings: settings),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI", "CLinux"],
             exclude: ["Sessions", "Programs"],

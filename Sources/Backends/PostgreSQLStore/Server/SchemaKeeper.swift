@@ -31,8 +31,13 @@ final class SchemaKeeper: Sendable {
 
     /// The version of the existing tables; 0 if there are no tables.
     private func found(_ link: Link, until deadline: Deadline) throws -> Int {
-        let there = "SELECT to_regclass('\"\(schema)\".store') IS NOT NULL"
-        guard try link.exchange([Call(text: there)], until: deadline).first?.integer(0) == 1 else { return 0 }
+        // Reads the catalog itself: within a transaction, the server does not notice that a name which it looked up in
+        // vain has been created since.
+        let there = """
+            SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = '\(schema)' AND c.relname = 'store'
+            """
+        guard try link.exchange([Call(text: there)], until: deadline).first?.count == 1 else { return 0 }
         let read = "SELECT version, identity FROM \"\(schema)\".store"
         guard let row = try link.exchange([Call(text: read)], until: deadline).first, row.count == 1 else { return 0 }
         let (version, identity) = (Int(row.integer(0)), row.integer(1))

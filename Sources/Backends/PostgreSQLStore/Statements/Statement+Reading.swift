@@ -33,7 +33,13 @@ extension Statement {
             SELECT content FROM "\(schema)".piece WHERE revision = $1 AND number >= $2 ORDER BY number LIMIT $3::int8
             """
         case .changes: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \"\(schema)\".change"
-        case .snapshot: "SELECT pg_current_snapshot()::text"
+        // Each transaction that changes something holds a lock on its number until others see its changes. A snapshot
+        // does not list the latest ones.
+        case .running:
+            """
+            SELECT transactionid::text FROM pg_locks
+            WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted
+            """
         case .addWatcher:
             """
             INSERT INTO "\(schema)".watcher (id, until) VALUES ($1, now() + interval '2 minutes')

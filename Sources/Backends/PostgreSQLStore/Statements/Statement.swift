@@ -8,7 +8,7 @@ enum Statement: Int, CaseIterable {
     case set, add, replace, remove, removeRevision
     case addPiece, holdRevision, holdAbsence
     case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences
-    case changes, snapshot, addWatcher
+    case changes, running, addWatcher
     case strayPieces
 
     /// The name under which a link prepares it.

@@ -10,7 +10,7 @@ final class Observation {
     /// The last number of the sequence that was compared.
     private var last: Int64
     /// Transactions that may be about to commit a change whose number was compared.
-    private var running: Set<UInt64> = []
+    private var running: Set<Int64> = []
     private var renewal = Deadline(seconds: 0)
 
     /// Connects, and observes changes from now on.
@@ -27,12 +27,12 @@ final class Observation {
 
     /// Compares the sequence with what is known, and reports changes.
     func check() throws {
-        let (number, snapshot) = try look()
+        let (number, current) = try look()
         var isChanged = number < last
         if number > last { isChanged = listener.takeOwn(last + 1...number) < number - last }
-        let ended = running.subtracting(snapshot)
+        let ended = running.subtracting(current)
         running.subtract(ended)
-        if isChanged { running.formUnion(snapshot) }
+        if isChanged { running.formUnion(current) }
         last = number
         if isChanged || !ended.isEmpty { listener.tellAll() }
     }
@@ -52,7 +52,7 @@ final class Observation {
 
     /// The last number of the sequence, and the transactions that are running after it was read: one whose number was
     /// read is among them, or has ended.
-    private func look() throws -> (Int64, Set<UInt64>) {
+    private func look() throws -> (Int64, Set<Int64>) {
         let deadline = pool.deadline()
         var calls = [Call(.changes)]
         if !link.isPooled, renewal.isOver {
@@ -60,9 +60,7 @@ final class Observation {
             renewal = Deadline(seconds: 30)
         }
         let number = try link.exchange(calls, until: deadline).last?.integer(0) ?? 0
-        let text = try link.exchange([Call(.snapshot)], until: deadline).first?.text(0) ?? ""
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        let running = parts.count == 3 ? parts[2].split(separator: ",").compactMap { UInt64($0) } : []
-        return (number, Set(running))
+        guard let rows = try link.exchange([Call(.running)], until: deadline).first else { return (number, []) }
+        return (number, Set((0..<rows.count).compactMap { rows.text(0, row: $0).flatMap { Int64($0) } }))
     }
 }

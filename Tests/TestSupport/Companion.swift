@@ -1,14 +1,12 @@
-import Foundation
 import Glibc
-import TestSupport
 
 /// A program that runs beside a test until its standard input ends.
-final class Companion: Sendable {
+package final class Companion: Sendable {
     private let process: pid_t
     private let socket: Int32
 
     /// Starts a program and waits until it has printed "ready".
-    init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
+    package init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
         var ends: [Int32] = [-1, -1]
         // Nobody else inherits ours: the program's input would not end with it.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -29,12 +27,23 @@ final class Companion: Sendable {
         self.process = process
         socket = ends[0]
         guard failure == 0 else { throw TestFailure("\(program): \(failure)") }
+        try awaitReady("\(program) \(arguments)")
+    }
+
+    /// Writes a line to the program's standard input and waits until it has printed "ready" again. One thread at a time
+    /// does so.
+    package func send(_ line: String) throws {
+        let bytes = Array("\(line)\n".utf8)
+        guard write(socket, bytes, bytes.count) == bytes.count else { throw TestFailure("\(line): error \(errno)") }
+        try awaitReady(line)
+    }
+
+    private func awaitReady(_ work: String) throws {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while !line.ends(with: "ready\n"), read(socket, &byte, 1) == 1 { line.append(byte) }
         guard line.ends(with: "ready\n") else {
-            let output = String(decoding: line, as: UTF8.self)
-            throw TestFailure("\(program) \(arguments): \(output)")
+            throw TestFailure("\(work): \(String(decoding: line, as: UTF8.self))")
         }
     }
 
