@@ -96,17 +96,12 @@ extension PostgreSQLStore: BulkBackend {
         writes.reserveCapacity(changes.count)
         try changes.forEach { _, change, name, value in
             try check(value?.byteCount ?? 0)
-            let condition: Write.Condition =
-                switch change.expectation {
-                case .anything: .anything
-                case .absence: .absent
-                case .mark(let mark): .revision(Int64(bitPattern: mark))
-                }
             // The bytes stay valid until this call returns.
             let action: Write.Action =
                 if let value { .set(value.withUnsafeBytes { $0 }, change.attributes) } else { .remove }
             let place = changes.places[change.place]
-            writes.append(Write(place: place, name: name.withUnsafeBytes { $0 }, action, if: condition))
+            writes.append(
+                Write(place: place, name: name.withUnsafeBytes { $0 }, action, if: Write.Condition(change.condition)))
         }
         guard let place = changes.places.first else { return [] }
         return try change(writes, "writing \(writes.count) values in '\(place)'").failed

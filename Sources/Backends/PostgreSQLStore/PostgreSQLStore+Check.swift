@@ -32,6 +32,8 @@ extension PostgreSQLStore: CheckableBackend {
         do {
             _ = try pieces(of: PostgreSQLKey(address)) { _, _ in true }
             return nil
+        } catch is ValueExpired {
+            return nil
         } catch { return "\(error)" }
     }
 }

@@ -8,7 +8,7 @@ extension PostgreSQLStore: EnumerableBackend {
         var rest = limit ?? .max
         while rest > 0 {
             let wanted = min(rest, Self.page)
-            let names = try names(in: place, range, limit: wanted)
+            let names = try names(.names, in: place, range, limit: wanted)
             for name in names where !body(name) { return }
             guard names.count == wanted, let last = names.last else { return }
             range.move(after: last.utf8)
@@ -16,12 +16,13 @@ extension PostgreSQLStore: EnumerableBackend {
         }
     }
 
-    private func names(in place: StorageNamespace, _ range: NameRange, limit: Int) throws -> [String] {
+    /// A page of names that a statement finds.
+    func names(_ statement: Statement, in place: StorageNamespace, _ range: NameRange, limit: Int) throws -> [String] {
         try pool.read("listing '\(place)'") { link, deadline in
             guard let number = try pool.schema.number(of: place, adding: false, link, until: deadline) else {
                 return []
             }
-            let call = Call(.names, [.short(number)] + range.parameters + [.integer(Int64(limit))])
+            let call = Call(statement, [.short(number)] + range.parameters + [.integer(Int64(limit))])
             guard let rows = try link.exchange([call], until: deadline).first else { return [] }
             return (0..<rows.count).map { String(decoding: rows.bytes(0, row: $0), as: UTF8.self) }
         }
@@ -45,5 +46,5 @@ extension PostgreSQLStore: EnumerableBackend {
     }
 
     /// The most names in memory at once: at most half a MiB.
-    private static let page = 512
+    static let page = 512
 }

@@ -16,7 +16,8 @@ extension PostgreSQLStore: TransactionalBackend {
         case .remove: return false
         case nil: break
         }
-        let value = try value(key) { deliver($1) }
+        var value: StoredValue?
+        do { value = try self.value(key) { deliver($1) } } catch is ValueExpired {}
         transaction.noteSeen(key, value?.revision)
         return value != nil
     }
@@ -70,8 +71,8 @@ extension PostgreSQLStore: TransactionalBackend {
     @discardableResult
     private func note(_ key: PostgreSQLKey, in transaction: Transaction) throws -> Int64? {
         if let known = transaction.entry(key) { return known.revision }
-        let revision = try pool.read("reading '\(key.address)'") { link, deadline in
-            try row(.revision, key, link, deadline)?.integer(0)
+        let revision: Int64? = try pool.read("reading '\(key.address)'") { link, deadline in
+            do { return try row(.revision, key, link, deadline)?.integer(1) } catch is ValueExpired { return nil }
         }
         transaction.noteSeen(key, revision)
         return revision

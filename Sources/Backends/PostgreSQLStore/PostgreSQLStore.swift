@@ -89,20 +89,24 @@ package final class PostgreSQLStore: StorageBackend {
             hint: "raise option 'largestValue', or map the domain to a store for large values")
     }
 
-    /// The row that a statement finds for a key; `nil` if absent.
+    /// The row that a statement finds for a key; `nil` if absent. Its first column says whether it has not expired.
+    ///
+    /// - Throws: `ValueExpired`.
     func row(_ statement: Statement, _ key: PostgreSQLKey, _ link: Link, _ deadline: Deadline) throws -> Answer? {
         guard let number = try pool.schema.number(of: key.place, adding: false, link, until: deadline) else {
             return nil
         }
         let answer = try link.exchange([Call(statement, [.short(number), .lent(key.name)])], until: deadline).first
-        return answer?.count == 1 ? answer : nil
+        guard let answer, answer.count == 1 else { return nil }
+        guard answer.integer(0) != 0 else { throw ValueExpired() }
+        return answer
     }
 }
 
 extension PostgreSQLStore: AttributedBackend {
     package func attributes(of key: PostgreSQLKey) throws -> ValueAttributes? {
         try pool.read("reading the attributes of '\(key.address)'") { link, deadline in
-            try row(.attributes, key, link, deadline).map { ValueAttributes($0, row: 0, from: 0) }
+            try row(.attributes, key, link, deadline).map { ValueAttributes($0, row: 0, from: 1) }
         }
     }
 }
@@ -120,6 +124,7 @@ extension ValueAttributes {
             contentType: answer.text(first + 2, row: row), serializer: answer.text(first + 3, row: row),
             versionTag: answer.text(first + 4, row: row), appVersion: answer.text(first + 5, row: row),
             owner: answer.text(first + 6, row: row), size: UInt64(clamping: answer.integer(first, row: row)),
-            modified: answer.integer(first + 1, row: row))
+            modified: answer.integer(first + 1, row: row),
+            expires: answer.isNull(first + 7, row: row) ? nil : answer.integer(first + 7, row: row))
     }
 }

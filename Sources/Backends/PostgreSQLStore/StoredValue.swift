@@ -10,10 +10,10 @@ struct StoredValue {
     let versionTag: String?
 
     init(_ answer: Answer) {
-        revision = answer.integer(0)
-        size = Int(answer.integer(1))
-        checksum = UInt32(truncatingIfNeeded: answer.integer(2))
-        versionTag = answer.text(3)
+        revision = answer.integer(1)
+        size = Int(answer.integer(2))
+        checksum = UInt32(truncatingIfNeeded: answer.integer(3))
+        versionTag = answer.text(4)
     }
 
     /// Whether these are the bytes that were stored.
@@ -23,17 +23,17 @@ struct StoredValue {
 extension PostgreSQLStore {
     /// Passes a whole value; `nil` if absent.
     ///
-    /// - Throws: `corrupt` for a value whose bytes do not match its checksum.
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
     func value(_ key: PostgreSQLKey, _ deliver: (StoredValue, RawSpan) -> Void) throws -> StoredValue? {
         let found = try pool.read("reading '\(key.address)'") { link, deadline in
             try row(.value, key, link, deadline)
         }
         guard let found else { return nil }
-        guard found.isNull(4) else {
-            let (value, content) = (StoredValue(found), found.bytes(4))
+        guard found.isNull(5) else {
+            let (value, content) = (StoredValue(found), found.bytes(5))
             guard value.matches(Checksum(of: content)) else { throw corrupt(key) }
             deliver(value, content.bytes)
-            found.clear(4)
+            found.clear(5)
             return value
         }
         return try gather(key, deliver)
@@ -72,8 +72,8 @@ extension PostgreSQLStore {
                 guard content.count < value.size || value.matches(content) else { throw corrupt(key) }
                 return body(value, piece)
             }
-            guard row.isNull(4) else {
-                let bytes = row.bytes(4)
+            guard row.isNull(5) else {
+                let bytes = row.bytes(5)
                 guard value.matches(Checksum(of: bytes)) else { throw corrupt(key) }
                 for start in stride(from: 0, to: bytes.count, by: Piece.size) {
                     let piece = bytes[start..<min(start + Piece.size, bytes.count)]

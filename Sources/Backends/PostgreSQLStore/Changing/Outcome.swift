@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LocalDataAPI
 
 /// What became of changes whose answer is missing because the connection was lost.
@@ -22,10 +23,15 @@ enum Outcome {
     ///
     /// - Parameter old: The link that was lost.
     static func of(_ writes: [Write], on old: Link, _ pool: Pool, until deadline: Deadline) -> Outcome {
-        guard let write = writes.first, let found = try? find(writes, entry: write.revision, old, pool, deadline) else {
-            return .unknown
+        guard let write = writes.first else { return .unknown }
+        while true {
+            do {
+                return try find(writes, entry: write.revision, old, pool, deadline)
+            } catch LinkFailure.lost where deadline.left > 100_000_000 {
+                // The server may be back in time. What was done so far can be repeated.
+                usleep(50_000)
+            } catch { return .unknown }
         }
-        return found
     }
 
     private static func find(
@@ -57,11 +63,13 @@ enum Outcome {
         let answers = try link.exchange(calls, until: deadline)
         var verdict: Outcome?
         for (write, answer) in zip(last, answers) {
-            let current = answer.count > 0 ? answer.integer(0) : nil
+            let current = answer.count > 0 ? answer.integer(1) : nil
             switch write.action {
             case .set where current == write.revision: return .done
             case .set: verdict = verdict ?? write.verdict(current)
-            case .remove where writes.count == 1: return current == nil ? .done : .unknown
+            case .remove where writes.count == 1 && current == nil: return .done
+            case .remove where writes.count == 1:
+                return write.condition == .anything ? .unknown : write.verdict(current)
             case .remove, .keep: break
             }
         }
@@ -70,7 +78,7 @@ enum Outcome {
 }
 
 extension Write {
-    /// The outcome of a set if its value is not the current one.
+    /// The outcome of a change that is not the current state.
     fileprivate func verdict(_ current: Int64?) -> Outcome {
         switch condition {
         case .anything: .notDone

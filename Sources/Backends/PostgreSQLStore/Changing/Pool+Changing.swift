@@ -15,7 +15,9 @@ extension Pool {
             attempts += 1
             do {
                 let failed = try change.make()
-                return Changed(failed: failed, numbers: change.numbers, removed: change.found > 0 && change.isLive)
+                return Changed(
+                    failed: failed, numbers: change.numbers, removed: change.found > 0 && change.isLive,
+                    revision: change.writes.first?.revision ?? 0)
             } catch LinkFailure.refused(let error) where error.isConflict && deadline.left > 0 {
             } catch LinkFailure.refused(let error) where error.isStalePlan && attempts <= options.poolSize {
             } catch LinkFailure.refused(let error) {
@@ -23,7 +25,9 @@ extension Pool {
             } catch LinkFailure.lost(let loss) {
                 guard loss.wasSent, let link = change.link else { throw StorageError(loss, work) }
                 switch change.mayHaveCommitted ? Outcome.of(change.writes, on: link, self, until: deadline) : .notDone {
-                case .done: return Changed(failed: [], numbers: [], removed: true)
+                case .done:
+                    return Changed(
+                        failed: [], numbers: [], removed: true, revision: change.writes.first?.revision ?? 0)
                 case .notDone:
                     guard !loss.isLate, deadline.left > 0 else { throw StorageError(loss, work) }
                 case .unknown: throw StorageError.unknownOutcome(loss, work)
@@ -42,6 +46,8 @@ struct Changed {
     let numbers: [Int64]
     /// Whether the last change found a value that had not expired.
     let removed: Bool
+    /// The new revision of the first change.
+    let revision: Int64
 }
 
 /// One attempt to make changes.

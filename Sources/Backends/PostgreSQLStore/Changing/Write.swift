@@ -15,6 +15,15 @@ struct Write {
         case anything
         case absent
         case revision(Int64)
+
+        init(_ condition: WriteCondition) {
+            self =
+                switch condition {
+                case .anything: .anything
+                case .absent: .absent
+                case .revision(let revision): .revision(Int64(bitPattern: revision))
+                }
+        }
     }
 
     let place: StorageNamespace
@@ -104,7 +113,8 @@ extension Write {
         _ attributes: ValueAttributes?, content: Parameter
     ) -> [Parameter] {
         [
-            .short(place), .lent(name), .integer(revision), .null, .integer(Int64(checksum.count)),
+            .short(place), .lent(name), .integer(revision), attributes?.expires.map { .integer($0) } ?? .null,
+            .integer(Int64(checksum.count)),
             .integer(Int64(checksum.value)), Parameter(attributes?.contentType), Parameter(attributes?.serializer),
             Parameter(attributes?.versionTag), Parameter(attributes?.appVersion), Parameter(attributes?.owner), content,
         ]

@@ -78,7 +78,7 @@ extension Link {
         }
         isPooled = Int64(PQbackendPID(connection)) != answer.integer(0)
         guard !isPooled else { return }
-        var calls = [Call(.lockSession, [.integer(session)])]
+        var calls = [Call(.lockSession, [.integer(session)]), Call(.keepAlive)]
         if answer.bytes(2).elementsEqual("off".utf8) { calls.append(Call(.synchronize)) }
         try exchange(calls, until: deadline)
     }

@@ -44,6 +44,14 @@ extension Statement {
             """
             SELECT 1 FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND v.revision = $3 AND \(Self.isLive) FOR SHARE
             """
+        case .discard:
+            "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND NOT \(Self.isLive) RETURNING 1"
+        case .sweep:
+            """
+            DELETE FROM \(value) v USING (SELECT d.place, d.name FROM \(value) d WHERE d.expires <= \(Self.start)
+            AND ($1::int4 IS NULL OR d.place = $1) ORDER BY d.expires LIMIT $2::int8 FOR UPDATE SKIP LOCKED) due
+            WHERE v.place = due.place AND v.name = due.name RETURNING 1
+            """
         // A row that is removed again: others who add the name wait for the end of the transaction.
         case .holdAbsence:
             """

@@ -9,6 +9,11 @@ extension Statement {
             """
         case .lockSession: "SELECT pg_advisory_lock($1::int8)"
         case .synchronize: "SET synchronous_commit = on"
+        case .keepAlive:
+            """
+            SELECT set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+            set_config('tcp_keepalives_count', '3', false)
+            """
         // Behind a pooler: waits while somebody fences the write off, and is refused afterwards.
         case .enter: "SELECT \"\(schema)\".enter($1::int8)"
         case .waitLimit: "SELECT set_config('lock_timeout', ($1::int8)::text, true)"
@@ -22,6 +27,17 @@ extension Statement {
         case .fence: "INSERT INTO \"\(schema)\".fence (write) VALUES ($1) ON CONFLICT DO NOTHING"
         case .cleanFences: "DELETE FROM \"\(schema)\".fence WHERE made < now() - interval '1 day'"
         default: ""
+        }
+    }
+
+    /// The text of a statement about a lock of a name.
+    var lockText: String {
+        switch self {
+        case .lock: "SELECT true, pg_advisory_lock($1::int8)"
+        case .tryLock: "SELECT pg_try_advisory_lock($1::int8)"
+        case .lockInTransaction: "SELECT true, pg_advisory_xact_lock($1::int8)"
+        case .unlock: "SELECT pg_advisory_unlock($1::int8)"
+        default: "SELECT true"
         }
     }
 }

@@ -1,11 +1,11 @@
 extension Statement {
     /// The columns of attributes, in the order in which `ValueAttributes` reads them.
     private static let described =
-        "v.size, v.modified, v.content_type, v.serializer, v.version_tag, v.app_version, v.owner"
+        "v.size, v.modified, v.content_type, v.serializer, v.version_tag, v.app_version, v.owner, v.expires"
 
     /// The text of a statement that changes nothing but the list of watchers.
     func readText(_ schema: String) -> String {
-        let one = "FROM \"\(schema)\".value v WHERE v.place = $1 AND v.name = $2 AND \(Self.isLive)"
+        let one = "FROM \"\(schema)\".value v WHERE v.place = $1 AND v.name = $2"
         let many = "v.place = $1 AND v.name >= $2 AND v.name < $3 AND \(Self.isLive) ORDER BY v.name LIMIT $4::int8"
         return switch self {
         case .findPlace: "SELECT id FROM \"\(schema)\".place WHERE domain = $1 AND scope = $2"
@@ -17,11 +17,16 @@ extension Statement {
             WHERE p.id > $1 AND EXISTS (SELECT FROM "\(schema)".value v WHERE v.place = p.id AND \(Self.isLive))
             ORDER BY p.id LIMIT $2::int8
             """
-        case .exists: "SELECT 1 \(one)"
-        case .revision: "SELECT v.revision \(one)"
-        case .value: "SELECT v.revision, v.size, v.checksum, v.version_tag, v.content \(one)"
-        case .attributes: "SELECT \(Self.described) \(one)"
+        case .exists: "SELECT \(Self.isLive) \(one)"
+        case .revision: "SELECT \(Self.isLive), v.revision \(one)"
+        case .value: "SELECT \(Self.isLive), v.revision, v.size, v.checksum, v.version_tag, v.content \(one)"
+        case .attributes: "SELECT \(Self.isLive), \(Self.described) \(one)"
         case .names: "SELECT v.name FROM \"\(schema)\".value v WHERE \(many)"
+        case .expired:
+            """
+            SELECT v.name FROM "\(schema)".value v
+            WHERE v.place = $1 AND v.name >= $2 AND v.name < $3 AND NOT \(Self.isLive) ORDER BY v.name LIMIT $4::int8
+            """
         case .values:
             """
             SELECT v.name, v.revision, v.checksum, CASE WHEN v.size <= $5::int8 THEN coalesce(v.content,

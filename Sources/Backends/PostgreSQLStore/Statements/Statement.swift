@@ -2,14 +2,16 @@
 enum Statement: Int, CaseIterable {
     case other
     case begin, beginReading, commit, rollback
-    case session, lockSession, synchronize
+    case session, lockSession, synchronize, keepAlive
     case findPlace, addPlace, places
-    case exists, value, attributes, names, values, pieces, revision
+    case exists, value, attributes, names, expired, values, pieces, revision
     case set, add, replace, remove, removeRevision
     case addPiece, holdRevision, holdAbsence
     case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences
     case changes, running, addWatcher
     case strayPieces
+    case discard, sweep
+    case lock, tryLock, lockInTransaction, unlock, ping
 
     /// The name under which a link prepares it.
     var name: String { "localdata_\(rawValue)" }
@@ -17,8 +19,11 @@ enum Statement: Int, CaseIterable {
     /// Whether it is worth preparing.
     var isPrepared: Bool {
         switch self {
-        case .other, .begin, .beginReading, .commit, .rollback, .session, .lockSession, .synchronize: false
-        case .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence, .cleanFences, .strayPieces: false
+        case .other, .begin, .beginReading, .commit, .rollback, .session, .lockSession, .synchronize, .keepAlive:
+            false
+        case .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence, .cleanFences, .strayPieces, .lock, .tryLock:
+            false
+        case .lockInTransaction, .unlock, .ping: false
         default: true
         }
     }
@@ -33,10 +38,13 @@ enum Statement: Int, CaseIterable {
         case .beginReading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
-        case .session, .lockSession, .synchronize, .enter, .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence,
+        case .session, .lockSession, .synchronize, .keepAlive, .enter, .waitLimit, .endSession, .awaitSession,
+            .awaitWrite, .fence,
             .cleanFences:
             outcomeText(schema)
-        case .set, .add, .replace, .remove, .removeRevision, .addPiece, .holdRevision, .holdAbsence:
+        case .lock, .tryLock, .lockInTransaction, .unlock, .ping: lockText
+        case .set, .add, .replace, .remove, .removeRevision, .addPiece, .holdRevision, .holdAbsence, .discard,
+            .sweep:
             changeText(schema)
         default: readText(schema)
         }
@@ -44,6 +52,8 @@ enum Statement: Int, CaseIterable {
 
     /// The server's time in nanoseconds since 1970.
     static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8 * 1000"
+    /// The time of the transaction's begin, which an index can be searched for.
+    static let start = "(extract(epoch FROM now()) * 1000000)::int8 * 1000"
     /// The condition of a row that has not expired.
     static let isLive = "(v.expires IS NULL OR v.expires > \(now))"
 }

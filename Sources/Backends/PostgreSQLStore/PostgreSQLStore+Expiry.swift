@@ -1,0 +1,38 @@
+package import LocalDataAPI
+
+/// Values expire by the server's clock, which is one for all who share it.
+extension PostgreSQLStore: ExpiringBackend {
+    package func discard(_ key: PostgreSQLKey) throws {
+        // May be repeated: it removes only what counts as absent.
+        try pool.read("discarding '\(key.address)'") { link, deadline in
+            guard let number = try pool.schema.number(of: key.place, adding: false, link, until: deadline) else {
+                return
+            }
+            try link.exchange([Call(.discard, [.short(number), .lent(key.name)])], until: deadline)
+        }
+    }
+
+    package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+        try pool.read("removing expired values") { link, deadline in
+            var parameter = Parameter.null
+            if let place {
+                guard let number = try pool.schema.number(of: place, adding: false, link, until: deadline) else {
+                    return 0
+                }
+                parameter = .short(number)
+            }
+            let call = Call(.sweep, [parameter, .integer(Int64(limit))])
+            return try link.exchange([call], until: deadline).first?.count ?? 0
+        }
+    }
+
+    package func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+        var range = NameRange(prefix: "", after: nil)
+        while true {
+            let names = try names(.expired, in: place, range, limit: Self.page)
+            for name in names where !body(name) { return }
+            guard names.count == Self.page, let last = names.last else { return }
+            range.move(after: last.utf8)
+        }
+    }
+}
