@@ -54,7 +54,7 @@ struct ConnectionTests {
     @Test("are opened again after the server was restarted or killed, and nothing acknowledged is lost")
     func restarted() throws {
         let server = try PostgreSQLServer()
-        let store = try OpenStore(server.uri())
+        let store = try OpenStore(server.uri(), ["timeout": .number(2)])
         for round in 0..<3 {
             let acknowledged = Recorder<String>()
             let stopped = MutexBox(false)
