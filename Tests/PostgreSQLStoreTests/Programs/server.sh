@@ -82,7 +82,7 @@ start() {
     pgbouncer) $user /usr/sbin/pgbouncer "$folder/pgbouncer/pgbouncer.ini" >>"$folder/log" 2>&1 </dev/null & ;;
     esac
     server=$!
-    until "$programs/pg_isready" -q -h 127.0.0.1 -p "$port"; do
+    until "$programs/pg_isready" -q -h 127.0.0.1 -p "$port" -U localdata -d postgres; do
         kill -0 "$server" 2>/dev/null || { cat "$folder/log"; exit 1; }
         sleep 0.05
     done
