@@ -51,7 +51,7 @@ struct Command: Sendable {
             commands: [.initialize, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath]),
         Group(task: "Check", page: "check", commands: [.doctor, .audit]),
         Group(task: "Back up", page: "backup", commands: [.backup, .restore]),
-        Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget]),
+        Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget, .storeTest]),
         Group(
             task: "Manage encryption keys", page: "keys",
             commands: [

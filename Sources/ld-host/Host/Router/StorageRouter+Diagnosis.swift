@@ -33,3 +33,19 @@ extension Diagnosis {
         }
     }
 }
+
+extension StorageRouter {
+    /// Tests that a configured store can be used; see ``StoreTest``.
+    ///
+    /// - Parameter name: The store's name, or the id of its component.
+    /// - Throws: `invalidConfiguration` if there is no such store.
+    package func testStore(_ name: String) async throws -> [StoreTest.Step] {
+        let snapshot = try await snapshot()
+        guard let slot = snapshot.slot(ofStore: name) else {
+            throw StorageError(
+                .invalidConfiguration, "there is no store '\(name)'",
+                hint: "there are: \(snapshot.stores.map(\.settings.name).sorted().joined(separator: ", "))")
+        }
+        return try await onIOThread { () throws(StorageError) in StoreTest.run(slot) }
+    }
+}
