@@ -37,7 +37,7 @@ package final class PostgreSQLStore: StorageBackend {
         largestValue = options.largestValue
         properties = StoreProperties(
             latency: .network, isDurable: true, isShared: true, largestValue: UInt64(largestValue))
-        pool = Pool(options, log: host.log)
+        pool = Pool(options)
         listener = Listener(pool)
     }
 

@@ -99,7 +99,7 @@ end() {
     server=
 }
 
-trap 'end; rm -rf "$folder"' EXIT
+trap 'trap "" HUP INT TERM; end; rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 settings=
 case $kind in

@@ -74,7 +74,7 @@ enum Piece {
 }
 
 extension Write {
-    /// The statements that make the change. The last result of ``condition`` decides; see ``isMade(_:)``.
+    /// The statements that make the change. ``isMade(_:)`` judges their answers.
     var calls: [Call] {
         let key: [Parameter] = [.short(number), .lent(name)]
         switch (action, condition) {

@@ -12,15 +12,13 @@ final class Pool: @unchecked Sendable {
     let options: ServerOptions
     let statements: StatementTexts
     let schema: SchemaKeeper
-    private let log: any StorageLogHandler
     // The lock and the condition have fixed addresses as long as this object lives; `queue` changes under the lock.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let returned = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var queue = Queue()
 
-    init(_ options: ServerOptions, log: any StorageLogHandler) {
+    init(_ options: ServerOptions) {
         self.options = options
-        self.log = log
         statements = StatementTexts(schema: options.schema)
         schema = SchemaKeeper(options.schema)
         lock.initialize(to: pthread_mutex_t())
