@@ -1,28 +1,25 @@
-import Foundation
-import Glibc
-import LocalDataHost
-import TestSupport
+package import Glibc
 
 /// A PostgreSQL server of the tests' own, or PgBouncer before one. It ends with the object, or with this process.
-final class PostgreSQLServer: Sendable {
+package final class PostgreSQLServer: Sendable {
     /// A server that all tests share which do not end it; each uses a schema of its own.
-    static let shared = Result { try PostgreSQLServer() }
+    package static let shared = Result { try PostgreSQLServer() }
 
     /// PgBouncer before the shared server, by its mode.
-    static let poolers = ["session", "transaction"].reduce(into: [String: Result<PostgreSQLServer, any Error>]()) {
+    package static let poolers = ["session", "transaction"].reduce(into: [String: Result<PostgreSQLServer, any Error>]()) {
         (poolers, mode) in
         poolers[mode] = Result { try PostgreSQLServer(before: shared.get(), mode: mode) }
     }
 
-    let port: Int
-    let folder: String
+    package let port: Int
+    package let folder: String
     private let companion: Companion
 
     /// Starts a server with further settings, such as `-c name=value`, whose values have no spaces.
-    convenience init(_ settings: String...) throws { try self.init("postgres", settings) }
+    package convenience init(_ settings: String...) throws { try self.init("postgres", settings) }
 
     /// Starts PgBouncer in one of its modes before a server.
-    convenience init(before server: PostgreSQLServer, mode: String) throws {
+    package convenience init(before server: PostgreSQLServer, mode: String) throws {
         try self.init("pgbouncer", [mode, "\(server.port)"])
     }
 
@@ -37,49 +34,38 @@ final class PostgreSQLServer: Sendable {
     private static let programs = "\(Repository.tests)/PostgreSQLStoreTests/Programs"
 
     /// Ends all of the server's processes at once, as a power failure does.
-    func kill() throws { try companion.send("kill") }
+    package func kill() throws { try companion.send("kill") }
 
     /// Ends it as an administrator does.
-    func stop() throws { try companion.send("stop") }
+    package func stop() throws { try companion.send("stop") }
 
     /// Starts it again.
-    func start() throws { try companion.send("start") }
+    package func start() throws { try companion.send("start") }
 
     /// The URI of its database.
-    func uri(_ user: String = "localdata", host: String = "127.0.0.1", _ query: String = "") -> String {
+    package func uri(_ user: String = "localdata", host: String = "127.0.0.1", _ query: String = "") -> String {
         "postgresql://\(user)@\(host):\(port)/postgres\(query)"
     }
 
     /// A certificate file: `authority`, which signed the server's, or `other`.
-    func certificate(_ name: String) -> String { "\(folder)/postgres/\(name).crt" }
-
-    /// Runs statements as an administrator, and gives their rows, the columns separated by `|`.
-    @discardableResult
-    func run(_ statements: String) throws -> [String] {
-        let end = try ChildProcess(
-            "/usr/bin/psql", arguments: ["-XAtq", "-v", "ON_ERROR_STOP=1", uri(), "-c", statements],
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "LC_ALL": "C"]
-        ).run(deadline: .seconds(60))
-        guard end.outcome == .exited(code: 0) else { throw TestFailure("\(statements): \(end.errorText)") }
-        return String(decoding: end.output, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
+    package func certificate(_ name: String) -> String { "\(folder)/postgres/\(name).crt" }
 }
 
 /// A port on 127.0.0.1 that nobody uses.
-enum FreePort {
-    static func find() throws -> Int {
+package enum FreePort {
+    package static func find() throws -> Int {
         let listener = try Listening()
         return listener.port
     }
 }
 
 /// A socket that listens on 127.0.0.1.
-final class Listening: Sendable {
-    let descriptor: Int32
-    let port: Int
+package final class Listening: Sendable {
+    package let descriptor: Int32
+    package let port: Int
 
     /// - Parameter port: 0 for a free one.
-    init(port: Int = 0) throws {
+    package init(port: Int = 0) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -98,7 +84,7 @@ final class Listening: Sendable {
 
     deinit { close(descriptor) }
 
-    static func address(_ port: Int) -> sockaddr_in {
+    package static func address(_ port: Int) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
