@@ -20,6 +20,7 @@ struct GuideSessionTests {
     @Test("go as they are written, those of one guide in one home", arguments: articles)
     func guide(_ path: String) throws {
         let home = try Home()
+        if path.hasSuffix("/ManyMachines.md") { home.add("DATABASE", try PostgreSQLServer.shared.get().uri()) }
         for session in try Self.sessions(path) {
             for failure in try TerminalSession(session).play(in: home) { Issue.record("\(path): \(failure)") }
         }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataHost
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,6 +21,10 @@ final class Home: Sendable {
     private static let deadline: Duration = .seconds(600)
 
     let path: String
+    private let variables = Mutex<[String: String]>([:])
+
+    /// Adds a variable to the environment of programs that run here.
+    func add(_ name: String, _ value: String) { variables.withLock { $0[name] = value } }
 
     init(in folder: String = "/tmp") throws {
         path = try TemporaryFolder.make(in: folder, named: "localdata-cli", mode: 0o700)
@@ -39,7 +44,7 @@ final class Home: Sendable {
             "HOME": path, "PATH": "\(BuiltProducts.folder):/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
             "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data", "XDG_CACHE_HOME": "\(path)/cache",
             "XDG_STATE_HOME": "\(path)/state", "BIN": BuiltProducts.folder, "PACKAGE": Repository.root,
-        ]
+        ].merging(variables.withLock { $0 }) { $1 }
     }
 
     /// Runs `ld-host`.

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 public import LocalDataAPI
-internal import Synchronization
 
 /// Reading from code that cannot suspend.
 extension StorageRouter {
@@ -17,7 +16,7 @@ extension StorageRouter {
         if !key.isChained, let data = try readAtOnce(key.slot), let value = try? key.serializer.decode(data) {
             return value
         }
-        return try Self.waiting { [self] in try await valueOnDisk(key) }
+        return try IOExecutor.blocking { [self] in try await valueOnDisk(key) }
     }
 
     private func valueOnDisk<Value>(_ key: StorageKey<Value>) async throws -> Value {
@@ -61,29 +60,6 @@ extension StorageRouter {
                 }
             }
         }
-    }
-
-    /// Runs `body` on the I/O threads while this thread waits. They are not those of Swift's pool, so `body` goes on
-    /// even if all of those wait here.
-    private static func waiting<Result: Sendable>(
-        for body: @escaping @Sendable () async throws -> Result
-    ) throws -> Result {
-        let outcome = Outcome<Result>()
-        let done = IdleSemaphore()
-        Task(executorPreference: IOExecutor.shared) {
-            let result: Swift.Result<Result, any Error>
-            do { result = .success(try await body()) } catch { result = .failure(error) }
-            outcome.result.withLock { $0 = result }
-            done.signal()
-        }
-        done.waitForever()
-        guard let result = outcome.result.withLock({ $0 }) else { throw StorageError(.unknown, "the read did not end") }
-        return try result.get()
-    }
-
-    /// What a task on another thread found.
-    private final class Outcome<Value: Sendable>: Sendable {
-        let result = Mutex<Swift.Result<Value, any Error>?>(nil)
     }
 }
 
