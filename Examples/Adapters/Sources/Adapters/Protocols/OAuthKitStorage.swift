@@ -1,0 +1,29 @@
+// The part of OAuthKit that an adapter conforms to, in our words; it follows github.com/codefiesta/OAuthKit of
+// 20 August 2026 (Keychain+Storage.swift). An app imports OAuthKit and leaves this file out.
+import FoundationEssentials
+
+/// OAuthKit's access to secrets. It takes a lock around each call of its storage.
+enum Keychain {
+    /// Stores the tokens of one account.
+    protocol Storage {
+        init(account: String)
+        var account: String { get }
+
+        /// The names of the account's entries, as ``accountKey(_:)`` makes them.
+        var keys: [String] { get }
+        /// Stores data under `accountKey(key)`.
+        func set(_ data: Data, for key: String) throws -> Bool
+        /// The data under `accountKey(key)`.
+        func get(key: String) throws -> Data?
+        /// Removes an entry. OAuthKit passes the entry's whole name, not the key.
+        func delete(key: String) -> Bool
+        /// Removes all entries of the account.
+        func clear() -> Bool
+        /// The name of a key's entry.
+        func accountKey(_ key: String) -> String
+    }
+}
+
+extension Keychain.Storage {
+    func accountKey(_ key: String) -> String { "\(account).\(key).oauth-token" }
+}

@@ -1,0 +1,29 @@
+// The part of Hummingbird that an adapter conforms to, in our words; it follows
+// github.com/hummingbird-project/hummingbird, release 2 with `getWithTTL` of May 2026 (Storage/PersistDriver.swift). An
+// app imports Hummingbird and leaves this file out. There the protocol is also a `Service`; its default `run()` does.
+
+/// Stores values between requests, such as sessions.
+protocol PersistDriver: Sendable {
+    func shutdown() async throws
+    /// Stores a value; throws `PersistError.duplicate` if the key has one.
+    func create<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws
+    /// Stores or replaces a value. Without `expires`, a value that is replaced passes its expiry on.
+    func set<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws
+    /// The value; throws `PersistError.invalidConversion` if it is of another type.
+    func get<Object: Codable & Sendable>(key: String, as: Object.Type) async throws -> Object?
+    /// The value and how long it stays.
+    func getWithTTL<Object: Codable & Sendable>(
+        key: String, as: Object.Type
+    ) async throws -> (object: Object, ttl: Duration?)?
+    func remove(key: String) async throws
+}
+
+extension PersistDriver {
+    func shutdown() async throws {}
+}
+
+struct PersistError: Error, Equatable {
+    private let name: String
+    static var duplicate: PersistError { PersistError(name: "duplicate") }
+    static var invalidConversion: PersistError { PersistError(name: "invalidConversion") }
+}
