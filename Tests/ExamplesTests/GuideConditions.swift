@@ -2,7 +2,7 @@ import LocalDataAPI
 import LocalDataHost
 
 func visit(_ router: StorageRouter) async throws -> Int {
-    try await router.update(.visits) { $0 = ($0 ?? 0) + 1 } ?? 0  // reads, changes, and starts again if someone was faster
+    try await router.update(.visits) { $0 = ($0 ?? 0) + 1 } ?? 0  // again, if someone was faster
 }
 
 func claim(_ name: String, _ router: StorageRouter) async throws -> Bool {

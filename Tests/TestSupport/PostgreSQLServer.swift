@@ -6,7 +6,9 @@ package final class PostgreSQLServer: Sendable {
     package static let shared = Result { try PostgreSQLServer() }
 
     /// PgBouncer before the shared server, by its mode.
-    package static let poolers = ["session", "transaction"].reduce(into: [String: Result<PostgreSQLServer, any Error>]()) {
+    package static let poolers = ["session", "transaction"].reduce(
+        into: [String: Result<PostgreSQLServer, any Error>]()
+    ) {
         (poolers, mode) in
         poolers[mode] = Result { try PostgreSQLServer(before: shared.get(), mode: mode) }
     }
