@@ -277,6 +277,91 @@ static ld_status get_tagged(
 
 static const ld_store_tagged tagging = {sizeof(tagging), get_tagged};
 
+/* conditions, expiry and locks */
+static ld_status get_revision(
+    void *context, void *handle, void *taker, void (*take)(void *, uint64_t, ld_bytes, ld_bytes),
+    const ld_error_sink *error) {
+    (void)handle;
+    hostile *self = context;
+    ld_status status;
+    ld_bytes tag = BYTES("3"), value = BYTES("value");
+    if (answers(self, "cond-get", error, &status)) return status;
+    bad(self, "cond-tag", &tag);
+    bad(self, "cond-value", &value);
+    if (is(self, "cond-get-nothing")) return LD_OK;
+    if (is(self, "cond-get-twice")) take(taker, 7, tag, value);
+    take(taker, is(self, "cond-get-zero") ? 0 : 7, tag, value);
+    return is(self, "cond-get-absent") ? LD_ABSENT : LD_OK;
+}
+
+static ld_status set_if(
+    void *context, void *handle, ld_bytes value, const ld_attributes *attributes, uint32_t condition, uint64_t *revision,
+    const ld_error_sink *error) {
+    (void)handle, (void)value, (void)attributes, (void)condition;
+    hostile *self = context;
+    ld_status status;
+    if (answers(self, "cond-set", error, &status)) return status;
+    if (is(self, "cond-set-zero")) return *revision = 0, LD_OK;
+    if (!is(self, "cond-set-same")) *revision += 1;
+    return LD_OK;
+}
+
+static ld_status remove_if(void *context, void *handle, uint64_t revision, const ld_error_sink *error) {
+    (void)handle, (void)revision;
+    ld_status status;
+    return answers(context, "cond-remove", error, &status) ? status : LD_OK;
+}
+
+static const ld_store_conditional conditional = {sizeof(conditional), get_revision, set_if, remove_if};
+
+static ld_status discard(void *context, void *handle, const ld_error_sink *error) {
+    (void)handle;
+    ld_status status;
+    return answers(context, "discard", error, &status) ? status : LD_OK;
+}
+
+static ld_status sweep(
+    void *context, const ld_namespace *place, uint64_t limit, uint64_t *removed, const ld_error_sink *error) {
+    (void)place;
+    hostile *self = context;
+    ld_status status;
+    if (answers(self, "sweep", error, &status)) return status;
+    *removed = is(self, "sweep-many") ? limit + 1 : is(self, "sweep-max") ? UINT64_MAX : 0;
+    return LD_OK;
+}
+
+static ld_status expired(void *context, const ld_namespace *place, const ld_sink *sink, const ld_error_sink *error) {
+    (void)place;
+    hostile *self = context;
+    ld_status status;
+    ld_bytes name = BYTES("name");
+    if (answers(self, "expired", error, &status)) return status;
+    bad(self, "expired", &name);
+    if (is(self, "expired-utf8")) name = BYTES("\xff");
+    if (is(self, "expired-empty")) name = BYTES("");
+    if (is(self, "expired-nul")) name = BYTES("a\0b");
+    return give(sink, name) == 0 ? LD_OK : LD_STOPPED;
+}
+
+static const ld_store_expiry expiry = {sizeof(expiry), discard, sweep, expired};
+
+static ld_status take_lock(
+    void *context, const ld_namespace *place, ld_bytes name, uint64_t wait, void **lock, const ld_error_sink *error) {
+    (void)place, (void)name, (void)wait, (void)lock;
+    ld_status status;
+    return answers(context, "lock", error, &status) ? status : LD_OK;
+}
+
+static ld_status is_held(void *context, void *lock, const ld_error_sink *error) {
+    (void)lock;
+    ld_status status;
+    return answers(context, "held", error, &status) ? status : LD_OK;
+}
+
+static void unlock(void *context, void *lock) { (void)context, (void)lock; }
+
+static const ld_store_lock locking = {sizeof(locking), take_lock, is_held, unlock};
+
 /* streams */
 static ld_status read_pieces(void *context, void *handle, const ld_sink *sink, const ld_error_sink *error) {
     (void)handle;
@@ -464,6 +549,7 @@ static const void *store_extension(void *context, ld_bytes id) {
         {LD_STORE_ENUMERATION, &enumeration}, {LD_STORE_ATTRIBUTES, &attributing}, {LD_STORE_STREAMING, &streaming},
         {LD_STORE_BATCH, &batch}, {LD_STORE_TRANSACTIONS, &transactions}, {LD_STORE_CHECK, &checking},
         {LD_STORE_WATCH, &watching}, {LD_STORE_BULK, &bulk}, {LD_STORE_TAGGED, &tagging},
+        {LD_STORE_CONDITIONAL, &conditional}, {LD_STORE_EXPIRY, &expiry}, {LD_STORE_LOCK, &locking},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (id.count != strlen(all[i].id) || memcmp(id.data, all[i].id, id.count) != 0) continue;

@@ -20,9 +20,9 @@ extension Command {
             come from the command line, where others can see them. Put -- before a VALUE
             that starts with a dash.
 
-            With --create or --if-revision the value is stored only if that is still so, as
-            one step even among processes and machines; otherwise nothing changes and the
-            status is 2.
+            With --create the value is stored only where nothing is, and with --if-revision
+            only over that revision: one step, also among processes and machines. Otherwise
+            nothing changes, and the status is 2.
             """,
         options: [
             Option(name: "--stdin", help: "take the value from standard input, to its end"),

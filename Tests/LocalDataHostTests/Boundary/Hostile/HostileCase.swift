@@ -39,7 +39,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         flaws.map { flaw, text in
             // Texts have limits of their own, which come first.
-            let isLong = flaw == "beyond" && ["attr-", "key-s", "tagged-tag"].contains { channel.hasPrefix($0) }
+            let isLong = flaw == "beyond" && ["attr-", "key-s", "tagged-tag", "cond-tag"].contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
     }
@@ -71,6 +71,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             ("get", "get"), ("read", "read"), ("names", "names"), ("places", "places"), ("bulk-name", "bulk"),
             ("bulk-value", "bulk"), ("attr-type", "attributes"), ("attr-owner", "bulk"), ("check", "check"),
             ("tx-get", "tx-get"), ("tagged-tag", "tagged"), ("tagged-value", "tagged"),
+            ("cond-tag", "cond-get"), ("cond-value", "cond-get"), ("expired", "expired"),
         ] {
             cases += flawed(.store, channel, operation)
         }
@@ -87,11 +88,13 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             ("resolve", "get"), ("set", "set"), ("names", "names"), ("places", "places"), ("write", "write"),
             ("batch", "batch"), ("begin", "tx-get"), ("tx-set", "tx-set"), ("commit", "commit"), ("check", "check"),
             ("watch", "watch"), ("bulk-read", "bulk"), ("bulk-apply", "bulk-apply"),
+            ("sweep", "sweep"), ("expired", "expired"),
         ] {
             cases += answers(.store, function, operation)
         }
         for (function, operation) in [
             ("exists", "exists"), ("remove", "remove"), ("tx-remove", "tx-remove"),
+            ("cond-set", "cond-set"), ("cond-remove", "cond-remove"), ("lock", "lock"), ("held", "held"),
         ] {
             cases += answers(.store, function, operation, mayBeAbsent: true)
         }
@@ -158,6 +161,19 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "tagged-nothing", "tagged", .corrupt, "passed no value"),
         HostileCase(.store, "tagged-twice", "tagged", .corrupt, "two values for one"),
         HostileCase(.store, "tagged-absent", "tagged", .corrupt, "returned status 1"),
+        HostileCase(.store, "cond-get-zero", "cond-get", .corrupt, "the revision 0"),
+        HostileCase(.store, "cond-get-nothing", "cond-get", .corrupt, "passed no value"),
+        HostileCase(.store, "cond-get-twice", "cond-get", .corrupt, "two values for one"),
+        HostileCase(.store, "cond-get-absent", "cond-get", .corrupt, "returned status 1"),
+        HostileCase(.store, "cond-set-zero", "cond-set", .unknown, "the revision 0"),
+        HostileCase(.store, "cond-set-same", "cond-set", .unknown, "the revision 9"),
+        HostileCase(.store, "sweep-many", "sweep", .unknown, "removed 11 values"),
+        HostileCase(.store, "sweep-max", "sweep", .unknown, "removed 18446744073709551615 values"),
+        HostileCase(.store, "expired-utf8", "expired", .corrupt, "not UTF-8"),
+        HostileCase(.store, "expired-empty", "expired", .corrupt, "an invalid name"),
+        HostileCase(.store, "expired-nul", "expired", .corrupt, "an invalid name"),
+        HostileCase(.store, "get=3", "get", nil, ""),
+        HostileCase(.store, "discard=7", "get", nil, ""),
         HostileCase(.store, "attr-size", "bulk", .corrupt, "a size of 18446744073709551615 bytes"),
         HostileCase(.store, "attr-struct-large", "bulk", .corrupt, "a struct of 4294967295 bytes"),
         HostileCase(.store, "bulk-null", "bulk", .corrupt, "missing or too small"),

@@ -117,6 +117,15 @@ import Testing
         case "places": try store.forEachPlace { _ in true }
         case "attributes": _ = try store.attributes(of: handle)
         case "tagged": _ = try store.tagged(handle)
+        case "cond-get": _ = try store.revisioned(handle)
+        case "cond-set": _ = try store.set(handle, to: Data([1]), attributes: nil, if: .revision(9))
+        case "cond-remove": _ = try store.remove(handle, ifRevision: 9)
+        case "sweep": _ = try store.sweep(nil, limit: 10)
+        case "expired": try store.forEachExpired(in: place) { _ in true }
+        case "lock": if let lock = try store.lock("name", in: place, waiting: .zero) { store.unlock(lock) }
+        case "held":
+            guard let lock = try store.lock("name", in: place, waiting: .zero) else { break }
+            _ = try store.isHeld(lock)
         case "read": _ = try store.read(handle) { _ in true }
         case "write": try write()
         case "write twice":
