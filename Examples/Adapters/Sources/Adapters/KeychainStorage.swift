@@ -2,8 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
-/// OAuthKit's tokens in the keychain domain, encrypted, in the store that the configuration names for it. The service
-/// is the account.
+/// OAuthKit's tokens in the keychain domain, encrypted, in the store that the configuration names for it. The account
+/// is the domain's service.
 ///
 /// OAuthKit's calls are synchronous, and a keychain may ask a person. So each call waits on its thread: do not make it
 /// from a task of `IOExecutor`.

@@ -47,7 +47,7 @@ struct StoreSharedKey<Value: Codable & Sendable>: SharedKey {
                     await pass(to: subscriber)
                     do { if try await changes.next() == nil { return } } catch {}
                 }
-            } catch { subscriber.yield(throwing: error) }
+            } catch { subscriber.yield(with: .failure(error)) }
         }
         return SharedSubscription { watching.cancel() }
     }
@@ -61,7 +61,7 @@ struct StoreSharedKey<Value: Codable & Sendable>: SharedKey {
         } catch { result = .failure(error) }
         // The end of a save is a change, which comes here again.
         guard !Task.isCancelled, writer.mark == mark else { return }
-        subscriber.callback(result)
+        subscriber.yield(with: result)
     }
 
     func save(_ value: Value, context: SaveContext, continuation: SaveContinuation) {

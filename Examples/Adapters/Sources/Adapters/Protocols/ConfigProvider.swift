@@ -1,6 +1,6 @@
 // The part of swift-configuration that an adapter conforms to, in our words; it follows
-// github.com/apple/swift-configuration, release 1 (Configuration/ConfigProvider.swift). An app imports Configuration
-// and leaves this file out.
+// github.com/apple/swift-configuration, release 1.2.0 and later ones up to May 2026 (ConfigProvider.swift).
+// An app imports Configuration and leaves this file out.
 
 /// A source of configuration: values to read now, to fetch, and to watch.
 protocol ConfigProvider: Sendable {

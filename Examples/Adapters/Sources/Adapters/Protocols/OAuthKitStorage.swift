@@ -1,5 +1,5 @@
-// The part of OAuthKit that an adapter conforms to, in our words; it follows github.com/codefiesta/OAuthKit of
-// 20 August 2026 (Keychain+Storage.swift). An app imports OAuthKit and leaves this file out.
+// The part of OAuthKit that an adapter conforms to, in our words; it follows github.com/codefiesta/OAuthKit, release
+// 2.2.0 of August 2026 (Keychain+Storage.swift). The protocol is not public: issue 152 asks for an adapter in OAuthKit.
 import FoundationEssentials
 
 /// OAuthKit's access to secrets. It takes a lock around each call of its storage.

@@ -1,6 +1,6 @@
 // The part of Hummingbird that an adapter conforms to, in our words; it follows
-// github.com/hummingbird-project/hummingbird, release 2 with `getWithTTL` of May 2026 (Storage/PersistDriver.swift). An
-// app imports Hummingbird and leaves this file out. There the protocol is also a `Service`; its default `run()` does.
+// github.com/hummingbird-project/hummingbird, release 2.26.0 of August 2026 (PersistDriver.swift). An app imports
+// Hummingbird and leaves this file out. There the protocol is also a `Service`, whose default `run()` is enough.
 
 /// Stores values between requests, such as sessions.
 protocol PersistDriver: Sendable {

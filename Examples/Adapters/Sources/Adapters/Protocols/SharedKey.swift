@@ -1,6 +1,6 @@
 // The part of swift-sharing that an adapter conforms to, in our words; it follows github.com/pointfreeco/swift-sharing,
-// release 2 (SharedReaderKey.swift, SharedKey.swift, SharedContinuations.swift). An app imports Sharing and leaves this
-// file out.
+// release 2.8.2 of June 2026 (SharedReaderKey.swift, SharedKey.swift, SharedContinuations.swift). An app imports
+// Sharing and leaves this file out.
 
 /// Loads the value of a `@SharedReader` property and follows its changes.
 protocol SharedReaderKey<Value>: Sendable {
@@ -43,9 +43,7 @@ struct SaveContinuation: Sendable {
 /// Takes changes; `nil` stands for the property's initial value.
 struct SharedSubscriber<Value>: Sendable {
     let callback: @Sendable (Result<Value?, any Error>) -> Void
-    func yield(_ value: Value) { callback(.success(value)) }
-    func yieldReturningInitialValue() { callback(.success(nil)) }
-    func yield(throwing error: any Error) { callback(.failure(error)) }
+    func yield(with result: Result<Value?, any Error>) { callback(result) }
 }
 
 /// Ends a subscription when it is cancelled or released.
