@@ -1,5 +1,6 @@
 import LocalDataAPI
 import LocalDataHost
+import LocalDataTesting
 import Testing
 
 extension StorageKey where Value == Int {
@@ -17,7 +18,7 @@ extension StorageKey where Value == String {
 @Suite("The samples of conditional changes") struct ConditionSampleTests {
     @Test("count, elect one leader, and rename")
     func run() async throws {
-        let router = StorageRouter.inMemory()
+        let router = try await StorageRouter.inMemory()
         #expect(try await visit(router) == 1)
         #expect(try await visit(router) == 2)
         #expect(try await claim("one", router))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 

@@ -62,6 +62,23 @@ import Testing
         #expect(try await home.router().get(key) == "long")
     }
 
+    @Test("an update keeps the time of a value, and a key's lifetime begins again", arguments: domains)
+    func updated(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let plain = Self.key(domain, lifetime: nil)
+        try await router.set("a", for: plain, expires: Date.now + 3600)
+        let expires = try await router.expiry(of: plain)
+        try await router.update(plain) { $0 = ($0 ?? "") + "b" }
+        #expect(try await router.expiry(of: plain) == expires)
+        #expect(try await router.get(plain) == "ab")
+        let limited = Self.key(domain, lifetime: .seconds(60))
+        try await router.update(limited) { $0 = ($0 ?? "") + "c" }
+        let next = try #require(try await router.expiry(of: limited))
+        #expect(next < Date.now + 61 && next > Date.now + 30)
+    }
+
     @Test("far times and past ones are what they say", arguments: domains)
     func extremes(domain: StorageDomain) async throws {
         let home = try MigrationHome()

@@ -37,7 +37,8 @@ enum CallAnswers {
 }
 
 extension StorageError {
-    /// The value has expired. It is the store's answer to a read, and never leaves the host: see ``LoadedStore/discardingExpired(_:absent:_:)``.
+    /// The value has expired. It is the store's answer to a read, and never leaves the host; see
+    /// ``LoadedStore/discardingExpired(_:absent:_:)``.
     package static let expired = StorageError(Code(rawValue: -3), "the value has expired")
 }
 

@@ -105,6 +105,8 @@ extension StorageRouter {
     /// try await router.update(.visits) { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
+    /// A value that expires keeps its time, unless the key has a `lifetime`: then that begins again.
+    ///
     /// - Parameter change: Gets the stored value, `nil` if it is absent, and changes it; `nil` removes it. Called as
     ///   often as someone else is faster, so it should have no other effect.
     /// - Returns: The new value.
@@ -117,13 +119,15 @@ extension StorageRouter {
         var attempt = 0
         while true {
             let found = try await revisioned(key)
+            // That of the revision that was read, if that one is still stored when the value is replaced.
+            let expires = key.lifetime == nil && found != nil ? try await expiry(of: key) : nil
             var value = found?.value
             try await change(&value)
             do {
                 switch (value, found?.revision) {
                 case (let value?, let revision):
                     let condition = revision.map { WriteCondition.revision($0.number) } ?? .absent
-                    try await set(value, for: key, expires: nil, if: condition)
+                    try await set(value, for: key, expires: expires, if: condition)
                 case (nil, let revision?):
                     let resolved = try await settled(key)
                     guard try await resolved.remove(ifRevision: revision.number) else {

@@ -39,7 +39,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         flaws.map { flaw, text in
             // Texts have limits of their own, which come first.
-            let isLong = flaw == "beyond" && ["attr-", "key-s", "tagged-tag", "cond-tag"].contains { channel.hasPrefix($0) }
+            let limited = ["attr-", "key-s", "tagged-tag", "cond-tag"]
+            let isLong = flaw == "beyond" && limited.contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
     }
