@@ -25,8 +25,16 @@ package final class PostgreSQLServer: Sendable {
         try self.init("pgbouncer", [mode, "\(server.port)"])
     }
 
-    private init(_ kind: String, _ words: [String]) throws {
-        port = try FreePort.find()
+    /// Starts a standby of a server.
+    ///
+    /// - Parameter port: The port of a server that was discarded; `nil` for a free one.
+    package convenience init(standbyOf primary: PostgreSQLServer, port: Int? = nil) throws {
+        try self.init("standby", ["\(primary.port)"], port: port)
+    }
+
+    private init(_ kind: String, _ words: [String], port: Int? = nil) throws {
+        let port = try port ?? FreePort.find()
+        self.port = port
         folder = try TemporaryFolder.make(named: "pg")
         companion = try Companion(
             "/bin/sh", ["\(Self.programs)/server.sh", kind, folder, "\(port)"] + words,
@@ -43,6 +51,9 @@ package final class PostgreSQLServer: Sendable {
 
     /// Starts it again.
     package func start() throws { try companion.send("start") }
+
+    /// Makes a standby a primary, and returns when it accepts writes.
+    package func promote() throws { try companion.send("promote") }
 
     /// The URI of its database.
     package func uri(_ user: String = "localdata", host: String = "127.0.0.1", _ query: String = "") -> String {

@@ -11,6 +11,12 @@ struct Program {
     static func main() async {
         do {
             if try await count(Array(CommandLine.arguments.dropFirst())) { return }
+            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "write" {
+                return await Writer.write(CommandLine.arguments[2])
+            }
+            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "check" {
+                return try await Writer.check(CommandLine.arguments[2])
+            }
             guard let report = try await report(Array(CommandLine.arguments.dropFirst())) else {
                 write("migration-exercise: error: expected KIND SOURCE DESTINATION COMMAND\n", to: STDERR_FILENO)
                 exit(64)
@@ -61,7 +67,7 @@ struct Program {
         }
     }
 
-    private static func write(_ text: String, to file: Int32) {
+    static func write(_ text: String, to file: Int32) {
         let bytes = Array(text.utf8)
         _ = Glibc.write(file, bytes, bytes.count)
     }

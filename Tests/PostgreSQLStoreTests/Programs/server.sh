@@ -3,9 +3,11 @@
 # each command; ends, with the server, when its standard input ends. Started by root, the server runs as nobody.
 #
 #   server.sh postgres FOLDER PORT [SETTING...]
+#   server.sh standby FOLDER PORT PRIMARY-PORT
 #   server.sh pgbouncer FOLDER PORT MODE SERVER-PORT
 #
-# Commands, one a line: kill (all its processes at once), stop (as an administrator does), start.
+# Commands, one a line: kill (all its processes at once), stop (as an administrator does), start, promote (makes a
+# standby a primary).
 set -eu
 kind=$1 folder=$2 port=$3
 shift 3
@@ -20,6 +22,11 @@ fi
 programs=
 for programs in /usr/lib/postgresql/*/bin; do :; done
 cd /
+origin=
+if [ "$kind" = standby ]; then
+    kind=postgres origin=$1
+    shift
+fi
 mkdir -p "$folder/$kind"
 if [ "$(id -u)" = 0 ]; then chown 65534:65534 "$folder/$kind"; fi
 chmod 755 "$folder/$kind"
@@ -44,13 +51,21 @@ certify() {
 
 prepare_postgres() {
     certify
-    $user "$programs/initdb" -D "$folder/postgres/data" -U localdata -A trust -E SQL_ASCII --no-locale --no-sync \
-        >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log"; exit 1; }
+    if [ -n "$origin" ]; then
+        # Its standby.signal and its connection to the primary are a part of what this writes.
+        set -- pg_basebackup -h 127.0.0.1 -p "$origin" -U localdata -R -c fast
+    else
+        set -- initdb -U localdata -A trust -E SQL_ASCII --no-locale
+    fi
+    program=$1
+    shift
+    $user "$programs/$program" -D "$folder/postgres/data" --no-sync "$@" \
+        >"$folder/$program.log" 2>&1 || { cat "$folder/$program.log"; exit 1; }
     cat >"$folder/postgres/hba.conf" <<END
 local all all trust
 hostssl all,replication secret 127.0.0.1/32 scram-sha-256
 host all secret 127.0.0.1/32 scram-sha-256
-host all all 127.0.0.1/32 trust
+host all,replication all 127.0.0.1/32 trust
 END
 }
 
@@ -76,6 +91,7 @@ start() {
     postgres)
         set -- -D "$folder/postgres/data" -k "$folder/postgres" -p "$port" -c hba_file="$folder/postgres/hba.conf" \
             -c listen_addresses=127.0.0.1 -c shared_buffers=16MB -c max_connections=60 -c ssl=on \
+            -c wal_retrieve_retry_interval=100ms \
             -c ssl_cert_file="$folder/postgres/server.crt" -c ssl_key_file="$folder/postgres/server.key" $settings
         $user "$programs/postgres" "$@" >>"$folder/log" 2>&1 </dev/null &
         ;;
@@ -120,6 +136,7 @@ while read -r command; do
         server=
         ;;
     start) start ;;
+    promote) $user "$programs/pg_ctl" promote -D "$folder/postgres/data" >>"$folder/log" 2>&1 || exit 1 ;;
     esac
     echo ready
 done

@@ -1,0 +1,62 @@
+import TestSupport
+
+/// A primary and a synchronous standby, which exchange their roles.
+final class PrimaryAndStandby {
+    private(set) var primary: PostgreSQLServer
+    private(set) var standby: PostgreSQLServer
+
+    /// The URI that names both.
+    let uri: String
+
+    init() throws {
+        primary = try PostgreSQLServer()
+        standby = try PostgreSQLServer(standbyOf: primary)
+        let hosts = [primary, standby].map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        uri = "postgresql://localdata@\(hosts)/postgres?target_session_attrs=read-write"
+        try synchronize()
+    }
+
+    /// Kills the primary and promotes the standby, which is then alone, and confirms a commit without a standby.
+    func failOver() throws {
+        try primary.kill()
+        try standby.promote()
+    }
+
+    /// Discards the killed primary and makes a new standby, on its port, from the promoted one.
+    func restore() throws {
+        let port = primary.port
+        // The last reference to the killed one ends it, so that its port is free.
+        primary = standby
+        standby = try PostgreSQLServer(standbyOf: primary, port: port)
+        try synchronize()
+    }
+
+    /// Lets each commit wait for the standby. Only a primary with a running standby has this setting: without one, its
+    /// commits would not end, and the standby's copy of the configuration must not have it.
+    private func synchronize() throws {
+        try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try primary.run("SELECT pg_reload_conf()")
+        try primary.run("\(Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'"))")
+    }
+
+    /// Waits until the standby has all that the primary has confirmed so far, also before it was synchronous. Clients
+    /// must be writing: it is certain that the setting holds once one of them waits for the standby.
+    func awaitStandby() throws {
+        try primary.run(Self.awaiting("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
+        let end = try primary.run("SELECT pg_current_wal_insert_lsn()").first ?? ""
+        try primary.run(
+            Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= '\(end)'"))
+    }
+
+    /// A statement that waits until a query has a row.
+    private static func awaiting(_ query: String) -> String {
+        """
+        DO $$ BEGIN
+            WHILE NOT EXISTS (\(query)) LOOP
+                PERFORM pg_sleep(0.005);
+                PERFORM pg_stat_clear_snapshot();
+            END LOOP;
+        END $$
+        """
+    }
+}
