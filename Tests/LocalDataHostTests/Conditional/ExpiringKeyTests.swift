@@ -136,6 +136,11 @@ import Testing
             try await router.set("x", for: Self.key(domain, lifetime: nil, "past-\(number)"), expires: Date.now - 1)
         }
         #expect(try await router.expiredNames(in: domain).count == 20)
+        #expect(try await router.removeExpired(in: domain) == 20)
+        #expect(try await router.removeExpired(in: domain) == 0)
+        for number in 0..<20 {
+            try await router.set("x", for: Self.key(domain, lifetime: nil, "past-\(number)"), expires: Date.now - 1)
+        }
         let key = Self.key(domain, lifetime: .seconds(3600))
         for _ in 0..<130 { try await router.set("x", for: key) }
         #expect(try await router.expiredNames(in: domain) == [])

@@ -8,7 +8,7 @@ struct Benchmark {
         guard words.count >= 4 else {
             complain(
                 "usage: localdata-bench PLUGINS TOOLS FOLDER "
-                    + "[boundary|serializers|chains|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]...")
+                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]...")
             exit(2)
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
@@ -25,6 +25,7 @@ struct Benchmark {
         if wants("boundary") { try await BoundaryCost(setting: setting).run() }
         if wants("serializers") { try await SerializerCost(setting: setting).run() }
         if wants("chains") { try await ChainCost(setting: setting).run() }
+        if wants("conditions") { try await ConditionCost(setting: setting).run() }
         if wants("scaling") { try await Scaling(setting: setting).run() }
         if wants("files") { try await FileCost(setting: setting).run() }
         if wants("sqlite") { try await DatabaseCost(setting: setting).run() }
