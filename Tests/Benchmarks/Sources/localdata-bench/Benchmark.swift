@@ -8,7 +8,8 @@ struct Benchmark {
         guard words.count >= 4 else {
             complain(
                 "usage: localdata-bench PLUGINS TOOLS FOLDER "
-                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]...")
+                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]..."
+            )
             exit(2)
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])

@@ -37,7 +37,8 @@ struct ConditionCost {
         Row("SQLite store: `get` of a value that expires; of one that does not", reads, atMost: 1.1).print()
     }
 
-    private func first(_ key: StorageKey<Data>, _ value: Data, _ router: StorageRouter) async throws -> StorageRevision {
+    private func first(_ key: StorageKey<Data>, _ value: Data, _ router: StorageRouter) async throws -> StorageRevision
+    {
         if let revision = try await router.revision(of: key) { return revision }
         return try await router.create(value, for: key)
     }
