@@ -16,7 +16,7 @@ struct FailoverTests {
         for round in 1...Self.rounds {
             try servers.awaitStandby()
             let start = ContinuousClock.now
-            try servers.failOver()
+            try servers.failOver(isLate: round.isMultiple(of: 2))
             let promoted = ContinuousClock.now
             let acknowledged = try clients.logs()
             try clients.awaitProgress(after: acknowledged, within: .seconds(10))

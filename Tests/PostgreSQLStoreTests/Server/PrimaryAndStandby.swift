@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 
 /// A primary and a synchronous standby, which exchange their roles.
@@ -17,7 +18,15 @@ final class PrimaryAndStandby {
     }
 
     /// Kills the primary and promotes the standby, which is then alone, and confirms a commit without a standby.
-    func failOver() throws {
+    ///
+    /// - Parameter isLate: Whether the standby misses the last 100 ms: then a write that did not wait for it is lost.
+    func failOver(isLate: Bool = false) throws {
+        if isLate {
+            for sender in try primary.run("SELECT pid FROM pg_stat_replication") {
+                if let sender = pid_t(sender), sender > 1 { Glibc.kill(sender, SIGSTOP) }
+            }
+            usleep(100_000)
+        }
         try primary.kill()
         try standby.promote()
     }
@@ -36,7 +45,12 @@ final class PrimaryAndStandby {
     private func synchronize() throws {
         try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try primary.run("SELECT pg_reload_conf()")
-        try primary.run("\(Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'"))")
+        try awaitSynchronous()
+    }
+
+    /// Waits until the standby is connected and has caught up.
+    func awaitSynchronous() throws {
+        try primary.run(Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'"))
     }
 
     /// Waits until the standby has all that the primary has confirmed so far, also before it was synchronous. Clients
