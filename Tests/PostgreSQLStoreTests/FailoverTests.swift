@@ -34,6 +34,26 @@ struct FailoverTests {
         print("failovers: \(sum(\.count)) writes done, \(sum(\.unknown)) unknown, \(sum(\.failed.count)) failed")
     }
 
+    @Test("that has lost its standby acknowledges nothing, and keeps no server process waiting")
+    func noStandby() throws {
+        let servers = try PrimaryAndStandby()
+        let store = try OpenStore(servers.uri, ["timeout": .number(3)])
+        try store.set("name", "old")
+        try servers.standby.kill()
+        for index in 0..<2 {
+            // The server process is ended to find the outcome, and then shows the value without the standby having it.
+            #expect(throws: StorageError.timedOut) { try store.set("name", "new \(index)") }
+        }
+        try servers.awaitNoneWaiting()
+        // The standby returns, and each change is made or not.
+        try servers.standby.start()
+        try servers.awaitSynchronous()
+        try store.set("other", "value")
+        try servers.failOver()
+        #expect(try store.text("other") == "value")
+        #expect(try ["old", "new 0", "new 1"].contains(store.text("name")))
+    }
+
     /// Expects each acknowledged value or a later one of its name, whole, and none whose write had failed.
     private static func check(
         _ clients: WritingClients, _ acknowledged: [WritingClients.Client: WritingClients.Log], _ time: String

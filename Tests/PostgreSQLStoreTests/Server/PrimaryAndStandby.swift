@@ -62,6 +62,12 @@ final class PrimaryAndStandby {
             Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= '\(end)'"))
     }
 
+    /// Waits until no server process of the primary waits for the standby.
+    func awaitNoneWaiting() throws {
+        let isWaiting = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        try primary.run(Self.awaiting("SELECT WHERE NOT EXISTS (\(isWaiting))"))
+    }
+
     /// A statement that waits until a query has a row.
     private static func awaiting(_ query: String) -> String {
         """

@@ -11,6 +11,9 @@ internal import LocalDataAPI
 /// - Behind a pooler, each transaction begins with `enter`, which shares a lock with the number of the write. That lock
 ///   is awaited, and a row in the table `fence` lets a later `enter` fail.
 ///
+/// The row is written in both cases. Its commit waits for a synchronous standby, which then has all earlier changes,
+/// too. A server process that is asked to end stops waiting for the standby, although its change is then visible.
+///
 /// Only then does it count what is stored. Everything has to end within the deadline; otherwise nobody knows.
 enum Outcome {
     case done
@@ -42,15 +45,26 @@ enum Outcome {
         // A standby may lag behind.
         guard try link.exchange([Call(.session)], until: deadline).first?.integer(3) == 0 else { return .unknown }
         let limit = Call(.waitLimit, [.integer(Int64(max(1, deadline.milliseconds - 100)))])
-        if old.isPooled {
-            let number: [Parameter] = [.integer(entry)]
-            try link.exchange(
-                [limit, Call(.awaitWrite, number), Call(.fence, number), Call(.cleanFences)], until: deadline)
-        } else {
-            try link.exchange([Call(.endSession, [.integer(old.session)])], until: deadline)
-            try link.exchange([limit, Call(.awaitSession, [.integer(old.session)])], until: deadline)
+        if !old.isPooled { try link.exchange([Call(.endSession, [.integer(old.session)])], until: deadline) }
+        let wait =
+            old.isPooled
+            ? Call(.awaitWrite, [.integer(entry)]) : Call(.awaitSession, [.integer(old.session)])
+        let fence = [limit, wait, Call(.fence, [.integer(entry)]), Call(.cleanFences)]
+        do {
+            try link.exchange(fence, until: deadline.part(of: 2))
+        } catch {
+            // A server process that waits for a standby does not notice that its client is gone.
+            if !link.isPooled { end(link, pool, deadline) }
+            if case .lost(let loss) = error, loss.isLate { return .unknown }
+            throw error
         }
         return try read(writes, link, deadline)
+    }
+
+    /// Ends a link's server process, if that is possible.
+    private static func end(_ link: Link, _ pool: Pool, _ deadline: Deadline) {
+        guard let other = try? pool.open(until: deadline) else { return }
+        _ = try? other.exchange([Call(.endSession, [.integer(link.session)])], until: deadline)
     }
 
     /// Compares what is stored with the last change of up to 64 names.

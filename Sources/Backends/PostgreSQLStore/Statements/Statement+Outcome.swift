@@ -24,7 +24,9 @@ extension Statement {
             AND (classid::int8 << 32 | objid::int8) = $1::int8
             """
         case .awaitSession, .awaitWrite: "SELECT pg_advisory_xact_lock($1::int8)"
-        case .fence: "INSERT INTO \"\(schema)\".fence (write) VALUES ($1) ON CONFLICT DO NOTHING"
+        // Writes a row in any case, so that the commit waits for the standby.
+        case .fence:
+            "INSERT INTO \"\(schema)\".fence (write) VALUES ($1) ON CONFLICT (write) DO UPDATE SET made = now()"
         case .cleanFences: "DELETE FROM \"\(schema)\".fence WHERE made < now() - interval '1 day'"
         default: ""
         }
