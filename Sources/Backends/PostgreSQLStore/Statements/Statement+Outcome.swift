@@ -16,7 +16,12 @@ extension Statement {
             """
         // Behind a pooler: waits while somebody fences the write off, and is refused afterwards.
         case .enter: "SELECT \"\(schema)\".enter($1::int8)"
-        case .waitLimit: "SELECT set_config('lock_timeout', ($1::int8)::text, true)"
+        case .waitLimit:
+            """
+            SELECT set_config('lock_timeout', ($1::int8)::text, true), set_config('synchronous_commit',
+            CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
+            true)
+            """
         case .endSession:
             """
             SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1

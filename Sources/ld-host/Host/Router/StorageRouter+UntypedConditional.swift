@@ -69,8 +69,8 @@ extension StorageRouter {
         }
     }
 
-    /// Removes a domain's values that have expired. Reads, lists and writes do that as they go; this is for a program that
-    /// wants their space back at once.
+    /// Removes a domain's values that have expired. Reads, lists and writes do that as they go; this is for a program
+    /// that wants their space back at once.
     ///
     /// - Returns: The number of removed values.
     /// - Throws: `unsupported` if the store's values cannot expire.
