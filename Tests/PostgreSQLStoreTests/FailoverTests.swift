@@ -19,7 +19,7 @@ struct FailoverTests {
             try servers.failOver(isLate: round.isMultiple(of: 2))
             let promoted = ContinuousClock.now
             let acknowledged = try clients.logs()
-            try clients.awaitProgress(after: acknowledged, within: .seconds(10))
+            try clients.awaitProgress(after: acknowledged, within: .seconds(30))
             longest = max(longest, ContinuousClock.now - promoted)
             try Self.check(clients, acknowledged, "round \(round)")
             print("failover \(round): promoted in \(promoted - start), resumed within \(longest)")
