@@ -23,7 +23,7 @@ struct DirectCalls: Sendable {
     @inline(never)
     private func get() -> Data {
         var data = Data()
-        _ = store.get(cell) { span in data = span.withUnsafeBytes { Data($0) } }
+        _ = try? store.get(cell) { span in data = span.withUnsafeBytes { Data($0) } }
         return data
     }
 

@@ -1,1 +1,0 @@
-../../../../../Sources/Backends/MemoryStore/MemoryCell.swift

@@ -1,1 +1,0 @@
-../../../../../Sources/Backends/MemoryStore/WatchList.swift
