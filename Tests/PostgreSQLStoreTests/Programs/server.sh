@@ -90,7 +90,7 @@ start() {
     case $kind in
     postgres)
         set -- -D "$folder/postgres/data" -k "$folder/postgres" -p "$port" -c hba_file="$folder/postgres/hba.conf" \
-            -c listen_addresses=127.0.0.1 -c shared_buffers=16MB -c max_connections=60 -c ssl=on \
+            -c listen_addresses=127.0.0.1 -c shared_buffers=16MB -c max_connections=600 -c ssl=on \
             -c wal_retrieve_retry_interval=100ms \
             -c ssl_cert_file="$folder/postgres/server.crt" -c ssl_key_file="$folder/postgres/server.key" $settings
         $user "$programs/postgres" "$@" >>"$folder/log" 2>&1 </dev/null &
