@@ -124,6 +124,8 @@ extension StorageError {
         public static let cannotOpen = Code(rawValue: 48)
         /// A conditional write found another value than it expects, or one where it expects none; nothing has changed.
         public static let conflict = Code(rawValue: 49)
+        /// A sync transport cannot go on from the position; the host fetches from the beginning.
+        public static let positionLost = Code(rawValue: 50)
     }
 }
 
@@ -165,6 +167,7 @@ extension StorageError.Code {
         .durabilityUnknown: "the value is written but may not survive a power loss",
         .cannotOpen: "the sealed value cannot be opened",
         .conflict: "the stored value is not the expected one",
+        .positionLost: "the transport cannot go on from this position",
     ]
 }
 
@@ -187,7 +190,7 @@ extension StorageError.Code {
         .invalidOptions: "invalidOptions", .pluginRefused: "pluginRefused", .componentNotFound: "componentNotFound",
         .componentAmbiguous: "componentAmbiguous", .permissionDenied: "permissionDenied", .noSpace: "noSpace",
         .durabilityUnknown: "durabilityUnknown", .cannotOpen: "cannotOpen",
-        .conflict: "conflict",
+        .conflict: "conflict", .positionLost: "positionLost",
     ]
 }
 

@@ -125,6 +125,7 @@ typedef int32_t ld_error_code;
 #define LD_ERROR_DURABILITY_UNKNOWN 47
 #define LD_ERROR_CANNOT_OPEN 48
 #define LD_ERROR_CONFLICT 49
+#define LD_ERROR_POSITION_LOST 50
 /* One number per MigrationError code; migration packs report these, too. */
 #define LD_ERROR_MIGRATION_VALIDATION 64
 #define LD_ERROR_MIGRATION_TRANSFORMATION 65
@@ -197,7 +198,7 @@ typedef struct LD_SENDABLE ld_host_log_r1 {
 typedef int32_t ld_kind;
 #define LD_KIND_STORAGE 1
 #define LD_KIND_CRYPTO 2
-#define LD_KIND_SYNC 3 /* its table arrives with the first sync transport */
+#define LD_KIND_SYNC 3
 #define LD_KIND_MIGRATION 4
 
 /* One thing that a plugin offers. All members stay valid until the process ends. */
@@ -213,8 +214,9 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
-     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO, a const
-     * ld_migration_pack * for LD_KIND_MIGRATION. Called once per configured store, provider or pack. May wait. */
+     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO, a const ld_sync * for
+     * LD_KIND_SYNC, a const ld_migration_pack * for LD_KIND_MIGRATION. Called once per configured store, provider,
+     * transport or pack. May wait. */
     ld_status(LD_SENDABLE *open)(
         void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error);
 } ld_component;
@@ -688,6 +690,86 @@ typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
     /* Ends a stream without a result. Never fails. */
     void(LD_SENDABLE *cancel)(void *self, void *stream);
 } ld_crypto_incremental;
+
+/* ---------------------------------------------------------------- sync ------------------------------------------ */
+
+/* A record that a transport carries from one device to the others; the host seals its content end to end. */
+typedef struct ld_sync_record_r1 {
+    uint32_t size;
+    uint32_t reserved; /* 0 */
+    ld_bytes writer;   /* the device that published it: 1 to 64 lower case letters, digits and '-' */
+    ld_bytes name;     /* 1 to 64 of the same; a writer has one record of each name */
+    ld_bytes content;  /* may be empty */
+} ld_sync_record;
+
+#define LD_SYNC_CHANGED 0     /* there may be something new to fetch */
+#define LD_SYNC_REACHABLE 1   /* the other side can be reached, again or for the first time; there may be something new */
+#define LD_SYNC_UNREACHABLE 2 /* it cannot be reached; the transport goes on trying by itself */
+
+typedef struct LD_SENDABLE ld_sync_subscriber_r1 {
+    uint32_t size;
+    void *context;
+    /* `notice` is one of LD_SYNC_... Called on any thread; never waits and never calls the transport. */
+    void(LD_SENDABLE *notify)(void *context, int32_t notice);
+} ld_sync_subscriber;
+
+/*
+ * An open sync transport.
+ *
+ * Only the device of that name publishes as a writer, and one of its processes at a time, so no two publish the same
+ * record. A transport upholds:
+ *
+ *   never lost     after `publish` returned LD_OK, every device gets the record, or a later one of the same writer and
+ *                  name, from a fetch since any earlier position; also after a power loss on this side. If the other side
+ *                  carries records later, as a folder that another program copies, this holds once it has.
+ *   order          the records of one writer arrive in the order of their publication; those that a later one of the same
+ *                  name replaced may be left out. Nothing is promised about records of different writers.
+ *   at least once  a record may arrive again, but never changed, and never in part.
+ *   own records    are fetched as those of others are.
+ *
+ * Every function may be called by many threads at once. `open` succeeds if the other side cannot be reached now; the
+ * functions then fail with LD_ERROR_STORE_UNAVAILABLE until it can. All but `extension` and `close` are required.
+ */
+typedef struct LD_SENDABLE ld_sync_r1 {
+    uint32_t size;
+    uint32_t reserved;       /* 0 */
+    uint64_t largest_record; /* the most bytes of one record's content; at least 262,144 */
+    void *self;              /* handed to every function */
+
+    /* Publishes 1 to 1,024 records of one writer, in order, durably: all of them, or the first ones if it fails. To
+     * publish one again does no harm. LD_ERROR_DURABILITY_UNKNOWN: it cannot be told what was published. May wait. */
+    ld_status(LD_SENDABLE *publish)(
+        void *self, const ld_sync_record *const *records, size_t count, const ld_error_sink *error);
+    /* Removes records of a writer, 1 to 1,024 names, which no fetch needs to give any more; an absent one is fine. May
+     * wait. */
+    ld_status(LD_SENDABLE *remove)(
+        void *self, ld_bytes writer, const ld_bytes *names, size_t count, const ld_error_sink *error);
+    /* Calls `take` with the records that were published after the position `since` (empty: from the beginning) until
+     * there are no more or it returns anything but 0. Either way it then writes the position behind the last record that
+     * `take` got, 1 to 4,096 bytes, to `position` in exactly one call, and returns LD_OK. LD_ERROR_POSITION_LOST: it
+     * cannot go on from there; the host fetches from the beginning. `take` is as a sink: it copies, and calls nothing.
+     * May wait. */
+    ld_status(LD_SENDABLE *fetch)(
+        void *self, ld_bytes since, void *context,
+        int32_t(LD_SENDABLE *take)(void *context, const ld_sync_record *record), const ld_sink *position,
+        const ld_error_sink *error);
+    /* Notifies `subscriber` whenever there may be something new to fetch, and when reachability changes, from now on
+     * until `unsubscribe`. A notice may be about nothing; none is left out. The struct is copied. May wait. */
+    ld_status(LD_SENDABLE *subscribe)(
+        void *self, const ld_sync_subscriber *subscriber, void **token, const ld_error_sink *error);
+    /* Ends a subscription; when it returns, `notify` is not running and will not run again. May wait. */
+    void(LD_SENDABLE *unsubscribe)(void *self, void *token);
+    /* Asks all calls that wait for the other side to return soon with LD_ERROR_CANCELLED. Never waits. */
+    void(LD_SENDABLE *cancel)(void *self);
+    /* An optional ability by id, or NULL. There is none yet. */
+    const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
+    /* Ends the transport: as ld_store's. */
+    void(LD_SENDABLE *close)(void *self);
+} ld_sync;
+
+/* The part of ld_sync that every revision has; a smaller `size` is refused. */
+#define LD_SYNC_REQUIRED_SIZE offsetof(ld_sync, extension)
+enum { ld_sync_required_size = offsetof(ld_sync, extension) };
 
 /* ---------------------------------------------------------------- migrations ------------------------------------ */
 
