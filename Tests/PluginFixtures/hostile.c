@@ -76,7 +76,7 @@ static ld_status report(const ld_error_sink *error, ld_error_code code, ld_bytes
     return LD_FAILED;
 }
 
-/* What any function may answer: "function=status", "function=ok+report", "function=two", "function=silent" ... */
+/* What any function may answer: "function=status", "function=ok+report", "function=two", "function=silent", "function=code-3" ... */
 static bool answers(const hostile *self, const char *function, const ld_error_sink *error, ld_status *status) {
     size_t count = strlen(function);
     if (strncmp(self->mode, function, count) != 0 || self->mode[count] != '=') return false;
@@ -87,7 +87,8 @@ static bool answers(const hostile *self, const char *function, const ld_error_si
     else if (strcmp(how, "two") == 0) {
         report(error, LD_ERROR_BUSY, BYTES("first"), BYTES(""));
         *status = report(error, LD_ERROR_CORRUPT, BYTES("second"), BYTES(""));
-    } else if (strcmp(how, "silent") == 0) *status = LD_FAILED;
+    } else if (begins(how, "code")) *status = report(error, (ld_error_code)strtol(how + 4, NULL, 10), BYTES("said"), BYTES(""));
+    else if (strcmp(how, "silent") == 0) *status = LD_FAILED;
     else if (strcmp(how, "fault") == 0) *status = *(volatile int *)8;
     else if (strcmp(how, "exit") == 0) exit(0);
     else if (strcmp(how, "exit3") == 0) exit(3);

@@ -53,8 +53,12 @@ extension StorageError {
         /// The number at the boundary.
         public let rawValue: Int32
 
-        /// Wraps a number that crossed the boundary.
+        /// Wraps a number.
         public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        /// The code that the other side of the boundary reported. Codes are positive: a process may use other numbers
+        /// for itself, so they are ``unknown`` when they come from outside.
+        package static func reported(_ number: Int32) -> Self { number > 0 ? Self(rawValue: number) : .unknown }
 
         /// No value is stored for the key.
         public static let notFound = Code(rawValue: 1)

@@ -43,7 +43,7 @@ extension MigrationResult {
             success: form.success, migratedCount: form.migratedCount ?? 0,
             errors: (form.errors ?? []).map { failure in
                 let underlying = failure.underlying.map {
-                    StorageError(StorageError.Code(rawValue: $0.code), $0.message ?? "", hint: $0.hint ?? "")
+                    StorageError(StorageError.Code.reported($0.code), $0.message ?? "", hint: $0.hint ?? "")
                 }
                 return MigrationError(
                     number: failure.code, failure.message ?? "", hint: failure.hint ?? "", underlying: underlying)
@@ -77,7 +77,7 @@ extension MigrationError {
         if let code = Code(number: number) {
             self.init(code, message, underlying: underlying)
         } else {
-            let error = StorageError(StorageError.Code(rawValue: number), message, hint: hint)
+            let error = StorageError(StorageError.Code.reported(number), message, hint: hint)
             self.init(.storageFailed, error.message, underlying: error)
         }
     }

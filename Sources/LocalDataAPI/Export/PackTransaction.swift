@@ -205,5 +205,5 @@ private struct ReceivedReport {
 
 private func receiveReport(context: UnsafeMutableRawPointer?, code: Int32, message: ld_bytes, hint: ld_bytes) {
     context?.assumingMemoryBound(to: ReceivedReport.self).pointee.error = StorageError(
-        StorageError.Code(rawValue: code), message.lenientText, hint: hint.lenientText)
+        StorageError.Code.reported(code), message.lenientText, hint: hint.lenientText)
 }

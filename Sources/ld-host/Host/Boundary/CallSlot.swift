@@ -32,6 +32,8 @@ struct CallSlot: ~Copyable {
     /// Whether a sink or source asked the component to stop.
     var wasStopped = false { didSet { isPlain = false } }
     private(set) var reports: [StorageError] = []
+    /// The first reported number that is no error code.
+    private(set) var invalidCode: Int32?
     private(set) var fault: String?
 
     private init(index: UInt) {
@@ -63,10 +65,13 @@ struct CallSlot: ~Copyable {
         if reports.count < 2 { reports.append(report) }
     }
 
+    fileprivate mutating func noteInvalid(_ code: Int32) { invalidCode = invalidCode ?? code }
+
     /// Clears the record of the last call.
     mutating func clear() {
         wasStopped = false
         reports = []
+        invalidCode = nil
         fault = nil
         isPlain = true
     }
@@ -222,8 +227,9 @@ extension CallSlot {
 }
 
 private func takeReport(context: UnsafeMutableRawPointer?, code: Int32, message: ld_bytes, hint: ld_bytes) {
-    CallSlot.running(context)?.pointee.take(
-        StorageError(StorageError.Code(rawValue: code), message.lenientText, hint: hint.lenientText))
+    guard let slot = CallSlot.running(context) else { return }
+    slot.pointee.take(StorageError(StorageError.Code.reported(code), message.lenientText, hint: hint.lenientText))
+    if code <= 0 { slot.pointee.noteInvalid(code) }
 }
 
 /// The location of all slots. It uses numbers instead of pointers, and no initializer that every use would have to

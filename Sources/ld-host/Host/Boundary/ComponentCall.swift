@@ -38,7 +38,7 @@ enum CallAnswers {
 
 extension StorageError {
     /// The value has expired. It is the store's answer to a read, and never leaves the host; see
-    /// ``LoadedStore/discardingExpired(_:absent:_:)``.
+    /// ``LoadedStore/discardingExpired(_:absent:_:)``. No component can report this number.
     package static let expired = StorageError(Code(rawValue: -3), "the value has expired")
 }
 
@@ -130,8 +130,12 @@ extension CallSite {
         _ slot: UnsafeMutablePointer<CallSlot>, _ status: Int32, _ answers: CallAnswers
     ) throws(StorageError) -> Int32 {
         let (fault, reports, wasStopped) = (slot.pointee.fault, slot.pointee.reports, slot.pointee.wasStopped)
+        let invalidCode = slot.pointee.invalidCode
         slot.pointee.clear()
         if let fault { throw violation(fault) }
+        if let invalidCode, let report = reports.first {
+            throw violation("it reported the invalid error code \(invalidCode): \(report.message)", code: .unknown)
+        }
         switch status {
         case _ where status == LD_OK || (status == LD_ABSENT && answers.mayBeAbsent):
             guard let report = reports.first else { return status }

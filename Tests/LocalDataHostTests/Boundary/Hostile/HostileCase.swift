@@ -58,6 +58,10 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             HostileCase(component, "\(function)=ok+report", operation, .unknown, "returned status 0"),
             HostileCase(component, "\(function)=two", operation, .busy, "more than one failure; the first: first"),
         ]
+        // The host has numbers of its own for errors that never leave it.
+        cases += [-3, 0, Int(Int32.min)].map {
+            HostileCase(component, "\(function)=code\($0)", operation, .unknown, "the invalid error code \($0): said")
+        }
         cases.append(
             mayBeAbsent
                 ? HostileCase(component, "\(function)=absent+report", operation, .unknown, "returned status 1")
@@ -103,6 +107,12 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     }()
 
     private static let storeRules: [HostileCase] = [
+        HostileCase(.store, "get=code-3", "get", .unknown, "the invalid error code -3: said"),
+        HostileCase(.store, "attributes=code-3", "attributes", .unknown, "the invalid error code -3: said"),
+        HostileCase(.store, "cond-get=code-3", "cond-get", .unknown, "the invalid error code -3: said"),
+        HostileCase(.store, "tagged=code-3", "tagged", .unknown, "the invalid error code -3: said"),
+        HostileCase(.store, "read=code-3", "read", .unknown, "the invalid error code -3: said"),
+        HostileCase(.store, "get=code1000", "get", StorageError.Code(rawValue: 1000), "said"),
         HostileCase(.store, "get=2", "get", .cancelled, "without being asked to"),
         HostileCase(.store, "get=-9", "get", .unknown, "it failed (-9) without reporting an error"),
         HostileCase(.store, "get-bad-then-good", "get", .corrupt, "5 bytes at the address NULL"),

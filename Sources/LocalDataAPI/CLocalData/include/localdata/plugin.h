@@ -91,7 +91,7 @@ typedef int32_t ld_status;
 #define LD_FAILED (-1) /* not done; the error sink has been told why */
 
 /* One number per StorageError code. Numbers are never reused; a reader keeps a number it does not know. */
-typedef int32_t ld_error_code;
+typedef int32_t ld_error_code; /* above 0; the host takes any other number for LD_ERROR_UNKNOWN */
 #define LD_ERROR_NOT_FOUND 1
 #define LD_ERROR_SERIALIZATION 2
 #define LD_ERROR_DESERIALIZATION 3
