@@ -43,7 +43,8 @@ import Testing
             try await router.forEachName(in: domain) { names.append($0) }
             #expect(names.isEmpty)
         }
-        #expect(try await router.removeIfStored(AnyStorageKey(key)) == false)
+        #expect(try await !router.remove(AnyStorageKey(key)))
+        #expect(try await !router.remove(key))
         try await router.create("again", for: key)
         #expect(try await other.get(key) == "again")
     }

@@ -36,7 +36,7 @@ import Testing
         func callAsFunction(_ key: StorageKey<String>, _ router: StorageRouter) async throws {
             switch self {
             case .typed: try await router.remove(key)
-            case .untyped: _ = try await router.removeIfStored(.key(key))
+            case .untyped: _ = try await router.remove(.key(key))
             case .batch: try await router.batch { $0.remove(key) }
             }
         }

@@ -88,7 +88,7 @@ import Testing
         #expect(error.message == "'userDefaults:a%2Fb/k' is not stored in 'memory'")
         #expect(try await router.data(for: .key(key)) == nil)
         #expect(try await router.attributes(of: .key(key)) == nil)
-        #expect(try await !router.removeIfStored(.key(key)))
+        #expect(try await !router.remove(.key(key)))
         try await router.remove(key)
     }
 

@@ -46,8 +46,8 @@ struct KeychainStorage: Keychain.Storage {
 
     /// False if the entry was absent, or could not be removed.
     func delete(key: String) -> Bool {
-        let entry = AnyStorageKey(entry(key))
-        return (try? IOExecutor.blocking { [router] in try await router.removeIfStored(entry) }) ?? false
+        let entry = entry(key)
+        return (try? IOExecutor.blocking { [router] in try await router.remove(entry) }) ?? false
     }
 
     /// Removes all entries or none.

@@ -125,7 +125,7 @@ extension PipeService {
             }
             let given = GivenValue(for: try await key(request), as: request.form)
             try await router.setSecret(given.bytes(value), for: given.key)
-        case .remove: response.removed = try await router.removeIfStored(key(request))
+        case .remove: response.removed = try await router.remove(key(request))
         case .exists: response.exists = try await router.exists(key(request))
         case .attributes:
             let key = try await key(request)

@@ -130,7 +130,7 @@ extension Command {
         var keys: [AnyStorageKey] = []
         for address in arguments.operands { keys.append(try await Address.key(address, router)) }
         var status = ExitStatus.done
-        for (key, address) in zip(keys, arguments.operands) where try await !router.removeIfStored(key) {
+        for (key, address) in zip(keys, arguments.operands) where try await !router.remove(key) {
             Output.remark("ld-host: '\(Printable(address))' is not stored")
             status = .notFound
         }

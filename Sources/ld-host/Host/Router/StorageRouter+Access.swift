@@ -56,16 +56,18 @@ extension StorageRouter {
 
     /// Removes the value, if it is stored. Older data that was not migrated before is ignored from then on: a removed
     /// value does not come back.
-    public func remove<Value>(_ key: StorageKey<Value>) async throws {
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove<Value>(_ key: StorageKey<Value>) async throws -> Bool {
         let resolved = try await resolve(key)
-        let engine = try await engine()
-        if try await engine.mayBringData(to: key),
-            try await engine.applySuperseding(nil, resolved, AnyStorageKey(key))
-        {
-            return
-        }
-        _ = try await resolved.remove()
+        guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
+        return try await removeSuperseding(resolved, AnyStorageKey(key))
     }
+
+    /// The protocol's form. It is the same call: only its type has no result.
+    @_disfavoredOverload
+    public func remove<Value>(_ key: StorageKey<Value>) async throws { _ = try await remove(key) as Bool }
 
     /// Whether a value is stored, even an empty one.
     public func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool {

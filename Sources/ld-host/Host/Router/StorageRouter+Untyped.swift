@@ -58,15 +58,23 @@ extension StorageRouter {
     }
 
     /// Removes the value; removing an absent value is fine.
-    public func remove(_ key: AnyStorageKey) async throws { _ = try await removeIfStored(key) }
-
-    /// Removes the value, and returns whether there was one.
-    public func removeIfStored(_ key: AnyStorageKey) async throws -> Bool {
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
-        let engine = try await engine()
-        guard try await engine.mayBringData(to: key) else { return try await resolved.remove() }
+        guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
+        return try await removeSuperseding(resolved, key)
+    }
+
+    /// The protocol's form. It is the same call: only its type has no result.
+    @_disfavoredOverload
+    public func remove(_ key: AnyStorageKey) async throws { _ = try await remove(key) as Bool }
+
+    /// Removes a value and older data that it supersedes; returns whether there was a value.
+    func removeSuperseding(_ resolved: ResolvedKey, _ key: AnyStorageKey) async throws -> Bool {
         let isStored = try await resolved.exists()
-        return try await engine.applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
+        return try await engine().applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
     }
 
     /// Whether a value is stored, even an empty one.
