@@ -280,18 +280,20 @@ static const ld_store_tagged tagging = {sizeof(tagging), get_tagged};
 
 /* conditions, expiry and locks */
 static ld_status get_revision(
-    void *context, void *handle, void *taker, void (*take)(void *, uint64_t, ld_bytes, ld_bytes),
+    void *context, void *handle, void *taker, void (*take)(void *, uint64_t, const ld_attributes *, ld_bytes),
     const ld_error_sink *error) {
     (void)handle;
     hostile *self = context;
     ld_status status;
-    ld_bytes tag = BYTES("3"), value = BYTES("value");
+    ld_bytes value = BYTES("value");
+    ld_attributes kept = {.size = sizeof kept, .version_tag = TEXT("3"), .value_size = 5};
+    const ld_attributes *attributes = is(self, "cond-get-none") ? NULL : &kept;
     if (answers(self, "cond-get", error, &status)) return status;
-    bad(self, "cond-tag", &tag);
+    spoil(self, &kept);
     bad(self, "cond-value", &value);
     if (is(self, "cond-get-nothing")) return LD_OK;
-    if (is(self, "cond-get-twice")) take(taker, 7, tag, value);
-    take(taker, is(self, "cond-get-zero") ? 0 : 7, tag, value);
+    if (is(self, "cond-get-twice")) take(taker, 7, attributes, value);
+    take(taker, is(self, "cond-get-zero") ? 0 : 7, attributes, value);
     return is(self, "cond-get-absent") ? LD_ABSENT : LD_OK;
 }
 

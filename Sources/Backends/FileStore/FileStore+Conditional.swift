@@ -6,18 +6,19 @@ import Synchronization
 /// A value's revision is the number that its write has recorded, with the file's size and modification time, so that an
 /// edit in place changes it. For files that others have made, it is a hash of what identifies the file.
 extension FileStore: ConditionalBackend {
-    package func get(_ key: FileKey, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+    package func get(_ key: FileKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return false }
-            var (revision, tag): (UInt64, String?) = (0, nil)
+            var (revision, attributes) = (UInt64(0), ValueAttributes())
             let state = try file.read(
                 expecting: { status in
                     let recorded = try key.recorded(status) { try StoredAttributes.recorded(of: file) }
                     try recorded?.refuseExpired()
-                    (revision, tag) = (Self.revision(recorded?.revision, status), recorded?.versionTag)
+                    revision = Self.revision(recorded?.revision, status)
+                    attributes = try StoredAttributes.attributes(of: file, status)
                     return recorded?.record
                 },
-                recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, tag, $0) })
+                recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, attributes, $0) })
             if state == .edited { noteEdit(file.path) }
             return true
         }

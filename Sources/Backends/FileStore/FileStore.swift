@@ -152,12 +152,8 @@ extension FileStore: AttributedBackend {
         try StorageError.translating {
             guard let file = try key.place.open(key.path) else { return nil }
             let status = try file.status()
-            let stored = try file.attribute(StoredAttributes.name)
             try StoredAttributes.recorded(of: file)?.refuseExpired()
-            var attributes = stored.map(StoredAttributes.decoded) ?? ValueAttributes()
-            attributes.size = UInt64(status.size)
-            attributes.modified = status.modified
-            return attributes
+            return try StoredAttributes.attributes(of: file, status)
         }
     }
 }

@@ -160,6 +160,14 @@ struct StoredAttributes: Codable {
 
     private static let start = Array("{\"checksum\":\"crc32c ".utf8)
 
+    /// All attributes of a file with this status.
+    static func attributes(of file: borrowing OpenFile, _ status: FileStatus) throws -> ValueAttributes {
+        var attributes = try file.attribute(name).map(decoded) ?? ValueAttributes()
+        attributes.size = UInt64(status.size)
+        attributes.modified = status.modified
+        return attributes
+    }
+
     /// The attributes in an extended attribute; unknown ones if it is not decodable.
     static func decoded(_ bytes: [UInt8]) -> ValueAttributes {
         guard let stored = try? JSONDecoder().decode(StoredAttributes.self, from: Data(bytes)) else {

@@ -50,9 +50,9 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
         return true
     }
 
-    func get(_ key: MemoryCell, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+    func get(_ key: MemoryCell, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         guard let (value, revision) = try key.revisioned else { return false }
-        deliver(revision, value.attributes.versionTag, value.data.bytes)
+        deliver(revision, value.attributes, value.data.bytes)
         return true
     }
 

@@ -1,8 +1,8 @@
 package import LocalDataAPI
 
 extension PostgreSQLStore: ConditionalBackend {
-    package func get(_ key: PostgreSQLKey, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
-        try value(key) { deliver(UInt64(bitPattern: $0.revision), $0.versionTag, $1) } != nil
+    package func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
+        try value(key, .describedValue) { deliver(UInt64(bitPattern: $0.revision), $0.attributes, $1) } != nil
     }
 
     package func set(

@@ -8,12 +8,15 @@ struct StoredValue {
     let size: Int
     let checksum: UInt32
     let versionTag: String?
+    /// Only read by ``Statement/describedValue``.
+    let attributes: ValueAttributes
 
     init(_ answer: Answer) {
         revision = answer.integer(1)
         size = Int(answer.integer(2))
         checksum = UInt32(truncatingIfNeeded: answer.integer(3))
         versionTag = answer.text(4)
+        attributes = answer.columns > 6 ? ValueAttributes(answer, row: 0, from: 6) : ValueAttributes()
     }
 
     /// Whether these are the bytes that were stored.
@@ -23,10 +26,13 @@ struct StoredValue {
 extension PostgreSQLStore {
     /// Passes a whole value; `nil` if absent.
     ///
+    /// - Parameter statement: ``Statement/value``, or ``Statement/describedValue`` to read its attributes, too.
     /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
-    func value(_ key: PostgreSQLKey, _ deliver: (StoredValue, RawSpan) -> Void) throws -> StoredValue? {
+    func value(
+        _ key: PostgreSQLKey, _ statement: Statement = .value, _ deliver: (StoredValue, RawSpan) -> Void
+    ) throws -> StoredValue? {
         let found = try pool.read("reading '\(key.address)'") { link, deadline in
-            try row(.value, key, link, deadline)
+            try row(statement, key, link, deadline)
         }
         guard let found else { return nil }
         guard found.isNull(5) else {
@@ -36,18 +42,20 @@ extension PostgreSQLStore {
             found.clear(5)
             return value
         }
-        return try gather(key, deliver)
+        return try gather(key, statement, deliver)
     }
 
     /// Passes a value that is stored in pieces.
-    private func gather(_ key: PostgreSQLKey, _ deliver: (StoredValue, RawSpan) -> Void) throws -> StoredValue? {
+    private func gather(
+        _ key: PostgreSQLKey, _ statement: Statement, _ deliver: (StoredValue, RawSpan) -> Void
+    ) throws -> StoredValue? {
         var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         defer {
             if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
             buffer.deallocate()
         }
         var count = 0
-        let value = try pieces(of: key) { value, piece in
+        let value = try pieces(of: key, statement) { value, piece in
             if buffer.baseAddress == nil { buffer = .allocate(byteCount: max(1, value.size), alignment: 16) }
             UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: piece)
             count += piece.count
@@ -61,10 +69,11 @@ extension PostgreSQLStore {
     /// Passes a value in pieces, all of one moment, until `body` returns `false`; `nil` if absent. The last piece is
     /// passed after all have been verified.
     func pieces(
-        of key: PostgreSQLKey, _ body: (StoredValue, UnsafeRawBufferPointer) -> Bool
+        of key: PostgreSQLKey, _ statement: Statement = .value,
+        _ body: (StoredValue, UnsafeRawBufferPointer) -> Bool
     ) throws -> StoredValue? {
         try pool.readMoment("reading '\(key.address)'") { link in
-            guard let row = try row(.value, key, link, pool.deadline()) else { return nil }
+            guard let row = try row(statement, key, link, pool.deadline()) else { return nil }
             let value = StoredValue(row)
             var content = Checksum()
             func pass(_ piece: UnsafeRawBufferPointer) throws -> Bool {

@@ -148,14 +148,14 @@ extension SQLiteStore: AttributedBackend {
 
 extension SQLiteStore: TaggedBackend {
     package func get(_ key: SQLiteKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try key.read { connection, place in try connection.tagged(place, key.name) { deliver($1, $2) } } ?? false
+        try key.read { connection, place in try connection.tagged(place, key.name, deliver) } ?? false
     }
 }
 
 extension SQLiteStore: ConditionalBackend {
-    package func get(_ key: SQLiteKey, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+    package func get(_ key: SQLiteKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try key.read { connection, place in
-            try connection.tagged(place, key.name) { deliver(UInt64(bitPattern: $0), $1, $2) }
+            try connection.described(place, key.name) { deliver(UInt64(bitPattern: $0), $1, $2) }
         } ?? false
     }
 

@@ -23,9 +23,9 @@ public enum WriteCondition: Equatable, Sendable {
 /// A value's revision is never 0. Each write of the value gives it a new one, which the value under that key has not
 /// had before, even if it was removed meanwhile.
 public protocol ConditionalBackend: StorageBackend {
-    /// As `get`, with the value's revision and the `versionTag` of its attributes.
+    /// As `get`, with the value's revision and its attributes, all of one write.
     func get(
-        _ key: Key, _ deliver: (_ revision: UInt64, _ versionTag: String?, _ value: RawSpan) -> Void
+        _ key: Key, _ deliver: (_ revision: UInt64, _ attributes: ValueAttributes, _ value: RawSpan) -> Void
     ) throws -> Bool
 
     /// As `set`, if the stored value fulfils the condition.

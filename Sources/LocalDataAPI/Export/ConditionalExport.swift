@@ -4,7 +4,7 @@ internal import CLocalData
 class AnyConditionalExport {
     typealias Handle = UnsafeMutableRawPointer
 
-    func get(_ handle: Handle, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool { false }
+    func get(_ handle: Handle, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool { false }
     func set(
         _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?, _ condition: WriteCondition
     ) throws -> UInt64? { nil }
@@ -16,7 +16,7 @@ final class ConditionalExport<Backend: ConditionalBackend>: AnyConditionalExport
 
     init(_ backend: Backend) { self.backend = backend }
 
-    override func get(_ handle: Handle, _ deliver: (UInt64, String?, RawSpan) -> Void) throws -> Bool {
+    override func get(_ handle: Handle, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try backend.get(KeyBox<Backend.Key>.key(handle), deliver)
     }
 
@@ -36,14 +36,15 @@ final class ConditionalExport<Backend: ConditionalBackend>: AnyConditionalExport
 
 func readRevision(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, taker: UnsafeMutableRawPointer?,
-    take: (@convention(c) (UnsafeMutableRawPointer?, UInt64, ld_bytes, ld_bytes) -> Void)?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UInt64, UnsafePointer<ld_attributes>?, ld_bytes) -> Void)?,
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        let found = try ability(context, \.conditional).get(checked(handle)) { revision, tag, value in
+        let found = try ability(context, \.conditional).get(checked(handle)) { revision, attributes, value in
             value.withUnsafeBytes { value in
-                (tag ?? "").withBytes {
+                _ = attributes.withBoundary {
                     take?(taker, revision, $0, ld_bytes(data: value.baseAddress, count: value.count))
+                    return LD_OK
                 }
             }
         }

@@ -31,24 +31,6 @@ import Testing
         #expect(try one.shell("sleep 1.1; ld-host ls").text == "userDefaults/a\n")
     }
 
-    /// 10,000 each with `LOCALDATA_TORTURE=1`.
-    @Test("16 processes on two machines count to the exact sum")
-    func count() throws {
-        let homes = [try machine(), try machine()]
-        let times = TestRun.isTorture ? 10_000 : 40
-        let ending = try homes[0].shell(
-            """
-            for i in $(seq 8); do
-                "$BIN/migration-exercise" count \(times) & pids="$pids $!"
-                HOME=$OTHER XDG_CONFIG_HOME=$OTHER/config XDG_DATA_HOME=$OTHER/data XDG_CACHE_HOME=$OTHER/cache \\
-                    XDG_STATE_HOME=$OTHER/state "$BIN/migration-exercise" count \(times) & pids="$pids $!"
-            done
-            for pid in $pids; do wait $pid || echo failed; done
-            """, adding: ["OTHER": homes[1].path])
-        #expect(ending.text == "" && ending.errors == "", "\(ending.text)\(ending.errors)")
-        #expect(try homes[1].done("get", "userDefaults:count/counter").text == "\(16 * times)")
-    }
-
     /// 200 rounds with `LOCALDATA_TORTURE=1`.
     @Test("of 50 processes that create one value, one wins")
     func create() throws {

@@ -18,7 +18,7 @@ final class Home: Sendable {
     }
 
     /// No program in these tests takes this long, however busy the machine is.
-    private static let deadline: Duration = .seconds(600)
+    static let deadline: Duration = .seconds(600)
 
     let path: String
     private let variables = Mutex<[String: String]>([:])
@@ -55,17 +55,20 @@ final class Home: Sendable {
     }
 
     /// Runs a command line with sh, in this folder.
-    func shell(_ line: String, adding variables: [String: String] = [:]) throws -> Ending {
-        try run("/bin/sh", ["-c", "cd \"$HOME\" || exit\n\(line)"], adding: variables)
+    func shell(
+        _ line: String, adding variables: [String: String] = [:], deadline: Duration = deadline
+    ) throws -> Ending {
+        try run("/bin/sh", ["-c", "cd \"$HOME\" || exit\n\(line)"], adding: variables, deadline: deadline)
     }
 
     /// Runs any program.
     func run(
-        _ program: String, _ words: [String], input: [UInt8]? = nil, adding variables: [String: String] = [:]
+        _ program: String, _ words: [String], input: [UInt8]? = nil, adding variables: [String: String] = [:],
+        deadline: Duration = deadline
     ) throws -> Ending {
         let completion = try ChildProcess(
             program, arguments: words, environment: environment.merging(variables) { $1 }, input: input
-        ).run(deadline: Self.deadline)
+        ).run(deadline: deadline)
         let status: Int32
         switch completion.outcome {
         case .exited(let code): status = code

@@ -92,21 +92,6 @@ import Testing
         #expect(try home.done("get", "--json", "userDefaults/a").text.contains(line))
     }
 
-    /// 10,000 each with `LOCALDATA_TORTURE=1`.
-    @Test("16 processes count to the exact sum", arguments: ["file", "sqlite"])
-    func count(store: String) throws {
-        let home = try Home()
-        try home.done("config", "set", "domains.userDefaults", store)
-        let times = TestRun.isTorture ? 10_000 : 40
-        let ending = try home.shell(
-            """
-            for i in $(seq 16); do "$BIN/migration-exercise" count \(times) & pids="$pids $!"; done
-            for pid in $pids; do wait $pid || echo failed; done
-            """)
-        #expect(ending.text == "" && ending.errors == "", "\(ending.text)\(ending.errors)")
-        #expect(try home.done("get", "userDefaults:count/counter").text == "\(16 * times)")
-    }
-
     /// 200 rounds with `LOCALDATA_TORTURE=1`.
     @Test("of 50 processes that create one value, one wins", arguments: ["file", "sqlite"])
     func create(store: String) throws {

@@ -4,20 +4,34 @@ import LocalDataAPI
 import LocalDataTesting
 
 enum BrokenConditional {
-    typealias Deliver = (_ revision: UInt64, _ versionTag: String?, _ value: RawSpan) -> Void
+    typealias Deliver = (_ revision: UInt64, _ attributes: ValueAttributes, _ value: RawSpan) -> Void
 
     final class RevisesBytes: CorrectStore, @unchecked Sendable {
         override func get(_ key: StorageAddress, _ deliver: Deliver) throws -> Bool {
-            try super.get(key) { revision, tag, value in
+            try super.get(key) { revision, attributes, value in
                 let hash = value.withUnsafeBytes { $0.reduce(17) { $0 &* 31 &+ UInt64($1) } }
-                deliver(key.name == "written" ? hash : revision, tag, value)
+                deliver(key.name == "written" ? hash : revision, attributes, value)
             }
         }
     }
 
     final class InventsTags: CorrectStore, @unchecked Sendable {
         override func get(_ key: StorageAddress, _ deliver: Deliver) throws -> Bool {
-            try super.get(key) { deliver($0, key.name == "tagged" ? "0" : $1, $2) }
+            try super.get(key) { revision, attributes, value in
+                var attributes = attributes
+                if key.name == "tagged" { attributes.versionTag = "0" }
+                deliver(revision, attributes, value)
+            }
+        }
+    }
+
+    final class ForgetsWhen: CorrectStore, @unchecked Sendable {
+        override func get(_ key: StorageAddress, _ deliver: Deliver) throws -> Bool {
+            try super.get(key) { revision, attributes, value in
+                var attributes = attributes
+                if key.name == "lasting" { attributes.expires = nil }
+                deliver(revision, attributes, value)
+            }
         }
     }
 

@@ -99,6 +99,7 @@ struct BrokenStore: Sendable, CustomTestStringConvertible {
         BrokenStore("bulk.transaction", BrokenTransactions.WinsOverMany.self),
         BrokenStore("conditional.revision", BrokenConditional.RevisesBytes.self),
         BrokenStore("conditional.get", BrokenConditional.InventsTags.self),
+        BrokenStore("conditional.expires", BrokenConditional.ForgetsWhen.self),
         BrokenStore("conditional.create", BrokenConditional.CreatesOver.self),
         BrokenStore("conditional.replace", BrokenConditional.ReplacesAny.self),
         BrokenStore("conditional.remove", BrokenConditional.RemovesAny.self),

@@ -72,6 +72,25 @@ import Testing
         }
     }
 
+    /// 10,000 each with `LOCALDATA_TORTURE=1`.
+    @Test("16 threads count to the exact sum in memory")
+    func counting() async throws {
+        let router = StorageRouter(
+            configuration: try HostConfiguration(
+                text: "{ domains: { userDefaults: \"memory\" }, log: { level: \"off\" } }"))
+        let times = TestRun.isTorture ? 10_000 : 200
+        let key: StorageKey<Int> = MigrationHome.key("count", .userDefaults())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask(executorPreference: IOExecutor.shared) {
+                    for _ in 0..<times { try await router.update(key) { $0 = ($0 ?? 0) + 1 } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await router.get(key) == 16 * times)
+    }
+
     @Test("older data comes first: it is neither hidden by create nor brought back by a removal", arguments: domains)
     func pending(domain: StorageDomain) async throws {
         let home = try MigrationHome()

@@ -80,6 +80,49 @@ import Testing
         #expect(next < Date.now + 61 && next > Date.now + 30)
     }
 
+    @Test("a value is read with its revision and the time at which it expires", arguments: domains)
+    func readTogether(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = Self.key(domain, lifetime: nil)
+        let expires = Date.now + 3600
+        try await router.set("short", for: key, expires: expires)
+        let found = try #require(try await router.revisioned(key))
+        #expect(found.value == "short")
+        #expect(abs(try #require(found.expires).timeIntervalSince(expires)) < 0.001)
+        #expect(try await router.revisionedData(for: AnyStorageKey(key))?.expires == found.expires)
+        try await router.set("long", for: key, ifRevision: found.revision)
+        #expect(try await router.revisioned(key)?.expires == nil)
+    }
+
+    @Test("a value that is set may keep the time of the old one, also against the key's lifetime", arguments: domains)
+    func kept(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let (plain, limited) = (Self.key(domain, lifetime: nil), Self.key(domain, lifetime: .seconds(60)))
+        try await router.set("first", for: plain, keepingExpiry: true)
+        #expect(try await router.expiry(of: plain) == nil)
+        try await router.set("second", for: limited, keepingExpiry: true)
+        #expect(try await router.expiry(of: plain) == nil)
+        try await router.set("third", for: plain, expires: Date.now + 3600)
+        let expires = try #require(try await router.expiry(of: plain))
+        try await router.set("fourth", for: limited, keepingExpiry: true)
+        #expect(try await router.expiry(of: plain) == expires)
+        #expect(try await router.get(plain) == "fourth")
+        try await router.set("fifth", for: plain, keepingExpiry: false)
+        #expect(try await router.expiry(of: plain) == nil)
+        try await router.remove(limited)
+        try await router.set("sixth", for: limited, keepingExpiry: true)
+        #expect(try #require(try await router.expiry(of: limited)) < Date.now + 61)
+        // What is stored need not be of the key's type.
+        let number: StorageKey<Int> = MigrationHome.key(plain.name, domain)
+        try await router.set("seventh", for: plain, expires: expires)
+        try await router.set(8, for: number, keepingExpiry: true)
+        #expect(try await router.expiry(of: number) == expires)
+    }
+
     @Test("far times and past ones are what they say", arguments: domains)
     func extremes(domain: StorageDomain) async throws {
         let home = try MigrationHome()

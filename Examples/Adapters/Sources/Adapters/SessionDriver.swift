@@ -32,19 +32,10 @@ struct SessionDriver: PersistDriver {
 
     func set<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws {
         let entry = entry(key, Object.self)
-        if let expires { return try await router.set(value, for: entry, expires: Self.date(after: expires)) }
-        // The stored value's expiry is kept. It belongs to the revision that was read before it, if that revision is
-        // still stored when the value is replaced.
-        while true {
-            do {
-                if let revision = try await router.revision(of: entry) {
-                    let date = try await router.expiry(of: entry)
-                    try await router.set(value, for: entry, ifRevision: revision, expires: date)
-                } else {
-                    try await router.create(value, for: entry)
-                }
-                return
-            } catch StorageError.conflict { try Task.checkCancellation() }
+        if let expires {
+            try await router.set(value, for: entry, expires: Self.date(after: expires))
+        } else {
+            try await router.set(value, for: entry, keepingExpiry: true)
         }
     }
 
@@ -57,15 +48,9 @@ struct SessionDriver: PersistDriver {
     func getWithTTL<Object: Codable & Sendable>(
         key: String, as: Object.Type
     ) async throws -> (object: Object, ttl: Duration?)? {
-        let entry = entry(key, Object.self)
         do {
-            while let found = try await router.revisioned(entry) {
-                let date = try await router.expiry(of: entry)
-                // Another write between the two may have set another time.
-                guard try await router.revision(of: entry) == found.revision else { continue }
-                return (found.value, date.map { .seconds(max(0, $0.timeIntervalSinceNow)) })
-            }
-            return nil
+            guard let found = try await router.revisioned(entry(key, Object.self)) else { return nil }
+            return (found.value, found.expires.map { .seconds(max(0, $0.timeIntervalSinceNow)) })
         } catch StorageError.deserializationFailed { throw PersistError.invalidConversion }
     }
 

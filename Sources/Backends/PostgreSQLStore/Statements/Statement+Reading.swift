@@ -20,6 +20,10 @@ extension Statement {
         case .exists: "SELECT \(Self.isLive) \(one)"
         case .revision: "SELECT \(Self.isLive), v.revision \(one)"
         case .value: "SELECT \(Self.isLive), v.revision, v.size, v.checksum, v.version_tag, v.content \(one)"
+        case .describedValue:
+            """
+            SELECT \(Self.isLive), v.revision, v.size, v.checksum, v.version_tag, v.content, \(Self.described) \(one)
+            """
         case .attributes: "SELECT \(Self.isLive), \(Self.described) \(one)"
         case .names: "SELECT v.name FROM \"\(schema)\".value v WHERE \(many)"
         case .expired:

@@ -4,7 +4,7 @@ enum Statement: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case session, lockSession, synchronize, keepAlive
     case findPlace, addPlace, places
-    case exists, value, attributes, names, expired, values, pieces, revision
+    case exists, value, describedValue, attributes, names, expired, values, pieces, revision
     case set, add, replace, remove, removeRevision
     case addPiece, holdRevision, holdAbsence
     case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences

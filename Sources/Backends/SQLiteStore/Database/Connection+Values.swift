@@ -27,19 +27,39 @@ extension Connection {
         return true
     }
 
-    /// Passes a whole value with the mark of its last write and its version tag; `false` if absent.
+    /// Passes a whole value with its version tag; `false` if absent.
     ///
     /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
     func tagged(
-        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (_ version: Int64, String?, RawSpan) -> Void
+        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (String?, RawSpan) -> Void
     ) throws -> Bool {
-        let statement = try statement(.tagged)
+        let statement = try statement(.described)
         statement.bind(1, place)
         statement.bind(2, text: name)
         guard try statement.step() else { return false }
         try Self.refuseExpired(statement)
-        let (version, tag) = (statement.number(1), statement.text(5))
-        try pass(statement, name) { deliver(version, tag, $0) }
+        let tag = statement.text(5)
+        try pass(statement, name) { deliver(tag, $0) }
+        return true
+    }
+
+    /// Passes a whole value with the mark of its last write and its attributes; `false` if absent.
+    ///
+    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
+    func described(
+        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (_ version: Int64, ValueAttributes, RawSpan) -> Void
+    ) throws -> Bool {
+        let statement = try statement(.described)
+        statement.bind(1, place)
+        statement.bind(2, text: name)
+        guard try statement.step() else { return false }
+        try Self.refuseExpired(statement)
+        let version = statement.number(1)
+        let attributes = ValueAttributes(
+            contentType: statement.text(7), serializer: statement.text(8), versionTag: statement.text(5),
+            appVersion: statement.text(9), owner: statement.text(10), size: UInt64(max(0, statement.number(2))),
+            modified: statement.number(6), expires: statement.numberIfThere(4))
+        try pass(statement, name) { deliver(version, attributes, $0) }
         return true
     }
 

@@ -7,7 +7,7 @@ enum Layout: Int, CaseIterable {
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, folders, makePlace, places
-    case version, value, tagged, attributes, names, values, marks
+    case version, value, described, attributes, names, values, marks
     case insert, insertNew, insertMany, replaceMany, replaceRow
     case mayExpire, due, addDue, removeDue
     case remove, removeRow, removeVersion, removeRowVersion, removeRange
@@ -43,10 +43,10 @@ enum Query: Int, CaseIterable {
         case .version: "SELECT version, \(expires) FROM value WHERE place = ?1 AND name = ?2"
         case .value:
             "SELECT content, version, size, \(checksum), \(expires) FROM value WHERE place = ?1 AND name = ?2"
-        case .tagged:
+        case .described:
             """
-            SELECT content, version, size, \(checksum), \(expires), version_tag FROM value
-            WHERE place = ?1 AND name = ?2
+            SELECT content, version, size, \(checksum), \(expires), version_tag, modified, content_type, serializer,
+            app_version, owner FROM value WHERE place = ?1 AND name = ?2
             """
         case .attributes:
             """

@@ -198,36 +198,42 @@ struct ReceivedTagged {
 
 func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_bytes) {
     guard let slot = CallSlot.running(context, .tagged), let receiver = slot.pointee.receiver else { return }
-    take(tag, bytes, slot, &receiver.assumingMemoryBound(to: ReceivedTagged.self).pointee)
-}
-
-private func take(
-    _ tag: ld_bytes, _ bytes: ld_bytes, _ slot: UnsafeMutablePointer<CallSlot>, _ received: inout ReceivedTagged
-) {
-    guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
-    guard received.value == nil else { return slot.pointee.break_("it passed two values for one") }
+    let received = receiver.assumingMemoryBound(to: ReceivedTagged.self)
+    take(bytes, slot, &received.pointee.value)
     if tag.count != 0 {
         let longest = ld_attributes.longestText
         guard (1...longest).contains(tag.count), let text = tag.text else {
             return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
         }
-        received.tag = text
+        received.pointee.tag = text
     }
-    received.value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
 }
 
-/// A value with its revision and version tag.
+/// A value with its revision and attributes.
 struct ReceivedRevisioned {
     var revision: UInt64 = 0
-    var tagged = ReceivedTagged()
+    var attributes = ValueAttributes()
+    var value: Data?
 }
 
-func takeRevisioned(context: UnsafeMutableRawPointer?, revision: UInt64, tag: ld_bytes, bytes: ld_bytes) {
+func takeRevisioned(
+    context: UnsafeMutableRawPointer?, revision: UInt64, attributes: UnsafePointer<ld_attributes>?, bytes: ld_bytes
+) {
     guard let slot = CallSlot.running(context, .revisioned), let receiver = slot.pointee.receiver else { return }
     let received = receiver.assumingMemoryBound(to: ReceivedRevisioned.self)
     guard revision != 0 else { return slot.pointee.break_("it passed a value with the revision 0") }
     received.pointee.revision = revision
-    take(tag, bytes, slot, &received.pointee.tagged)
+    take(bytes, slot, &received.pointee.value)
+    guard let attributes else { return }
+    do throws(StorageError) { received.pointee.attributes = try ValueAttributes(attributes) } catch {
+        slot.pointee.break_(error.message)
+    }
+}
+
+private func take(_ bytes: ld_bytes, _ slot: UnsafeMutablePointer<CallSlot>, _ value: inout Data?) {
+    guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
+    guard value == nil else { return slot.pointee.break_("it passed two values for one") }
+    value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
 }
 
 /// The verdict on a piece.

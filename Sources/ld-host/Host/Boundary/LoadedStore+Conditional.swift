@@ -2,12 +2,12 @@ internal import CLocalData
 package import FoundationEssentials
 package import LocalDataAPI
 
-/// A value as a store keeps it, with the revision and the version tag of the same write.
+/// A value as a store keeps it, with the revision and the attributes of the same write.
 package struct RevisionedData: Sendable {
     package let data: Data
     /// Never 0.
     package let revision: UInt64
-    package let tag: String?
+    package let attributes: ValueAttributes
 }
 
 extension LoadedStore {
@@ -23,11 +23,11 @@ extension LoadedStore {
                 conditional.get(table.`self`, handle.pointer, slot.pointee.number, takeRevisioned, slot.pointee.error)
             }
         }
-        let value = received.tagged.value
+        let value = received.value
         guard (status == LD_OK) == (value != nil) else {
             throw call.violation("it returned status \(status) and passed \(value == nil ? "no" : "a") value")
         }
-        return value.map { RevisionedData(data: $0, revision: received.revision, tag: received.tagged.tag) }
+        return value.map { RevisionedData(data: $0, revision: received.revision, attributes: received.attributes) }
     }
 
     /// Stores a value if the stored one fulfils a condition.

@@ -27,12 +27,20 @@ extension StorageRevision: LosslessStringConvertible {
     }
 }
 
-/// A value and the revision of the write that stored it.
+/// A value, the revision of the write that stored it, and the time that this write gave it.
 public struct Revisioned<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
     /// Identifies its write.
     public let revision: StorageRevision
+    /// When the value expires; `nil` if never.
+    public let expires: Date?
+
+    init(_ value: Value, _ stored: RevisionedData) {
+        self.value = value
+        revision = StorageRevision(stored.revision)
+        expires = stored.attributes.expires.map { Date(nanoseconds: $0) }
+    }
 }
 
 /// Changes that depend on what is stored, and values that expire.
@@ -45,17 +53,8 @@ extension StorageRouter {
     ///
     /// - Throws: What ``get(_:)`` throws, except `notFound`; `unsupported`.
     public func revisioned<Value>(_ key: StorageKey<Value>) async throws -> Revisioned<Value>? {
-        let resolved = try await settled(key)
-        guard let found = try await resolved.revisioned() else { return nil }
-        let value: Value
-        if let chain = key.chain {
-            value = try await chain.decode(found.data, versionTag: found.tag).value
-        } else {
-            do { value = try key.serializer.decode(found.data) } catch {
-                value = try await textValue(in: found.data, of: key, error)
-            }
-        }
-        return Revisioned(value: value, revision: StorageRevision(found.revision))
+        guard let stored = try await settled(key).revisioned() else { return nil }
+        return Revisioned(try await value(of: key, in: stored), stored)
     }
 
     /// The revision of the stored value; `nil` if it is absent.
@@ -98,54 +97,6 @@ extension StorageRouter {
         }
     }
 
-    /// Changes a value as one step: reads it, lets `change` compute the new one, and stores that if nobody has changed
-    /// the value meanwhile; otherwise it starts again.
-    ///
-    /// ```swift
-    /// try await router.update(.visits) { $0 = ($0 ?? 0) + 1 }
-    /// ```
-    ///
-    /// A value that expires keeps its time, unless the key has a `lifetime`: then that begins again.
-    ///
-    /// - Parameter change: Gets the stored value, `nil` if it is absent, and changes it; `nil` removes it. Called as
-    ///   often as someone else is faster, so it should have no other effect.
-    /// - Returns: The new value.
-    /// - Throws: What `change` throws, and then nothing has changed; what ``get(_:)`` and ``set(_:for:)`` throw, except
-    ///   `notFound`; `unsupported`.
-    @discardableResult
-    public func update<Value>(
-        _ key: StorageKey<Value>, _ change: (inout Value?) async throws -> Void
-    ) async throws -> Value? {
-        var attempt = 0
-        while true {
-            let found = try await revisioned(key)
-            // That of the revision that was read, if that one is still stored when the value is replaced.
-            let expires = key.lifetime == nil && found != nil ? try await expiry(of: key) : nil
-            var value = found?.value
-            try await change(&value)
-            do {
-                switch (value, found?.revision) {
-                case (let value?, let revision):
-                    let condition = revision.map { WriteCondition.revision($0.number) } ?? .absent
-                    try await set(value, for: key, expires: expires, if: condition)
-                case (nil, let revision?):
-                    let resolved = try await settled(key)
-                    guard try await resolved.remove(ifRevision: revision.number) else {
-                        throw Self.conflict(resolved, .revision(0))
-                    }
-                case (nil, nil): break
-                }
-                return value
-            } catch let error as StorageError where error.code == .conflict {}
-            try Task.checkCancellation()
-            attempt += 1
-            // Among many writers none shall always be the last.
-            if attempt > 3 {
-                try await Task.sleep(for: .microseconds(Int64.random(in: 0...min(20_000, 100 << min(attempt, 8)))))
-            }
-        }
-    }
-
     /// Stores a value that expires: from then on it is absent to every reader.
     ///
     /// The clock of the store decides, which for a store on another machine is that machine's. Whoever finds the value
@@ -165,7 +116,6 @@ extension StorageRouter {
         return expires.map { Date(nanoseconds: $0) }
     }
 
-    @discardableResult
     private func set<Value>(
         _ value: Value, for key: StorageKey<Value>, expires: Date?, if condition: WriteCondition
     ) async throws -> StorageRevision {
@@ -179,8 +129,18 @@ extension StorageRouter {
         return StorageRevision(revision)
     }
 
+    /// Decodes what a settled key's store has returned.
+    func value<Value>(of key: StorageKey<Value>, in stored: RevisionedData) async throws -> Value {
+        if let chain = key.chain {
+            return try await chain.decode(stored.data, versionTag: stored.attributes.versionTag).value
+        }
+        do { return try key.serializer.decode(stored.data) } catch {
+            return try await textValue(in: stored.data, of: key, error)
+        }
+    }
+
     /// The key's resolution, once no older data can come to it any more and its value is of the current version.
-    private func settled<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
+    func settled<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
         let resolved = try await resolve(key)
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         if let chain = key.chain {

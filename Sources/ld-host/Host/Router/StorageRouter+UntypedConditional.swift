@@ -4,12 +4,11 @@ internal import Synchronization
 
 /// Conditional changes with keys whose type is not known here.
 extension StorageRouter {
-    /// The serialized bytes and their revision; `nil` if there are none. Older data is migrated first.
+    /// The serialized bytes with their revision and expiry; `nil` if there are none. Older data is migrated first.
     ///
     /// - Throws: `unsupported` if the store has no conditional changes.
     public func revisionedData(for key: AnyStorageKey) async throws -> Revisioned<Data>? {
-        let found = try await settled(key).revisioned()
-        return found.map { Revisioned(value: $0.data, revision: StorageRevision($0.revision)) }
+        try await settled(key).revisioned().map { Revisioned($0.data, $0) }
     }
 
     /// Stores serialized bytes if the key has no value.

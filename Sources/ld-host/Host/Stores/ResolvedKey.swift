@@ -58,6 +58,11 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
         attributes.expires = expires
         return attributes
     }
+
+    /// The same for a value that expires when the one that it replaces would have, even if that is never.
+    func attributes(keepingExpiryOf replaced: RevisionedData) -> ValueAttributes? {
+        replaced.attributes.expires.map { attributes(expires: $0) } ?? fixedAttributes
+    }
 }
 
 extension ResolvedKey {
@@ -186,7 +191,7 @@ extension ResolvedKey {
         }
     }
 
-    /// The value, opened, with the revision and the version tag that it is stored with; `nil` if there is no value.
+    /// The value, opened, with the revision and the attributes that it is stored with; `nil` if there is no value.
     func revisioned() async throws(StorageError) -> RevisionedData? {
         if let refusal = refusal { throw refusal }
         guard layers.isEmpty else {

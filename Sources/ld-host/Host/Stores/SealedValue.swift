@@ -116,11 +116,16 @@ struct SealedValue: Sendable {
         try store.write(handle, attributes: attributes, from: fill)
     }
 
-    /// The value with the revision and the version tag of the same write; `nil` if absent.
+    /// The value with the revision and the attributes of the same write; `nil` if absent. The envelope's attributes
+    /// count, but for the times, which only the store knows.
     func revisioned() throws(StorageError) -> RevisionedData? {
         try store.revisioned(handle).map { (stored) throws(StorageError) in
             let (value, header) = try opened(stored.data)
-            return RevisionedData(data: value, revision: stored.revision, tag: header?.attributes.versionTag)
+            var attributes = header?.attributes ?? stored.attributes
+            attributes.size = UInt64(value.count)
+            attributes.modified = stored.attributes.modified
+            attributes.expires = stored.attributes.expires
+            return RevisionedData(data: value, revision: stored.revision, attributes: attributes)
         }
     }
 

@@ -135,14 +135,14 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
             })
     }
 
-    /// Passes the whole value with its revision and its version tag.
+    /// Passes the whole value with its revision and its attributes.
     open func get(
-        _ key: StorageAddress, _ deliver: (_ revision: UInt64, _ versionTag: String?, _ value: RawSpan) -> Void
+        _ key: StorageAddress, _ deliver: (_ revision: UInt64, _ attributes: ValueAttributes, _ value: RawSpan) -> Void
     ) throws -> Bool {
         guard try contents.entry(key) != nil else { return false }
         let (entry, version) = contents.versioned(key)
         guard let entry else { return false }
-        deliver(version, entry.attributes.versionTag, entry.data.bytes)
+        deliver(version, entry.attributes, entry.data.bytes)
         return true
     }
 

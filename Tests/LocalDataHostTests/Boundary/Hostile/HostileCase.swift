@@ -39,7 +39,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         flaws.map { flaw, text in
             // Texts have limits of their own, which come first.
-            let limited = ["attr-", "key-s", "tagged-tag", "cond-tag"]
+            let limited = ["attr-", "key-s", "tagged-tag"]
             let isLong = flaw == "beyond" && limited.contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
@@ -76,7 +76,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             ("get", "get"), ("read", "read"), ("names", "names"), ("places", "places"), ("bulk-name", "bulk"),
             ("bulk-value", "bulk"), ("attr-type", "attributes"), ("attr-owner", "bulk"), ("check", "check"),
             ("tx-get", "tx-get"), ("tagged-tag", "tagged"), ("tagged-value", "tagged"),
-            ("cond-tag", "cond-get"), ("cond-value", "cond-get"), ("expired", "expired"),
+            ("attr-tag", "cond-get"), ("cond-value", "cond-get"), ("expired", "expired"),
         ] {
             cases += flawed(.store, channel, operation)
         }
@@ -173,6 +173,9 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "tagged-twice", "tagged", .corrupt, "two values for one"),
         HostileCase(.store, "tagged-absent", "tagged", .corrupt, "returned status 1"),
         HostileCase(.store, "cond-get-zero", "cond-get", .corrupt, "the revision 0"),
+        HostileCase(.store, "attr-size", "cond-get", .corrupt, "a size of 18446744073709551615 bytes"),
+        HostileCase(.store, "attr-struct-large", "cond-get", .corrupt, "a struct of 4294967295 bytes"),
+        HostileCase(.store, "cond-get-none", "cond-get", nil, ""),
         HostileCase(.store, "cond-get-nothing", "cond-get", .corrupt, "passed no value"),
         HostileCase(.store, "cond-get-twice", "cond-get", .corrupt, "two values for one"),
         HostileCase(.store, "cond-get-absent", "cond-get", .corrupt, "returned status 1"),

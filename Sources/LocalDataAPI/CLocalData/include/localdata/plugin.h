@@ -477,12 +477,13 @@ typedef struct LD_SENDABLE ld_store_tagged_r1 {
 #define LD_IF_REVISION 2u /* only if the stored value has the given revision */
 typedef struct LD_SENDABLE ld_store_conditional_r1 {
     uint32_t size;
-    /* Like the store's get, with the value's revision and version tag: calls `take` once with all three (borrowed; a tag of
-     * no bytes means that none is known), or returns LD_ABSENT. The revision is never 0, and another one after each write
-     * of the value, also after it was removed. It is the `mark` of LD_STORE_BULK. May wait where get may. */
+    /* Like the store's get, with the value's revision and its attributes: calls `take` once with all three, which are of one
+     * write (borrowed; `attributes` is NULL for a store that keeps none), or returns LD_ABSENT. The revision is never 0,
+     * and another one after each write of the value, also after it was removed. It is the `mark` of LD_STORE_BULK. May wait
+     * where get may. */
     ld_status(LD_SENDABLE *get)(
         void *self, void *handle, void *context,
-        void(LD_SENDABLE *take)(void *context, uint64_t revision, ld_bytes version_tag, ld_bytes value),
+        void(LD_SENDABLE *take)(void *context, uint64_t revision, const ld_attributes *attributes, ld_bytes value),
         const ld_error_sink *error);
     /* Like set, if `condition` (LD_IF_...) is fulfilled, and writes the value's new revision to `*revision`, which holds
      * the expected one for LD_IF_REVISION. LD_ABSENT: it is not fulfilled, and nothing has changed. May wait. */

@@ -25,16 +25,32 @@ extension ConformanceCheck {
             )
         },
         ConformanceCheck(
-            "conditional.get", "a value is read with its revision and its version tag", if: .conditional
+            "conditional.get", "a value is read with its revision and its attributes", if: .conditional
         ) { store in
             for (tag, text) in [("1", "one"), ("2", "two"), (nil, "three")] {
-                let attributes = ValueAttributes(versionTag: tag)
+                let attributes = ValueAttributes(contentType: "text/plain", versionTag: tag, owner: "kit")
                 try store.set("tagged", to: Data(text.utf8), attributes: attributes)
                 let found = try store.store.revisioned(store.handle("tagged"))
                 try expect(found?.data == Data(text.utf8), "expected \(text.shown), found \((found?.data).shown)")
                 guard try store.store.abilities.attributes != nil else { continue }
+                let read = found?.attributes ?? ValueAttributes()
                 try expect(
-                    found?.tag == tag, "a value with the tag \(tag ?? "none") is read with \(found?.tag ?? "none")")
+                    read.versionTag == tag,
+                    "a value with the tag \(tag ?? "none") is read with \(read.versionTag ?? "none")")
+                try expect(
+                    read.owner == "kit" && read.contentType == "text/plain",
+                    "a value is read with its revision, but without its owner or type")
+            }
+        },
+        ConformanceCheck(
+            "conditional.expires", "a value is read with its revision and the time at which it expires",
+            if: .conditional, .expiry
+        ) { store in
+            let later: Int64 = 4_102_444_800_000_000_000
+            for expires in [later, nil, later + 1000] {
+                try store.set("lasting", to: Data("1".utf8), attributes: ValueAttributes(expires: expires))
+                let found = try store.store.revisioned(store.handle("lasting"))?.attributes.expires
+                try expect(found == expires, "a value that expires \(expires.shown) is read with \(found.shown)")
             }
         },
         ConformanceCheck(
@@ -154,4 +170,8 @@ extension StoreUnderTest {
 
 extension String {
     fileprivate var shown: String { "'\(self)'" }
+}
+
+extension Int64? {
+    fileprivate var shown: String { map { "at \($0)" } ?? "never" }
 }
