@@ -23,8 +23,7 @@ struct StoreAppStorage: AppStorageProvider {
     }
 
     func persistValue<Value: Codable>(_ value: Value, forKey key: String) throws {
-        let data = try JSONEncoder().encode(value)
-        try IOExecutor.blocking { [router, entry = entry(key)] in try await router.set(data, for: entry) }
+        try router.setNow(JSONEncoder().encode(value), for: entry(key))
     }
 
     /// `nil` also if the store cannot be read: this call has no way to report that.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 public import LocalDataAPI
 
-/// Reading from code that cannot suspend.
+/// Calls from code that cannot suspend.
 extension StorageRouter {
     /// The stored value, without suspending. For keys in stores that answer from memory or disk.
     ///
@@ -19,10 +19,47 @@ extension StorageRouter {
         return try IOExecutor.blocking { [self] in try await valueOnDisk(key) }
     }
 
+    /// Stores a value, without suspending. For keys in stores that keep their values in memory or on disk.
+    ///
+    /// It returns when the value is durable, as ``set(_:for:)`` does: with a store on disk, the calling thread waits
+    /// for the device to flush, and for another process that is changing the store at the moment. That takes some
+    /// milliseconds, and more on a busy disk, so a main thread that draws should rather set a ``Stored`` property.
+    ///
+    /// Older data that was not migrated before is ignored from then on, as with ``set(_:for:)``: if there may be some,
+    /// the first change of a key looks at its source, wherever that is.
+    ///
+    /// - Throws: `unsupported` where it would have to wait for more than the disk, as ``getNow(_:)`` does, and in a
+    ///   task of ``IOExecutor``, which can await ``set(_:for:)``; what that throws for all else.
+    public func setNow<Value>(_ value: Value, for key: StorageKey<Value>) throws {
+        try IOExecutor.blocking { [self] in
+            try await refuseWaiting(toChange: key, instead: "set")
+            try await set(value, for: key)
+        }
+    }
+
+    /// Removes a value, without suspending. It waits as ``setNow(_:for:)`` does.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Throws: `unsupported` where it would have to wait for more than the disk, as ``setNow(_:for:)`` does; what
+    ///   ``remove(_:)`` throws for all else.
+    @discardableResult
+    public func removeNow<Value>(_ key: StorageKey<Value>) throws -> Bool {
+        try IOExecutor.blocking { [self] in
+            try await refuseWaiting(toChange: key, instead: "remove")
+            return try await remove(key)
+        }
+    }
+
+    private func refuseWaiting<Value>(toChange key: StorageKey<Value>, instead call: String) async throws {
+        let resolved = try await resolve(key)
+        if let refusal = resolved.refusal { throw refusal }
+        try refuseWaiting(for: resolved, try await snapshot(), "changed", instead: call)
+    }
+
     private func valueOnDisk<Value>(_ key: StorageKey<Value>) async throws -> Value {
         let resolved = try await resolve(key)
         if let refusal = resolved.refusal { throw refusal }
-        try refuseWaiting(for: resolved, try await snapshot())
+        try refuseWaiting(for: resolved, try await snapshot(), "read", instead: "get")
         guard let found = try await resolved.tagged() else { return try await valueInPlace(of: key, resolved) }
         if let chain = key.chain { return try await chain.decode(found.data, versionTag: found.tag).value }
         do { return try key.serializer.decode(found.data) } catch {
@@ -41,10 +78,13 @@ extension StorageRouter {
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
     }
 
-    private func refuseWaiting(for resolved: ResolvedKey, _ snapshot: RouterSnapshot) throws(StorageError) {
-        func refusal(_ what: String) -> StorageError {
+    private func refuseWaiting(
+        for resolved: ResolvedKey, _ snapshot: RouterSnapshot, _ what: String, instead call: String
+    ) throws(StorageError) {
+        func refusal(_ why: String) -> StorageError {
             StorageError(
-                .unsupported, "'\(resolved.address)' cannot be read without waiting: \(what)", hint: "use 'get'")
+                .unsupported, "'\(resolved.address)' cannot be \(what) without waiting: \(why)",
+                hint: "use '\(call)'")
         }
         guard resolved.open.readsInline else {
             throw refusal("the store '\(resolved.open.name)' waits for others")

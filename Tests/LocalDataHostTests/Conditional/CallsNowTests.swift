@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("Reading without suspending") struct ReadingNowTests {
+@Suite("Calls without suspending") struct CallsNowTests {
     @Test(
         "the first use of a key opens its store; a value is read from memory or disk", arguments: MigrationHome.domains)
     func reads(domain: StorageDomain) async throws {
@@ -46,6 +46,50 @@ import Testing
         #expect(throws: StorageError.unsupported) { try router.getNow(key) }
         #expect(try await router.get(key) == "older")
         #expect(try router.getNow(key) == "older")
+    }
+
+    @Test("a value is stored and removed durably before the call returns", arguments: MigrationHome.domains)
+    func changes(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let key: StorageKey<String> = MigrationHome.key("name", domain)
+        let router = try home.router()
+        #expect(try !router.removeNow(key))
+        try router.setNow("value", for: key)
+        #expect(try await home.router().get(MigrationHome.key("name", domain)) == "value")
+        #expect(try router.removeNow(key))
+        #expect(try !router.removeNow(key))
+        #expect(try await !home.router().exists(key))
+    }
+
+    @Test("a change supersedes older data, as one that suspends does")
+    func superseding() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let old: StorageKey<String> = MigrationHome.key("old", .fileSystem())
+        func key(_ name: String) -> StorageKey<String> {
+            MigrationHome.key(name, .fileSystem()) { key in
+                AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old)))
+            }
+        }
+        try await router.set("older", for: old)
+        try router.setNow("newer", for: key("set"))
+        #expect(try await home.router().get(key("set")) == "newer")
+        #expect(try !router.removeNow(key("removed")))
+        await #expect(throws: StorageError.notFound) { try await home.router().get(key("removed")) }
+    }
+
+    @Test("a task of IOExecutor, which can await the change, is refused")
+    func refusedOnExecutor() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key: StorageKey<String> = MigrationHome.key("name", .fileSystem())
+        await Task(executorPreference: IOExecutor.shared) {
+            _ = #expect(throws: StorageError.unsupported) { try router.setNow("late", for: key) }
+        }.value
+        #expect(try await !router.exists(key))
     }
 
     @Test("all threads of Swift's pool may read at once")
