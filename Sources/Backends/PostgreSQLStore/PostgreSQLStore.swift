@@ -10,8 +10,10 @@ package import LocalDataAPI
 /// - **Connections.** Opening the store only checks the options. The first call connects; each call does so again if
 ///   the server was restarted. A call without a server fails with `storeUnavailable`, which names the host and the
 ///   reason.
-/// - **Durability.** A change is complete when the server has confirmed its commit with `synchronous_commit` on. The
-///   store sees to that if the user's default is off, but not if the server runs with `fsync` off.
+/// - **Durability.** A change is complete when the server has confirmed its commit with `synchronous_commit` on, or
+///   `remote_apply`. The store raises a lower default of the user or the database, so that a commit waits for the disk,
+///   and for the disk of a synchronous standby. It cannot change `fsync` and `full_page_writes`: if one of them is off,
+///   it logs a warning.
 /// - **Lost answers.** If the connection is lost during a change, the store finds out what became of it, and repeats it
 ///   if it certainly was not made; see ``Outcome``. It throws `timedOut` if that fails within the time limit.
 /// - **Poolers.** The store works through PgBouncer in session and in transaction mode. It notices a pooler by the
@@ -37,7 +39,7 @@ package final class PostgreSQLStore: StorageBackend {
         largestValue = options.largestValue
         properties = StoreProperties(
             latency: .network, isDurable: true, isShared: true, largestValue: UInt64(largestValue))
-        pool = Pool(options)
+        pool = Pool(options, log: host.log)
         listener = Listener(pool)
     }
 

@@ -9,7 +9,7 @@ extension Link {
     static func open(
         _ server: ServerAddress, _ options: ServerOptions, _ statements: StatementTexts, until deadline: Deadline
     ) throws -> Link {
-        let connection = try started(server, options.password)
+        let connection = try started(server.resolved(until: deadline), options.password)
         do {
             try finish(connection, server.name, until: deadline)
         } catch {
@@ -76,10 +76,11 @@ extension Link {
             throw StorageError(
                 .unsupported, "the server at \(host) has version \(answer.integer(1) / 10_000); expected 12 or later")
         }
+        risks = zip(["fsync", "full_page_writes"], [answer.integer(4), answer.integer(5)]).filter { $1 != 0 }.map(\.0)
         isPooled = Int64(PQbackendPID(connection)) != answer.integer(0)
         guard !isPooled else { return }
         var calls = [Call(.lockSession, [.integer(session)]), Call(.keepAlive)]
-        if answer.bytes(2).elementsEqual("off".utf8) { calls.append(Call(.synchronize)) }
+        if answer.integer(2) != 0 { calls.append(Call(.synchronize)) }
         try exchange(calls, until: deadline)
     }
 }

@@ -14,6 +14,8 @@ final class Link: @unchecked Sendable {
     var isPooled = true
     /// The number of the advisory lock that a link without a pooler holds until its server process has ended.
     let session = Int64.random(in: .min ... .max)
+    /// The settings by which the server may lose confirmed changes in a power loss.
+    var risks: [String] = []
     private let statements: StatementTexts
     private let prepares: Bool
     private var prepared: Set<Statement> = []

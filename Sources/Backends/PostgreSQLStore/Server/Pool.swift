@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LocalDataAPI
+internal import Synchronization
 
 /// The connections of a store. A thread borrows one for a call or a transaction.
 final class Pool: @unchecked Sendable {
@@ -16,9 +17,12 @@ final class Pool: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let returned = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var queue = Queue()
+    private let log: any StorageLogHandler
+    private let hasWarned = Atomic(false)
 
-    init(_ options: ServerOptions) {
-        self.options = options
+    /// - Parameter log: Receives a warning of a server that may lose confirmed changes.
+    init(_ options: ServerOptions, log: any StorageLogHandler) {
+        (self.options, self.log) = (options, log)
         statements = StatementTexts(schema: options.schema)
         schema = SchemaKeeper(options.schema)
         lock.initialize(to: pthread_mutex_t())
@@ -110,11 +114,22 @@ final class Pool: @unchecked Sendable {
             do {
                 let link = try anyHost(until: deadline)
                 try schema.prepare(link, options, until: deadline)
+                warn(of: link)
                 return link
             } catch LinkFailure.lost(let loss) where Self.passes(loss) && deadline.left > 200_000_000 {
                 usleep(100_000)
             }
         }
+    }
+
+    /// Warns once of a server that may lose confirmed changes: no client can change that.
+    private func warn(of link: Link) {
+        guard !link.risks.isEmpty, !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        let settings = link.risks.map { "\($0)=off" }.joined(separator: " and ")
+        log(
+            .warning, "postgresql",
+            "the server at \(link.host) runs with \(settings), so a power loss may lose or damage what it has confirmed"
+        )
     }
 
     private func anyHost(until deadline: Deadline) throws -> Link {

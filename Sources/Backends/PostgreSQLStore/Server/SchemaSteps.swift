@@ -62,7 +62,10 @@ enum SchemaSteps {
         """
         CREATE FUNCTION "$SCHEMA".enter(write_ int8) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN
-            PERFORM pg_advisory_xact_lock_shared(write_), set_config('synchronous_commit', 'on', true);
+            PERFORM pg_advisory_xact_lock_shared(write_);
+            IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+                PERFORM set_config('synchronous_commit', 'on', true);
+            END IF;
             IF EXISTS (SELECT FROM "$SCHEMA".fence WHERE write = write_) THEN
                 RAISE EXCEPTION 'the write was fenced off' USING ERRCODE = 'LD001';
             END IF;

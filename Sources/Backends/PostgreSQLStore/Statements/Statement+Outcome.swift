@@ -5,7 +5,8 @@ extension Statement {
         case .session:
             """
             SELECT pg_backend_pid(), current_setting('server_version_num')::int4,
-            current_setting('synchronous_commit'), pg_is_in_recovery()
+            \(Self.isHasty), pg_is_in_recovery(), current_setting('fsync') = 'off',
+            current_setting('full_page_writes') = 'off'
             """
         case .lockSession: "SELECT pg_advisory_lock($1::int8)"
         case .synchronize: "SET synchronous_commit = on"
@@ -19,8 +20,7 @@ extension Statement {
         case .waitLimit:
             """
             SELECT set_config('lock_timeout', ($1::int8)::text, true), set_config('synchronous_commit',
-            CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
-            true)
+            CASE WHEN \(Self.isHasty) THEN 'on' ELSE current_setting('synchronous_commit') END, true)
             """
         case .endSession:
             """
@@ -36,6 +36,10 @@ extension Statement {
         default: ""
         }
     }
+
+    /// The condition of a session whose commits may be confirmed before they survive a power loss: of the server, or of
+    /// the standby that it waits for.
+    private static let isHasty = "current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')"
 
     /// The text of a statement about a lock of a name.
     var lockText: String {
