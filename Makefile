@@ -107,7 +107,7 @@ clients:
 	.ci/require-python .build/python $(PYPI_CLIENTS)
 
 bench:
-	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind
+	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind postgresql
 	mkdir -p .build
 	Tests/Benchmarks/run >.build/bench.md
 	Tests/Benchmarks/write-article .build/bench.md

@@ -8,7 +8,8 @@ struct Benchmark {
         guard words.count >= 4 else {
             complain(
                 "usage: localdata-bench PLUGINS TOOLS FOLDER "
-                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|migrations|latency|crypto|sealing|secrets]..."
+                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|postgresql|migrations|latency|"
+                    + "crypto|sealing|secrets]..."
             )
             exit(2)
         }
@@ -30,6 +31,9 @@ struct Benchmark {
         if wants("scaling") { try await Scaling(setting: setting).run() }
         if wants("files") { try await FileCost(setting: setting).run() }
         if wants("sqlite") { try await DatabaseCost(setting: setting).run() }
+        if wants("postgresql"), let server = getenv("SERVER") {
+            try await ServerCost(setting: setting, server: String(cString: server)).run()
+        }
         if wants("migrations") { try await MigrationCost(setting: setting).run() }
         if wants("latency") { try await PoolLatency(setting: setting).run() }
         if wants("crypto") { try await CipherCost(setting: setting).run() }
