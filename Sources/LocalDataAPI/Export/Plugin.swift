@@ -48,6 +48,20 @@ public enum Plugin {
             }
         }
 
+        /// A sync transport.
+        public static func sync<Transport: SyncTransport>(_ transport: Transport.Type) -> Component {
+            Component {
+                .immortal(
+                    ld_component(
+                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_SYNC,
+                        id: transport.component.id.immortalBytes(),
+                        summary: transport.component.summary.immortalBytes(),
+                        options: schema(transport.component.options),
+                        context: Unmanaged<AnySyncFactory>.passRetained(SyncFactory<Transport>()).toOpaque(),
+                        open: openSync))
+            }
+        }
+
         /// A migration pack.
         public static func migrations<Pack: MigrationPack>(_ pack: Pack.Type) -> Component {
             Component {

@@ -1,0 +1,161 @@
+internal import CLocalData
+internal import FoundationEssentials
+
+/// A sync transport of some Swift type, as its table's C functions use it.
+class AnySyncExport {
+    typealias Token = UnsafeMutableRawPointer
+
+    func publish(_ records: [SyncRecord]) throws {}
+    func remove(_ names: [String], of writer: String) throws {}
+    func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data { Data() }
+    func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Token {
+        throw StorageError(.unsupported)
+    }
+    func unsubscribe(_ token: Token) {}
+    func cancel() {}
+}
+
+final class SyncExport<Transport: SyncTransport>: AnySyncExport {
+    private typealias Box = KeyBox<Transport.Subscription>
+    private let transport: Transport
+
+    init(_ transport: Transport) { self.transport = transport }
+
+    /// The table of this transport; it keeps the transport until `close`.
+    var table: UnsafePointer<ld_sync> {
+        .immortal(
+            ld_sync(
+                size: UInt32(MemoryLayout<ld_sync>.size), reserved: 0,
+                largest_record: UInt64(clamping: transport.largestRecord),
+                self: Unmanaged<AnySyncExport>.passRetained(self).toOpaque(), publish: publishRecords,
+                remove: removeRecords, fetch: fetchRecords, subscribe: beginSubscription,
+                unsubscribe: endSubscription, cancel: cancelCalls, extension: transportExtension,
+                close: closeTransport))
+    }
+
+    override func publish(_ records: [SyncRecord]) throws { try transport.publish(records) }
+
+    override func remove(_ names: [String], of writer: String) throws { try transport.remove(names, of: writer) }
+
+    override func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+        try transport.fetch(since: position, body)
+    }
+
+    override func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Token {
+        Unmanaged.passRetained(Box(try transport.subscribe(notify))).toOpaque()
+    }
+
+    override func unsubscribe(_ token: Token) {
+        transport.unsubscribe(Box.key(token))
+        Unmanaged<Box>.fromOpaque(token).release()
+    }
+
+    override func cancel() { transport.cancel() }
+}
+
+/// Opens a transport of one Swift type; a sync component's `context` points to it.
+class AnySyncFactory {
+    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_sync> {
+        throw StorageError(.unsupported)
+    }
+}
+
+final class SyncFactory<Transport: SyncTransport>: AnySyncFactory {
+    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_sync> {
+        let options = try ComponentOptions(json: Data(options.bytes()))
+        return try SyncExport(Transport(options: options, host: HostServices(host))).table
+    }
+}
+
+// The C functions of an exported transport's table. They are at file scope, so that no isolation is inferred for them.
+
+private func transport(_ context: UnsafeMutableRawPointer?) throws -> AnySyncExport {
+    guard let context else { throw StorageError(.unsupported, "a transport was called without 'self'") }
+    return Unmanaged<AnySyncExport>.fromOpaque(context).takeUnretainedValue()
+}
+
+func openSync(
+    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
+    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
+        let factory = Unmanaged<AnySyncFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        return LD_OK
+    }
+}
+
+func publishRecords(
+    context: UnsafeMutableRawPointer?, records: UnsafePointer<UnsafePointer<ld_sync_record>?>?, count: Int,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let records, (1...SyncRecord.mostInOneCall).contains(count) else {
+            throw StorageError(.unsupported, "publish was called with \(UInt(bitPattern: count)) records")
+        }
+        let list = try (0..<count).map { index throws(StorageError) in try SyncRecord(boundary: records[index]) }
+        try transport(context).publish(list)
+        return LD_OK
+    }
+}
+
+func removeRecords(
+    context: UnsafeMutableRawPointer?, writer: ld_bytes, names: UnsafePointer<ld_bytes>?, count: Int,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let names, (1...SyncRecord.mostInOneCall).contains(count) else {
+            throw StorageError(.unsupported, "remove was called with \(UInt(bitPattern: count)) names")
+        }
+        let list = try (0..<count).map { index throws(StorageError) in
+            try SyncRecord.checkedName(names[index], "record")
+        }
+        try transport(context).remove(list, of: SyncRecord.checkedName(writer, "writer"))
+        return LD_OK
+    }
+}
+
+func fetchRecords(
+    context: UnsafeMutableRawPointer?, since: ld_bytes, taker: UnsafeMutableRawPointer?,
+    take: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<ld_sync_record>?) -> Int32)?,
+    position: UnsafePointer<ld_sink>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let take, let position else {
+            throw StorageError(.unsupported, "fetch was called without a function that takes records")
+        }
+        let since = since.count == 0 ? nil : Data(try since.bytes())
+        let reached = try transport(context).fetch(since: since) { record in
+            record.withBoundary { take(taker, $0) } == 0
+        }
+        return position.send(reached.bytes) ? LD_OK : LD_STOPPED
+    }
+}
+
+func beginSubscription(
+    context: UnsafeMutableRawPointer?, subscriber: UnsafePointer<ld_sync_subscriber>?,
+    token: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    reporting(error) {
+        guard let subscriber = subscriber?.pointee, let token else {
+            throw StorageError(.unsupported, "subscribe was called without a subscriber")
+        }
+        token.pointee = try transport(context).subscribe { notice in
+            subscriber.notify?(subscriber.context, notice.rawValue)
+        }
+        return LD_OK
+    }
+}
+
+func endSubscription(context: UnsafeMutableRawPointer?, token: UnsafeMutableRawPointer?) {
+    if let token { try? transport(context).unsubscribe(token) }
+}
+
+func cancelCalls(context: UnsafeMutableRawPointer?) { try? transport(context).cancel() }
+
+func transportExtension(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? { nil }
+
+func closeTransport(context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<AnySyncExport>.fromOpaque(context).release() }
+}
