@@ -11,7 +11,9 @@ internal import Synchronization
 /// allocates nothing once a thread has its slot.
 struct CallSlot: ~Copyable {
     /// What a call's sinks receive.
-    enum Receiver: UInt8 { case nothing, value, tagged, revisioned, pieces, source, attributes, values, conflicts }
+    enum Receiver: UInt8 {
+        case nothing, value, tagged, revisioned, pieces, source, attributes, values, conflicts, records
+    }
 
     private let index: UInt
     private let thread = Atomic<UInt>(0)
@@ -102,7 +104,12 @@ extension CallSlot {
         let pointer = UnsafeMutableRawPointer(bitPattern: number)
         errorSink.pointee.context = pointer
         valueSink.pointee.context = pointer
-        if kind == .value { valueSink.pointee.write = takeValue } else { valueSink.pointee.write = takePiece }
+        valueSink.pointee.write =
+            switch kind {
+            case .value: takeValue
+            case .records: takePosition
+            default: takePiece
+            }
         pieceSource.pointee.context = pointer
         self.kind = kind
         self.receiver = receiver

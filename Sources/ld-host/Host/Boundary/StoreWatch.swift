@@ -1,6 +1,5 @@
 internal import CLocalData
 internal import LocalDataAPI
-internal import Synchronization
 
 /// A running watch, to be ended with `unwatch`.
 package struct StoreWatch: @unchecked Sendable {
@@ -9,37 +8,25 @@ package struct StoreWatch: @unchecked Sendable {
     let listener: StoreListener
 }
 
-/// Receives a store's reports of changes, on any thread until the watch is ended. The store gets its number, so that a
-/// late report is ignored.
+/// Receives a store's reports of changes, on any thread until the watch is ended.
 final class StoreListener: Sendable {
     private let number: UInt
-    private let changed: @Sendable (String?) -> Void
 
-    private static let count = Atomic<UInt>(0)
-    private static let listening = Mutex<[UInt: StoreListener]>([:])
-    private static let componentBits: UInt = 14
+    private static let listening = ListenerTable<@Sendable (String?) -> Void>()
 
     init(_ component: ComponentIdentity, _ changed: @escaping @Sendable (String?) -> Void) {
-        let count = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
-        number = count << Self.componentBits | component.number & (1 << Self.componentBits - 1)
-        self.changed = changed
-        Self.listening.withLock { $0[number] = self }
+        number = Self.listening.add(changed, of: component)
     }
 
     /// The context for the store; valid until ``end()``.
     var context: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: number) }
 
-    func end() { Self.listening.withLock { $0[number] = nil } }
+    func end() { Self.listening.remove(number) }
 
     fileprivate static func take(_ context: UnsafeMutableRawPointer?, _ name: ld_bytes) {
-        let number = UInt(bitPattern: context)
-        guard let listener = listening.withLock({ $0[number] }) else {
-            ComponentIdentity.numbered(number & (1 << componentBits - 1))?
-                .logMisuse("reported a change after its watch had ended")
-            return
-        }
         // An invalid name is none that the host could ask for: anything may have changed.
-        listener.changed(name.count == 0 ? nil : name.text(atMost: StorageAddress.longestName))
+        listening.find(context, else: "reported a change after its watch had ended")?(
+            name.count == 0 ? nil : name.text(atMost: StorageAddress.longestName))
     }
 }
 
