@@ -161,7 +161,7 @@ extension Completion {
         case ("ACTION", "credential git"): .oneOf(["get", "store", "erase"])
         case ("ACTION", _): .oneOf(["store", "get", "erase", "list", "version"])
         case ("LANGUAGE", _): .oneOf(["swift", "c"])
-        case ("KIND", _): .oneOf(["storage", "crypto", "migration"])
+        case ("KIND", _): .oneOf(["storage", "crypto", "sync", "migration"])
         case ("SHELL", _): .oneOf(CompletionScript.allCases.map(\.rawValue))
         case ("PAGE", _): .oneOf(ManualPage.names)
         default: .anything
@@ -247,6 +247,7 @@ extension Completion {
         else { return [] }
         if path.first == "domains" { return await stores + components(of: .storage) }
         if path.last == "component" { return await components(of: path[0] == "stores" ? .storage : .migration) }
+        if path == ["sync", "transport"] { return await components(of: .sync) }
         if path == ["encryption", "provider"] { return await components(of: .crypto) }
         if case .choice(let words) = rule.kind { return words.map { Candidate(text: $0) } }
         if case .sealing = rule.kind { return HostSettings.Sealing.sources.map { Candidate(text: $0) } }

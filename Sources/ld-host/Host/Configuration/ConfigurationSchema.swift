@@ -132,6 +132,15 @@ extension ConfigurationSchema {
         ConfigurationRule(
             "migrations.packs.<pack>.timeout", .seconds(upTo: 86400), default: .double(300),
             "how long one run of one of its migrations may take"),
+        ConfigurationRule("sync", .object, "how values get to the user's other devices"),
+        ConfigurationRule("sync.transport", .name, "the id of the component that carries the changes; none if not set"),
+        ConfigurationRule("sync.options", .freeObject, default: .object([:]), "the component's own options"),
+        ConfigurationRule(
+            "sync.maxAutoSyncSize", .integer(0...1 << 30), default: .integer(100_000),
+            "bytes up to which values of keys with the policy automaticSmall are synced"),
+        ConfigurationRule(
+            "sync.forget", .integer(1...3650), default: .integer(180),
+            "days after which a device that was away has to join again"),
         ConfigurationRule("device", .object, "the device the host runs on"),
         ConfigurationRule(
             "device.role", .choice(["all", "phone", "watch"]), default: .string("all"),

@@ -32,6 +32,7 @@ extension HostConfiguration {
             dataVersion: try layered.string(at: ["migrations", "dataVersion"]),
             migrationPreferences: try preferences(),
             migrationGrace: try layered.integer(at: ["migrations", "grace"]).map { Int(clamping: $0) } ?? 7,
+            sync: try sync(),
             role: try layered.string(at: ["device", "role"]).flatMap { DeviceRole(rawValue: $0) } ?? .all,
             logLevel: try logLevel(), packs: try packs())
     }
@@ -129,6 +130,20 @@ extension HostConfiguration {
                     timeout: .seconds(try layered.double(at: path + ["timeout"]) ?? 300)))
         }
         return packs
+    }
+
+    private func sync() throws(StorageError) -> HostSettings.Sync {
+        let path = ["sync", "transport"]
+        var transport: HostSettings.Sync.Transport?
+        if let component = try layered.string(at: path), let origin = layered.value(at: path)?.origin {
+            transport = HostSettings.Sync.Transport(
+                component: component, options: try options(of: "the sync transport", at: ["sync"]),
+                origin: "\(origin)")
+        }
+        return HostSettings.Sync(
+            transport: transport,
+            maxAutoSyncSize: try layered.integer(at: ["sync", "maxAutoSyncSize"]).map { Int(clamping: $0) } ?? 100_000,
+            forget: try layered.integer(at: ["sync", "forget"]).map { Int(clamping: $0) } ?? 180)
     }
 
     private static func store(

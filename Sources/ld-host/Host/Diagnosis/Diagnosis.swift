@@ -33,6 +33,7 @@ package enum Diagnosis {
         }
         for domain in snapshot.settings.routes.keys.sorted() { findings.append(await store(for: domain, access)) }
         for slot in snapshot.packs { findings.append(await pack(slot)) }
+        findings += await transport(snapshot)
         if repairing { findings += await repair(in: snapshot) }
         let (silent, silence) = await silentStores(snapshot)
         return findings + silence + (await damage(in: snapshot, besides: silent))
@@ -127,6 +128,20 @@ package enum Diagnosis {
                     + "\(slot.settings.origin), with \(count) \(count == 1 ? "migration" : "migrations")")
         } catch {
             return Finding("migrations", error)
+        }
+    }
+
+    private static func transport(_ snapshot: RouterSnapshot) async -> [Finding] {
+        guard let slot = snapshot.transport else { return [] }
+        do throws(StorageError) {
+            let largest = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded().largestRecord }
+            return [
+                Finding(
+                    "the sync transport is '\(slot.settings.component)', named in \(slot.settings.origin), for records "
+                        + "of up to \(largest) bytes")
+            ]
+        } catch {
+            return [Finding("sync", error)]
         }
     }
 

@@ -2,13 +2,14 @@ internal import Glibc
 package import LocalDataAPI
 
 extension HostConfiguration {
-    /// The problems of stores, domains, the crypto provider and migration packs with the available plugins: unknown
-    /// components and options, and invalid option values. Plugins are inspected as for a list of them; nothing is
-    /// opened. Built-in defaults are not checked.
+    /// The problems of stores, domains, the crypto provider, the sync transport and migration packs with the available
+    /// plugins: unknown components and options, and invalid option values. Plugins are inspected as for a list of
+    /// them; nothing is opened. Built-in defaults are not checked.
     package func componentProblems() -> [ConfigurationProblem] {
         guard let folders = try? folders(), let registry = pluginRegistry else { return [] }
         let check = ComponentCheck(self, registry.records(), folders)
-        return (check.stores() + check.domains() + check.provider() + check.packs()).sorted { left, right in
+        return (check.stores() + check.domains() + check.provider() + check.transport() + check.packs()).sorted {
+            left, right in
             (left.origin.line ?? 0, left.origin.column ?? 0) < (right.origin.line ?? 0, right.origin.column ?? 0)
         }
     }
@@ -45,7 +46,7 @@ extension HostConfiguration {
     ///   lock. Then the file has not changed.
     package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
         let section = try ConfigurationPath(path).segments.first ?? ""
-        let asksPlugins = text != nil && ["domains", "stores", "encryption", "migrations"].contains(section)
+        let asksPlugins = text != nil && ["domains", "stores", "encryption", "sync", "migrations"].contains(section)
         // Before taking the lock: inspecting new plugins takes time.
         if asksPlugins { _ = pluginRegistry?.survey() }
         return try change(path, to: text, flags: flags) { asksPlugins ? $0.componentProblems() : [] }
@@ -96,14 +97,16 @@ private struct ComponentCheck {
     private var layered: LayeredConfiguration { configuration.layered }
 
     func stores() -> [ConfigurationProblem] {
-        names(["stores"]).flatMap { component(at: ["stores", $0], .storage) }
+        names(["stores"]).flatMap { component(in: ["stores", $0], .storage) }
     }
 
     func packs() -> [ConfigurationProblem] {
         names(["migrations", "packs"]).flatMap {
-            component(at: ["migrations", "packs", $0], .migration)
+            component(in: ["migrations", "packs", $0], .migration)
         }
     }
+
+    func transport() -> [ConfigurationProblem] { component(in: ["sync"], named: "transport", .sync) }
 
     func provider() -> [ConfigurationProblem] {
         text(at: ["encryption", "provider"]).map { unknown($0.value, .crypto, $0.path, $0.origin) ?? [] } ?? []
@@ -144,8 +147,15 @@ private struct ComponentCheck {
         ]
     }
 
-    private func component(at path: [String], _ kind: ComponentKind) -> [ConfigurationProblem] {
-        guard let (id, place, origin) = text(at: path + ["component"]) else { return [] }
+    /// The problems of a component and its options.
+    ///
+    /// - Parameters:
+    ///   - path: The object that has both.
+    ///   - member: The member with the component's id.
+    private func component(
+        in path: [String], named member: String = "component", _ kind: ComponentKind
+    ) -> [ConfigurationProblem] {
+        guard let (id, place, origin) = text(at: path + [member]) else { return [] }
         if let problems = unknown(id, kind, place, origin) { return problems }
         guard let component = components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else { return [] }
         func problem(_ option: String?, _ message: String, _ hint: String) -> ConfigurationProblem {

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Converts the options of a configured store, provider or pack for the component's `open`: checked against the
-/// component's own list, with defaults filled in and folder placeholders replaced.
+/// Converts the options of a configured store, provider, transport or pack for the component's `open`: checked against
+/// the component's own list, with defaults filled in and folder placeholders replaced.
 struct OptionResolver {
     let component: PluginDescription.Component
     let folders: HostSettings.Folders
@@ -20,6 +20,11 @@ struct OptionResolver {
     /// Resolves a pack's options.
     func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> Data {
         try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")
+    }
+
+    /// Resolves the options of the sync transport.
+    func resolve(_ transport: HostSettings.Sync.Transport) throws(StorageError) -> Data {
+        try resolve(transport.options, of: "sync transport (\(transport.origin))")
     }
 
     /// The problems of options, each with the option's name.

@@ -109,6 +109,14 @@ package final class PluginImage: Sendable {
         }
     }
 
+    /// Opens a sync transport of one of the plugin's components. May wait.
+    func openTransport(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedTransport {
+        let table = try open(id, .sync, options: options, host: host)
+        do throws(StorageError) { return try LoadedTransport(table: table, identity(of: id, host)) } catch {
+            throw named(error)
+        }
+    }
+
     /// Distinguishes builds of the plugin, and the options that a component is opened with.
     private func checksum(with options: Data) -> String {
         StableHash.text([
@@ -208,6 +216,28 @@ extension PluginImage {
         return try openPack(
             pack.component, name: pack.name,
             options: try OptionResolver(component: component, folders: folders).resolve(pack), timeout: pack.timeout,
+            host: HostTable.shared(for: log))
+    }
+
+    /// Opens a sync transport as a router does, with all folder placeholders below one folder. May wait.
+    ///
+    /// - Throws: `invalidOptions` with every problem, and what the component reports.
+    package func openTransport(
+        _ id: String, options: [String: ComponentOption.Value], folder: String, log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedTransport {
+        try openTransport(
+            HostSettings.Sync.Transport(component: id, options: options, origin: "given"),
+            folders: HostSettings.Folders(below: folder), log: log)
+    }
+
+    /// Opens the transport of a configuration.
+    func openTransport(
+        _ transport: HostSettings.Sync.Transport, folders: HostSettings.Folders, log: any StorageLogHandler
+    ) throws(StorageError) -> LoadedTransport {
+        let component = try component(transport.component, .sync)
+        return try openTransport(
+            transport.component,
+            options: try OptionResolver(component: component, folders: folders).resolve(transport),
             host: HostTable.shared(for: log))
     }
 

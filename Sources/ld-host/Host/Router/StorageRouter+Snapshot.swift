@@ -39,6 +39,7 @@ extension StorageRouter {
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
             rings: rings, providers: providers, packs: packs(of: settings, registry: registry, log: log, in: &state),
+            transport: transport(of: settings, registry: registry, log: log, in: &state),
             opener: opener, slots: slots)
     }
 
@@ -84,6 +85,18 @@ extension StorageRouter {
             if let (slot, known) = state.packs[pack], known === registry { return slot }
             let slot = PackSlot(pack, registry: registry, folders: settings.folders, log: log)
             state.packs[pack] = (slot, registry)
+            return slot
+        }
+    }
+
+    /// The sync transport; an open one stays open as long as its configuration is unchanged.
+    private static func transport(
+        of settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
+    ) -> TransportSlot? {
+        settings.sync.transport.map { transport in
+            if let (slot, known) = state.transports[transport], known === registry { return slot }
+            let slot = TransportSlot(transport, registry: registry, folders: settings.folders, log: log)
+            state.transports[transport] = (slot, registry)
             return slot
         }
     }

@@ -32,6 +32,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
         var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
+        var transports: [HostSettings.Sync.Transport: (slot: TransportSlot, registry: PluginRegistry)] = [:]
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// The rings of all snapshots, which are never freed either.

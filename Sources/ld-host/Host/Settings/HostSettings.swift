@@ -49,6 +49,26 @@ package struct HostSettings: Sendable {
         package let timeout: Duration
     }
 
+    /// How values get to the user's other devices.
+    package struct Sync: Hashable, Sendable {
+        /// The configured transport.
+        package struct Transport: Hashable, Sendable {
+            /// The transport's component.
+            package let component: String
+            /// The options as configured.
+            package let options: [String: ComponentOption.Value]
+            /// Where the component was named.
+            package let origin: String
+        }
+
+        /// What carries the changes; `nil` if nothing does.
+        package var transport: Transport?
+        /// The size in bytes up to which values of keys with `automaticSmall` are synced.
+        package var maxAutoSyncSize: Int
+        /// The number of days after which a device that was away has to join again.
+        package var forget: Int
+    }
+
     /// The store that serves a domain.
     package struct Route: Hashable, Sendable {
         package let store: Store
@@ -83,6 +103,7 @@ package struct HostSettings: Sendable {
     package var migrationPreferences: [String: AnyCodable]
     /// How many days the values that a migration replaced or removed are kept.
     package var migrationGrace: Int
+    package var sync: Sync
     package var role: DeviceRole
     package var logLevel: StorageLogLevel?
     /// The migration packs, ordered by name.

@@ -196,13 +196,15 @@ final class RouterSnapshot: Sendable {
     let providers: KeyMaterialProviders
     /// The migration packs, opened when a migration may be needed.
     let packs: [PackSlot]
+    /// The sync transport, opened at the first sync.
+    let transport: TransportSlot?
     private let opener: StoreOpener
     private let slots: [String: StoreSlot]
 
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
         log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
-        packs: [PackSlot], opener: StoreOpener, slots: [String: StoreSlot]
+        packs: [PackSlot], transport: TransportSlot?, opener: StoreOpener, slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
@@ -213,6 +215,7 @@ final class RouterSnapshot: Sendable {
         self.rings = rings
         self.providers = providers
         self.packs = packs
+        self.transport = transport
         self.opener = opener
         self.slots = slots
     }
