@@ -32,7 +32,7 @@ extension SyncRecord {
     /// - Throws: `corrupt` with what is impossible about it.
     package static func checkedName(_ bytes: ld_bytes, _ what: String) throws(StorageError) -> String {
         guard let checked = bytes.checked else {
-            throw StorageError(.corrupt, "the name of a \(what) has \(bytes.flaw(atMost: longestName))")
+            throw StorageError(.corrupt, "the name of a \(what) has \(bytes.flaw())")
         }
         guard isUsable(checked) else {
             throw StorageError(
