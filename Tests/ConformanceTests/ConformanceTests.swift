@@ -50,8 +50,10 @@ struct ConformanceTests {
         let ids = ConformanceCheck.all.map(\.id)
         #expect(Set(ids).count == ids.count)
         for check in ConformanceCheck.all {
-            #expect(check.id.wholeMatch(of: /((crypto|pack)\.)?[a-z]+\.[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(check.id)")
+            #expect(
+                check.id.wholeMatch(of: /((crypto|sync|pack)\.)?[a-z]+\.[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(check.id)")
             #expect(check.id.hasPrefix("crypto.") == (check.kind == .crypto), "\(check.id)")
+            #expect(check.id.hasPrefix("sync.") == (check.kind == .sync), "\(check.id)")
             #expect(check.id.hasPrefix("pack.") == (check.kind == .migration), "\(check.id)")
             #expect(!check.sentence.hasSuffix("."), "\(check.id)")
         }

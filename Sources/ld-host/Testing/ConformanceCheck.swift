@@ -3,7 +3,7 @@ package import LocalDataAPI
 /// One promise of a component: an id, the sentence, when it applies, and how it is tested.
 package struct ConformanceCheck: Sendable {
     /// Kebab words that start with the topic: `value.empty`. Checks of crypto providers start with `crypto.`, those of
-    /// migration packs with `pack.`.
+    /// sync transports with `sync.`, those of migration packs with `pack.`.
     package let id: String
     /// The promise, lower case, no final period.
     package let sentence: String
@@ -45,6 +45,21 @@ package struct ConformanceCheck: Sendable {
         }
     }
 
+    /// A promise of a sync transport.
+    init(
+        sync id: String, _ sentence: String, body: @escaping @Sendable (TransportUnderTest) throws -> Void
+    ) {
+        self.id = "sync.\(id)"
+        self.sentence = sentence
+        kind = .sync
+        requirements = []
+        attempt = { subject, folder in
+            let transport = try TransportUnderTest(subject, folder: folder)
+            defer { transport.end() }
+            try body(transport)
+        }
+    }
+
     /// A promise of a migration pack.
     init(
         pack id: String, _ sentence: String, if requirements: ConformanceRequirement...,
@@ -62,7 +77,7 @@ package struct ConformanceCheck: Sendable {
     }
 
     /// Every check, in the order of the report: the basic ones first, so that the first failure says the most.
-    package static let all = stores + providers + packs
+    package static let all = stores + providers + transports + packs
 
     private static let stores =
         lifecycle + values + names + presence + boundary + threads + enumeration + attributes + streaming + batches
@@ -72,6 +87,10 @@ package struct ConformanceCheck: Sendable {
     private static let providers =
         cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations
         + cryptoRandom + cryptoAgreements + cryptoStreams + cryptoSecrets
+
+    private static let transports =
+        syncLifecycle + syncRecords + syncOrder + syncPositions + syncRemovals + syncDevices + syncNotices
+        + syncThreads
 
     private static let packs = packList + packRuns + packBoundary
 

@@ -17,10 +17,10 @@ package struct ConformanceSubject: Sendable {
         image: PluginImage, component id: String, options: [String: ComponentOption.Value], program: String? = nil
     ) throws(StorageError) {
         guard let component = image.description.components.first(where: { $0.id == id }),
-            let kind = ComponentKind(rawValue: component.kind), Self.kinds.contains(kind)
+            let kind = ComponentKind(rawValue: component.kind)
         else {
             throw StorageError(
-                .componentNotFound, "plugin '\(image.path)' has no storage, crypto or migration component '\(id)'")
+                .componentNotFound, "plugin '\(image.path)' has no component '\(id)' of a known kind")
         }
         self.image = image
         self.component = component
@@ -28,9 +28,6 @@ package struct ConformanceSubject: Sendable {
         self.options = options
         peer = program.map { PeerProgram(program: $0, file: image.path, component: id, options: options) }
     }
-
-    /// The kinds of components that have checks.
-    package static let kinds: Set<ComponentKind> = [.storage, .crypto, .migration]
 
     /// The subject's name in reports.
     var noun: String {
@@ -47,12 +44,17 @@ package struct ConformanceSubject: Sendable {
         switch kind {
         case .crypto: .provider(try openProvider(in: folder))
         case .migration: .pack(try openPack(in: folder))
-        case .storage, .sync: .store(try openStore(in: folder))
+        case .storage: .store(try openStore(in: folder))
+        case .sync: .transport(try openTransport(in: folder))
         }
     }
 
     func openStore(in folder: String) throws(StorageError) -> LoadedStore {
         try image.openStore(component.id, options: options, folder: folder, log: log)
+    }
+
+    func openTransport(in folder: String) throws(StorageError) -> LoadedTransport {
+        try image.openTransport(component.id, options: options, folder: folder, log: log)
     }
 
     func openPack(in folder: String) throws(StorageError) -> LoadedPack {

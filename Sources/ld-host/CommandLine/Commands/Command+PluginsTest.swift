@@ -43,8 +43,8 @@ extension Command {
         guard !wanted.isEmpty else {
             throw StorageError(
                 .componentNotFound,
-                "plugin '\(file)' has no storage, crypto or migration component\(named(component))",
-                hint: "there are checks for storage, crypto and migration only; see: ld-host plugins inspect '\(file)'")
+                "plugin '\(file)' has no component\(named(component)) of a known kind",
+                hint: "see what it offers with: ld-host plugins inspect '\(file)'")
         }
         let all = try ConformanceCheck.all(for: Set(wanted.map(\.kind)), only: only.isEmpty ? nil : Set(only))
         var reports: [ConformanceReport] = []
@@ -68,8 +68,7 @@ extension Command {
         of plugin: PluginDescription, named id: String?
     ) -> [(id: String, kind: ComponentKind)] {
         plugin.components.compactMap { component in
-            guard let kind = ComponentKind(rawValue: component.kind), ConformanceSubject.kinds.contains(kind),
-                id == nil || component.id == id
+            guard let kind = ComponentKind(rawValue: component.kind), id == nil || component.id == id
             else { return nil }
             return (component.id, kind)
         }

@@ -4,7 +4,9 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     /// The checks that fail if the component does not open at all.
-    static let openings: Set<String> = [opening, "crypto.\(cryptoOpening)", "pack.\(packOpening)"]
+    static let openings: Set<String> = [
+        opening, "crypto.\(cryptoOpening)", "sync.\(syncOpening)", "pack.\(packOpening)",
+    ]
 
     private static let opening = "lifecycle.open"
 

@@ -1,0 +1,137 @@
+import Foundation
+import LocalDataAPI
+import Synchronization
+
+/// A correct transport in memory. The broken ones each override a little of it.
+class CorrectTransport: SyncTransport, @unchecked Sendable {
+    typealias Notify = @Sendable (SyncNotice) -> Void
+
+    static let place = ComponentOption.path("place", default: "${data}/shared", help: "what the devices share")
+
+    class var component: ComponentInfo {
+        ComponentInfo(id: "correct", summary: "keeps every promise", options: [place])
+    }
+
+    let largestRecord = 300_000
+    let shared: SharedRecords
+
+    required init(options: ComponentOptions, host: HostServices) throws {
+        shared = SharedRecords.at(try options.string("place"))
+    }
+
+    func publish(_ records: [SyncRecord]) throws {
+        for record in records where record.content.count > largestRecord {
+            throw StorageError(.valueTooLarge, "the record '\(record.name)' is too large")
+        }
+        shared.append(records)
+    }
+
+    func remove(_ names: [String], of writer: String) throws {
+        shared.remove { $0.writer == writer && names.contains($0.name) }
+    }
+
+    func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+        var next = try number(position)
+        for record in shared.records(since: next) {
+            next = record.number + 1
+            if !body(record.record) { break }
+        }
+        return Self.position(next)
+    }
+
+    func subscribe(_ notify: @escaping Notify) throws -> Int { shared.subscribe(self, notify) }
+
+    func unsubscribe(_ subscription: Int) { shared.unsubscribe(subscription) }
+
+    func cancel() {}
+
+    /// The number of the first record behind a position.
+    func number(_ position: Data?) throws -> Int {
+        guard let position else { return 0 }
+        guard position.count == 9, position.last == 0x2e,
+            let number = Int(String(decoding: position.prefix(8), as: UTF8.self)),
+            number <= shared.count
+        else { throw StorageError(.positionLost, "this is no position") }
+        return number
+    }
+
+    static func position(_ number: Int) -> Data {
+        let digits = "\(number)"
+        return Data((String(repeating: "0", count: 8 - digits.count) + digits + ".").utf8)
+    }
+}
+
+/// What transports with the same options share.
+final class SharedRecords: Sendable {
+    private struct State {
+        var count = 0
+        var records: [(number: Int, record: SyncRecord)] = []
+        var subscribers: [Int: (device: ObjectIdentifier, notify: CorrectTransport.Notify)] = [:]
+        var subscriptions = 0
+    }
+    private let state = Mutex(State())
+    /// Held while a subscriber is notified, so that its subscription can end only before or after.
+    private let notifying = Mutex(())
+
+    private static let places = Mutex<[String: SharedRecords]>([:])
+
+    static func at(_ place: String) -> SharedRecords {
+        places.withLock { places in
+            let shared = places[place] ?? SharedRecords()
+            places[place] = shared
+            return shared
+        }
+    }
+
+    /// The number of all records that were ever appended.
+    var count: Int { state.withLock { $0.count } }
+
+    func records(since number: Int) -> [(number: Int, record: SyncRecord)] {
+        state.withLock { $0.records.filter { $0.number >= number } }
+    }
+
+    func append(_ records: [SyncRecord]) {
+        add(records)
+        notify()
+    }
+
+    func add(_ records: [SyncRecord]) {
+        state.withLock { state in
+            for record in records {
+                state.records.append((state.count, record))
+                state.count += 1
+            }
+        }
+    }
+
+    /// Changes what was published last.
+    func replaceLast(_ record: SyncRecord) {
+        state.withLock { $0.records[$0.records.count - 1].record = record }
+    }
+
+    func remove(_ matches: (SyncRecord) -> Bool) {
+        state.withLock { state in state.records.removeAll { matches($0.record) } }
+    }
+
+    func notify(only device: CorrectTransport? = nil) {
+        notifying.withLock { _ in
+            for (number, subscriber) in state.withLock({ $0.subscribers }) {
+                guard state.withLock({ $0.subscribers[number] != nil }) else { continue }
+                if let device, subscriber.device != ObjectIdentifier(device) { continue }
+                subscriber.notify(.changed)
+            }
+        }
+    }
+
+    func subscribe(_ device: CorrectTransport, _ notify: @escaping CorrectTransport.Notify) -> Int {
+        state.withLock { state in
+            state.subscriptions += 1
+            state.subscribers[state.subscriptions] = (ObjectIdentifier(device), notify)
+            return state.subscriptions
+        }
+    }
+
+    func unsubscribe(_ subscription: Int) { notifying.withLock { _ in unsubscribeAtOnce(subscription) } }
+
+    func unsubscribeAtOnce(_ subscription: Int) { state.withLock { $0.subscribers[subscription] = nil } }
+}
