@@ -76,7 +76,7 @@ struct ConfigurationSchemaTests {
             (
                 "{ xyz: 1 }",
                 "xyz: unknown key (known here: plugins, stores, catalogs, domains, keychain, encryption, appGroups, files, "
-                    + "directories, app, migrations, device, log)"
+                    + "directories, app, migrations, sync, device, log)"
             ),
             ("{ domains: { userDefault: 'f' } }", "domains.userDefault: unknown domain (did you mean 'userDefaults'?"),
             ("{ domains: { Keychian: 'f' } }", "domains.Keychian: unknown domain (did you mean 'keychain'?"),

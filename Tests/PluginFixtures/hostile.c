@@ -1,5 +1,5 @@
 /*
- * A store, a crypto provider and a migration pack that each break one rule of the boundary. The option `mode` names the
+ * A store, a crypto provider, a sync transport and a migration pack that each break one rule of the boundary. The option `mode` names the
  * rule, so one library serves all tests; a library whose file name begins with "libmode-" breaks a rule in its descriptor:
  *
  *     cc -std=c11 -shared -fPIC -pthread -I Sources/LocalDataAPI/CLocalData/include hostile.c -o libHostile.so
@@ -27,6 +27,7 @@ typedef struct hostile {
     union {
         ld_store store;
         ld_crypto crypto;
+        ld_sync sync;
         ld_migration_pack pack;
     } table;
     char mode[64];
@@ -35,6 +36,9 @@ typedef struct hostile {
     ld_error_sink error;
     ld_source source;
     ld_watcher watcher;
+    int32_t (*take)(void *, const ld_sync_record *); /* with its context, kept from an earlier fetch */
+    void *taker;
+    ld_sync_subscriber subscriber;
     const ld_host *host;
 } hostile;
 
@@ -649,6 +653,114 @@ static const ld_algorithm *const odd[] = {&odd_cipher, &derivation};
 static const ld_algorithm *const null[] = {NULL, NULL};
 static const ld_algorithm *const lonely[] = {&cipher, &agreement};
 
+/* ------------------------------------------------------------------ sync --------------------------------------- */
+
+static ld_status publish(
+    void *context, const ld_sync_record *const *records, size_t count, const ld_error_sink *error) {
+    (void)records, (void)count;
+    ld_status status;
+    return answers(context, "publish", error, &status) || complains(context, error, &status) ? status : LD_OK;
+}
+
+static ld_status remove_records(
+    void *context, ld_bytes writer, const ld_bytes *names, size_t count, const ld_error_sink *error) {
+    (void)writer, (void)names, (void)count;
+    ld_status status;
+    return answers(context, "unpublish", error, &status) ? status : LD_OK;
+}
+
+static const ld_sync_record good = {
+    .size = sizeof good, .writer = TEXT("writer"), .name = TEXT("name"), .content = TEXT("content")};
+
+static void *take_elsewhere(void *context) {
+    hostile *self = context;
+    self->take(self->taker, &good);
+    give(&self->sink, BYTES("from another thread"));
+    return NULL;
+}
+
+/* "record-...": a record that no host can take. */
+static void pass_bad(const hostile *self, void *taker, int32_t (*take)(void *, const ld_sync_record *)) {
+    static char longest[300000];
+    memset(longest, 'x', sizeof longest);
+    ld_sync_record record = good;
+    if (bad(self, "record-writer", &record.writer) || bad(self, "record-name", &record.name)
+        || bad(self, "record-content", &record.content)) {
+        take(taker, &record);
+    }
+    if (is(self, "record-null")) take(taker, NULL);
+    if (is(self, "record-odd")) take(taker, (const void *)((const char *)&good + 1));
+    if (is(self, "record-small")) record.size = 8, take(taker, &record);
+    if (is(self, "record-case")) record.writer = BYTES("Writer"), take(taker, &record);
+    if (is(self, "record-path")) record.name = BYTES("../name"), take(taker, &record);
+    if (is(self, "record-utf8")) record.name = BYTES("a\xff"), take(taker, &record);
+    if (is(self, "record-nul")) record.name = BYTES("a\0b"), take(taker, &record);
+    if (is(self, "record-empty")) record.writer = BYTES(""), take(taker, &record);
+    if (is(self, "record-long")) record.name = (ld_bytes){longest, 65}, take(taker, &record);
+    if (is(self, "record-large")) record.content = (ld_bytes){longest, sizeof longest}, take(taker, &record);
+}
+
+static ld_status fetch(
+    void *context, ld_bytes since, void *taker, int32_t (*take)(void *, const ld_sync_record *), const ld_sink *position,
+    const ld_error_sink *error) {
+    (void)since;
+    hostile *self = context;
+    ld_bytes reached = BYTES("1");
+    ld_status status;
+    static char longest[4097];
+    if (answers(self, "fetch", error, &status) || complains(self, error, &status)) return status;
+    if (is(self, "fetch-late") && self->take != NULL) self->take(self->taker, &good), give(&self->sink, reached);
+    self->take = take, self->taker = taker, self->sink = *position;
+    bool is_asked_to_stop = take(taker, &good) != 0;
+    if (is(self, "fetch-deaf")) for (int i = 0; i < 100; i++) take(taker, &good);
+    if (is(self, "fetch-stopped") && is_asked_to_stop) return LD_STOPPED;
+    pass_bad(self, taker, take);
+    if (is(self, "fetch-foreign")) take(self, &good);
+    if (is(self, "fetch-thread")) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, take_elsewhere, self) == 0) pthread_join(thread, NULL);
+    }
+    bad(self, "position", &reached);
+    if (is(self, "position-nothing")) return LD_OK;
+    if (is(self, "position-empty")) reached.count = 0;
+    if (is(self, "position-long")) reached = (ld_bytes){longest, sizeof longest};
+    if (is(self, "position-twice")) give(position, reached);
+    if (is(self, "position-failed")) {
+        give(position, reached);
+        return report(error, LD_ERROR_POSITION_LOST, BYTES("lost"), BYTES(""));
+    }
+    give(position, reached);
+    if (is(self, "position-first")) take(taker, &good);
+    return LD_OK;
+}
+
+static ld_status subscribe(
+    void *context, const ld_sync_subscriber *subscriber, void **token, const ld_error_sink *error) {
+    hostile *self = context;
+    ld_status status;
+    self->subscriber = *subscriber;
+    *token = self;
+    if (answers(self, "subscribe", error, &status)) return subscriber->notify(subscriber->context, 0), status;
+    if (is(self, "notice-unknown")) subscriber->notify(subscriber->context, 77);
+    if (is(self, "notice-negative")) subscriber->notify(subscriber->context, INT32_MIN);
+    return LD_OK;
+}
+
+static void unsubscribe(void *context, void *token) {
+    (void)token;
+    hostile *self = context;
+    if (is(self, "notice-foreign")) self->subscriber.notify(self, LD_SYNC_CHANGED);
+}
+
+static void cancel_calls(void *context) { (void)context; }
+
+static void close_sync(void *context) {
+    hostile *self = context;
+    if (is(self, "notice-late") && self->subscriber.notify != NULL) {
+        self->subscriber.notify(self->subscriber.context, LD_SYNC_CHANGED);
+    }
+}
+
 /* ------------------------------------------------------------------ pack --------------------------------------- */
 
 #define LIST                                                                                                           \
@@ -763,6 +875,16 @@ static ld_status open_any(
         if (is(self, "list-null-entry")) self->table.crypto.algorithms = null;
         if (is(self, "list-lonely")) self->table.crypto.algorithms = lonely;
         break;
+    case LD_KIND_SYNC:
+        self->table.sync = (ld_sync){
+            .size = sizeof(ld_sync), .largest_record = 262144, .self = self, .publish = publish,
+            .remove = remove_records, .fetch = fetch, .subscribe = subscribe, .unsubscribe = unsubscribe,
+            .cancel = cancel_calls, .close = close_sync};
+        if (is(self, "open-no-fetch")) self->table.sync.fetch = NULL;
+        if (is(self, "open-no-cancel")) self->table.sync.cancel = NULL;
+        if (is(self, "open-few")) self->table.sync.largest_record = 262143;
+        if (is(self, "open-many")) self->table.sync.largest_record = UINT64_MAX;
+        break;
     default:
         self->table.pack = (ld_migration_pack){
             .size = sizeof(ld_migration_pack), .migrations = TEXT(LIST), .self = self, .should_migrate = should_migrate,
@@ -787,7 +909,7 @@ static ld_status open_any(
 
 #define MODE "[{\"name\":\"mode\",\"type\":\"string\",\"default\":\"\",\"help\":\"the rule to break\"}]"
 
-static ld_kind kinds[] = {LD_KIND_STORAGE, LD_KIND_CRYPTO, LD_KIND_MIGRATION};
+static ld_kind kinds[] = {LD_KIND_STORAGE, LD_KIND_CRYPTO, LD_KIND_MIGRATION, LD_KIND_SYNC};
 static ld_component components[] = {
     {.size = sizeof(ld_component), .kind = LD_KIND_STORAGE, .id = TEXT("hostile-store"), .summary = TEXT("breaks rules"),
      .options = TEXT(MODE), .context = &kinds[0], .open = open_any},
@@ -795,11 +917,13 @@ static ld_component components[] = {
      .options = TEXT(MODE), .context = &kinds[1], .open = open_any},
     {.size = sizeof(ld_component), .kind = LD_KIND_MIGRATION, .id = TEXT("hostile-pack"), .summary = TEXT("breaks rules"),
      .options = TEXT(MODE), .context = &kinds[2], .open = open_any},
+    {.size = sizeof(ld_component), .kind = LD_KIND_SYNC, .id = TEXT("hostile-sync"), .summary = TEXT("breaks rules"),
+     .options = TEXT(MODE), .context = &kinds[3], .open = open_any},
 };
-static const ld_component *list[] = {&components[0], &components[1], &components[2]};
+static const ld_component *list[] = {&components[0], &components[1], &components[2], &components[3]};
 static ld_plugin plugin = {
     .size = sizeof(ld_plugin), .magic = LD_MAGIC, .abi_major = LD_ABI_MAJOR, .abi_minor = LD_ABI_MINOR,
-    .name = TEXT("Hostile"), .version = TEXT("1.0.0"), .components = list, .component_count = 3};
+    .name = TEXT("Hostile"), .version = TEXT("1.0.0"), .components = list, .component_count = 4};
 
 /* The mode in this library's own file name. */
 static void file_mode(hostile *self) {

@@ -3,7 +3,7 @@ import Testing
 
 /// A rule of the boundary that the fixture breaks, in which call, and what the host says.
 struct HostileCase: Sendable, CustomTestStringConvertible {
-    enum Component: String, Sendable { case store, crypto, pack }
+    enum Component: String, Sendable { case store, crypto, sync, pack }
 
     let component: Component
     /// The option `mode` of the fixture.
@@ -39,7 +39,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         flaws.map { flaw, text in
             // Texts have limits of their own, which come first.
-            let limited = ["attr-", "key-s", "tagged-tag"]
+            let limited = ["attr-", "key-s", "tagged-tag", "position"]
             let isLong = flaw == "beyond" && limited.contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
@@ -51,7 +51,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     ) -> [HostileCase] {
         var cases = [
             HostileCase(
-                component, "\(function)=2", operation, component == .crypto ? .unknown : .cancelled,
+                component, "\(function)=2", operation,
+                component == .crypto || component == .sync ? .unknown : .cancelled,
                 "without being asked to"),
             HostileCase(component, "\(function)=7", operation, .unknown, "the invalid status 7"),
             HostileCase(component, "\(function)=silent", operation, .unknown, "without reporting an error"),
@@ -221,6 +222,54 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "open-latency", "get", .pluginRefused, "latency class 4294967295"),
         HostileCase(.store, "open-no-set", "get", .pluginRefused, "without the function 'set'"),
         HostileCase(.store, "log-level", "exists", nil, "error hostile: high"),
+    ]
+
+    /// Everything that a sync transport may do wrong.
+    static let sync: [HostileCase] =
+        flawed(.sync, "message", "publish", .busy) + flawed(.sync, "record-writer", "fetch")
+        + flawed(.sync, "record-name", "fetch") + flawed(.sync, "record-content", "fetch")
+        + flawed(.sync, "position", "fetch") + answers(.sync, "publish", "publish")
+        + answers(.sync, "unpublish", "remove") + answers(.sync, "fetch", "fetch").filter { $0.mode != "fetch=2" }
+        + answers(.sync, "subscribe", "subscribe") + syncRules
+
+    private static let syncRules: [HostileCase] = [
+        HostileCase(.sync, "", "fetch", nil, ""),
+        HostileCase(.sync, "fetch=2", "fetch", .corrupt, "returned LD_STOPPED"),
+        HostileCase(.sync, "fetch=-9", "fetch", .unknown, "it failed (-9) without reporting an error"),
+        HostileCase(.sync, "fetch=0", "fetch", .unknown, "did not write the position"),
+        HostileCase(.sync, "record-null", "fetch", .corrupt, "missing or too small"),
+        HostileCase(.sync, "record-odd", "fetch", .corrupt, "missing or too small"),
+        HostileCase(.sync, "record-small", "fetch", .corrupt, "missing or too small"),
+        HostileCase(.sync, "record-case", "fetch", .corrupt, "'Writer' (6 bytes)"),
+        HostileCase(.sync, "record-path", "fetch", .corrupt, "'../name' (7 bytes)"),
+        HostileCase(.sync, "record-utf8", "fetch", .corrupt, "(2 bytes)"),
+        HostileCase(.sync, "record-nul", "fetch", .corrupt, "(3 bytes)"),
+        HostileCase(.sync, "record-empty", "fetch", .corrupt, "'' (0 bytes)"),
+        HostileCase(.sync, "record-long", "fetch", .corrupt, "(65 bytes)"),
+        HostileCase(.sync, "record-large", "fetch", .corrupt, "a record of 300000 bytes; its own limit is 262144"),
+        HostileCase(.sync, "fetch-deaf", "fetch one", .corrupt, "after it was asked to stop"),
+        HostileCase(.sync, "fetch-stopped", "fetch one", .corrupt, "returned LD_STOPPED"),
+        HostileCase(.sync, "fetch-foreign", "fetch", nil, ""),
+        HostileCase(.sync, "fetch-thread", "fetch", nil, "used a sink on a thread other than its call's"),
+        HostileCase(.sync, "fetch-late", "fetch twice", nil, "used a sink after its call had returned"),
+        HostileCase(.sync, "position-nothing", "fetch", .unknown, "did not write the position"),
+        HostileCase(.sync, "position-empty", "fetch", .corrupt, "an empty position"),
+        HostileCase(.sync, "position-long", "fetch", .corrupt, "4097 bytes; at most 4096"),
+        HostileCase(.sync, "position-twice", "fetch", .corrupt, "two positions"),
+        HostileCase(.sync, "position-first", "fetch", .corrupt, "a record after the position"),
+        HostileCase(.sync, "position-failed", "fetch", .positionLost, "lost"),
+        HostileCase(.sync, "notice-unknown", "subscribe", nil, "the unknown notice 77"),
+        HostileCase(.sync, "notice-negative", "subscribe", nil, "the unknown notice -2147483648"),
+        HostileCase(.sync, "notice-foreign", "subscribe", nil, ""),
+        HostileCase(.sync, "notice-late", "subscribe", nil, "notified a subscriber after its subscription had ended"),
+        HostileCase(.sync, "open-null", "fetch", .pluginRefused, "table has 0 bytes"),
+        HostileCase(.sync, "open-size", "fetch", .pluginRefused, "table has 4294967295 bytes"),
+        HostileCase(.sync, "open-small", "fetch", .pluginRefused, "table has 4 bytes"),
+        HostileCase(.sync, "open-no-fetch", "fetch", .pluginRefused, "without the function 'fetch'"),
+        HostileCase(.sync, "open-no-cancel", "fetch", .pluginRefused, "without the function 'cancel'"),
+        HostileCase(.sync, "open-few", "fetch", .pluginRefused, "262143 bytes; expected at least 262144"),
+        HostileCase(.sync, "open-many", "fetch", nil, ""),
+        HostileCase(.sync, "open=1", "fetch", .unknown, "the invalid status 1"),
     ]
 
     /// Everything that a crypto provider may do wrong.

@@ -19,7 +19,7 @@ import Testing
 
     @Test("there are at least 150 behaviours, each with its outcome")
     func enough() {
-        let cases = HostileCase.store + HostileCase.crypto + HostileCase.pack
+        let cases = HostileCase.store + HostileCase.crypto + HostileCase.sync + HostileCase.pack
         #expect(Set(cases.map(\.testDescription)).count + HostileCase.descriptors.count >= 150)
     }
 
@@ -190,6 +190,48 @@ import Testing
                 .seal, with: cipher, key: part(32), nonce: part(12), authenticating: part(0))
             try stream.update(part(16), into: text)
             try stream.seal(tag: tag)
+        }
+    }
+
+    // MARK: Transports
+
+    @Test("a sync transport")
+    func transports() async throws {
+        let image = try image()
+        for test in HostileCase.sync {
+            let log = LogRecorder()
+            let options = try options(test)
+            try await check(test, log) {
+                let transport = try image.openTransport(
+                    "hostile-sync", options: options, host: HostTable.shared(for: log))
+                try Self.use(transport, test.operation)
+                transport.close()
+            }
+        }
+    }
+
+    private static func use(_ transport: LoadedTransport, _ operation: String) throws {
+        let record = SyncRecord(writer: "writer", name: "name", content: Data("content".utf8))
+        var found: [SyncRecord] = []
+        func fetch(atMost count: Int = .max) throws -> Data {
+            try transport.fetch(since: nil, atMost: count) { record in
+                found.append(record)
+                return true
+            }
+        }
+        switch operation {
+        case "publish": try transport.publish([record])
+        case "remove": try transport.remove(["name"], of: "writer")
+        case "fetch":
+            #expect(try fetch() == Data("1".utf8))
+            #expect(found.first == record)
+        case "fetch one": _ = try fetch(atMost: 1)
+        case "fetch twice":
+            _ = try fetch()
+            _ = try fetch()
+            #expect(found == [record, record])
+        case "subscribe": transport.unsubscribe(try transport.subscribe { _ in })
+        default: Issue.record("no operation '\(operation)'")
         }
     }
 
