@@ -44,23 +44,11 @@ struct PluginsNewTests {
     }
 
     @Test(
-        "says of kinds that have no table in the header yet that it cannot make them",
-        arguments: ["sync"])
-    func kinds(kind: String) throws {
-        let workspace = try Workspace()
-        defer { workspace.remove() }
-        let outcome = try workspace.host("plugins", "new", "MyStore", "--kind", kind)
-        #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("a \(kind) plugin cannot be created yet"))
-        #expect(outcome.errors.contains("hint: use --kind storage"))
-        #expect(try workspace.names() == ["home"])
-    }
-
-    @Test(
         "says in each package how its component is served, and what a package in Swift needs before others get it",
         arguments: [
             ("storage", "ld-host config set domains.userDefaults my-thing"),
             ("crypto", "ld-host config set encryption.provider my-thing"),
+            ("sync", "ld-host config set sync.transport my-thing"),
             ("migration", "ld-host config set migrations.packs.mine.component my-thing"),
         ])
     func serving(kind: String, command: String) throws {
@@ -86,6 +74,16 @@ struct PluginsNewTests {
         #expect(
             try workspace.host("plugins", "new", "MyCPack", "--kind", "migration", "--language", "c").status == 0)
         #expect(try workspace.text("MyCPack/mycpack.c").contains(#".id = TEXT("my-c-pack")"#))
+    }
+
+    @Test("writes a package of its own for a sync transport, in both languages")
+    func sync() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        #expect(try workspace.host("plugins", "new", "MySync", "--kind", "sync").status == 0)
+        #expect(try workspace.text("MySync/Sources/MySync/MySyncPlugin.swift").contains(".sync(MySync.self)"))
+        #expect(try workspace.host("plugins", "new", "MyCSync", "--kind", "sync", "--language", "c").status == 0)
+        #expect(try workspace.text("MyCSync/mycsync.c").contains(#".id = TEXT("my-c-sync")"#))
     }
 
     @Test("writes a package of its own for a crypto plugin, in both languages")

@@ -30,7 +30,8 @@ extension Command {
                 switch kind {
                 case .crypto: .swiftCrypto(name, localData: localData)
                 case .migration: .swiftMigration(name, localData: localData)
-                default: .swiftStore(name, localData: localData)
+                case .sync: .swiftSync(name, localData: localData)
+                case .storage: .swiftStore(name, localData: localData)
                 }
             next = "swift build && swift test"
         case "c":
@@ -41,7 +42,8 @@ extension Command {
                 switch kind {
                 case .crypto: .cCrypto(name)
                 case .migration: .cMigration(name)
-                default: .cStore(name)
+                case .sync: .cSync(name)
+                case .storage: .cStore(name)
                 }
             next = "make && make test"
         case let other:
@@ -57,22 +59,11 @@ extension Command {
         return .done
     }
 
-    /// What a plugin of another kind would export is not in the header yet, so that no host could load it.
     private static func kind(_ kind: String) throws -> ComponentKind {
-        switch kind {
-        case "storage": return .storage
-        case "crypto": return .crypto
-        case "migration": return .migration
-        case "sync":
-            throw StorageError(
-                .unsupported,
-                "a \(kind) plugin cannot be created yet: plugin ABI \(HostVersion.abi) has no table for it",
-                hint:
-                    "use --kind storage, crypto or migration, or wait for a version of LocalData whose header has a table "
-                    + "for \(kind)")
-        default:
+        guard let known = ComponentKind.allCases.first(where: { $0.description == kind }) else {
             throw UsageError(
                 "there is no kind of plugin '\(kind)'", hint: "there are: storage, crypto, sync and migration")
         }
+        return known
     }
 }

@@ -21,7 +21,7 @@ extension PluginTemplate {
             test: swiftMigrationTest(name, hasKit: localData.hasKit), readme: swiftMigrationReadme(name))
     }
 
-    private static func swift(
+    static func swift(
         _ name: PluginName, _ localData: PackageSource, component: String, library: SystemLibrary? = nil,
         needsHost: Bool = false, source: String, test: String, readme: String
     ) -> PluginTemplate {

@@ -79,6 +79,13 @@ extension PluginTemplate {
             ignored: EmbeddedText.cMigrationIgnored, readme: cMigrationReadme(name))
     }
 
+    /// A sync transport in C: the example of one under another name, and the header, which is all that it needs.
+    static func cSync(_ name: PluginName) -> PluginTemplate {
+        c(
+            name, example: ("CSync", "c-sync"), source: EmbeddedText.cSync, test: EmbeddedText.cSyncTest,
+            makefile: EmbeddedText.cSyncMakefile, ignored: EmbeddedText.cSyncIgnored, readme: cSyncReadme(name))
+    }
+
     private static func c(
         _ name: PluginName, example: (name: String, component: String), source: String, test: String, makefile: String,
         ignored: String, readme: String
@@ -136,6 +143,26 @@ extension PluginTemplate {
         ```
 
         From then on a value that is missing is brought by the pack, if it can.
+
+        """
+    }
+
+    private static func cSyncReadme(_ name: PluginName) -> String {
+        """
+        # \(name.text)
+
+        A sync transport for LocalData in C. `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each
+        function owes to its caller. `test.c` is its own test.
+
+        ```sh
+        make                                          # lib\(name.text).so; nothing of Swift is in it
+        make test                                     # its own test, then every promise of a sync transport
+        ld-host plugins inspect ./lib\(name.text).so
+        export LOCALDATA_PLUGIN_PATH=$PWD             # where ld-host looks for plugins
+        ld-host config set sync.transport \(name.component)
+        ```
+
+        Its log becomes longer with each change: a folder with many changes needs a transport that clears up.
 
         """
     }
