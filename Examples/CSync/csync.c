@@ -2,9 +2,11 @@
  * CSync, a sync transport in C: devices with one local folder exchange records through a log file in it.
  *
  * It is a complete one: any number of processes and threads use the log at once, what was published survives a power
- * loss, and what a crash left half written is never seen. The log begins with an id and with the place where its records
- * end, which moves once the records before it are on the disk. A position is the log's id and a place in it. A removed
- * record is marked; the log never becomes shorter. localdata/plugin.h says what each function owes to its caller.
+ * loss, and what a crash left half written is never seen. The log begins with an id and with the place where its
+ * records end, which moves once the records before it are on the disk. A position is the log's id and a place in it. A
+ * removed record is marked; the log never becomes shorter.
+ *
+ * localdata/plugin.h says what each function owes to its caller.
  */
 #define _GNU_SOURCE /* memmem(3), pipe2(2), pwritev(2) */
 #include <localdata/plugin.h>

@@ -105,7 +105,8 @@ int main(void) {
     lost.position[9] ^= 1;
     ld_sink sink = {.size = sizeof(sink), .context = &lost, .write = take_position};
     ld_bytes position = {lost.position, lost.position_count};
-    CHECK(phone->fetch(phone->self, position, &lost, take, &sink, &error) == LD_FAILED && code == LD_ERROR_POSITION_LOST);
+    CHECK(phone->fetch(phone->self, position, &lost, take, &sink, &error) == LD_FAILED);
+    CHECK(code == LD_ERROR_POSITION_LOST);
 
     atomic_int notices = 0;
     ld_sync_subscriber subscriber = {.size = sizeof(subscriber), .context = &notices, .notify = notify};

@@ -18,9 +18,10 @@ struct WritingAPluginTests {
         defer { workspace.remove() }
         var session = ConsoleSession(article: article)
         // The second build is the one of the store with all that the article adds to it, the third the crypto provider,
-        // the fourth the migration pack.
+        // the fourth the sync transport, the fifth the migration pack.
         let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
-        try #require(builds.count == 4)
+        try #require(builds.count == 5)
+        session.insert("link", before: builds[4])
         session.insert("link", before: builds[3])
         session.insert("link", before: builds[2])
         session.insert(
@@ -39,11 +40,13 @@ struct WritingAPluginTests {
         defer { workspace.remove() }
         #expect(try workspace.host("plugins", "new", "MyStore").status == 0)
         #expect(try workspace.host("plugins", "new", "MyCrypto", "--kind", "crypto").status == 0)
+        #expect(try workspace.host("plugins", "new", "MySync", "--kind", "sync").status == 0)
         #expect(try workspace.host("plugins", "new", "MyPack", "--kind", "migration").status == 0)
         let sources = try [
             workspace.text("MyStore/Sources/MyStore/MyStore.swift"),
             workspace.text("MyStore/Sources/MyStore/MyStorePlugin.swift"),
             workspace.text("MyCrypto/Sources/MyCrypto/MyCrypto.swift"),
+            workspace.text("MySync/Sources/MySync/MySync.swift"),
             workspace.text("MyPack/Sources/MyPack/MyPack.swift"),
             Repository.text("Tests/AuthoringTests/Samples/MyStore.swift"),
         ]
