@@ -266,4 +266,6 @@ extension StorageError {
     public static let cannotOpen = StorageError(.cannotOpen)
     /// A conditional write found another value than it expects.
     public static let conflict = StorageError(.conflict)
+    /// A sync transport cannot go on from a position.
+    public static let positionLost = StorageError(.positionLost)
 }
