@@ -6,12 +6,13 @@ package import LocalDataAPI
 ///
 /// Algorithms are looked up once per process. If a machine's OpenSSL is configured without one, e.g. with a FIPS
 /// provider, this provider does not offer it.
-package struct OpenSSLCrypto: IncrementalCryptoProvider {
+package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
     package static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
 
     package let ciphers: [AuthenticatedCipher]
     package let derivations: [KeyDerivationFunction]
     package let agreements: [KeyAgreement]
+    package let signatures: [SignatureAlgorithm]
 
     /// Every cipher also works in pieces.
     package var incrementalCiphers: [AuthenticatedCipher] { ciphers }
@@ -38,6 +39,7 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
             hasSHA512 && derivesFromPasswords ? .pbkdf2HMACSHA512 : nil,
         ].compactMap { $0 }
         agreements = X25519.isOffered ? [.x25519] : []
+        signatures = Ed25519.isOffered ? [.ed25519] : []
         LibraryState.forgetReasons()
     }
 
@@ -129,6 +131,19 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider {
     package func sharedSecret(
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws { try X25519.sharedSecret(of: privateKey, with: publicKey, into: &secret) }
+
+    package func publicKey(
+        ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
+    ) throws { try Ed25519.publicKey(of: privateKey, into: &publicKey) }
+
+    package func sign(
+        _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
+        into signature: inout MutableRawSpan
+    ) throws { try Ed25519.sign(message, with: privateKey, into: &signature) }
+
+    package func verify(
+        _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
+    ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
 }
 
 /// A cipher in pieces.

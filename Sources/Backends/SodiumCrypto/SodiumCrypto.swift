@@ -5,12 +5,13 @@ package import LocalDataAPI
 ///
 /// AES-256-GCM is offered only if the processor has instructions for it: libsodium has no other implementation, since
 /// one with tables would leak keys through timing.
-package struct SodiumCrypto: IncrementalCryptoProvider {
+package struct SodiumCrypto: IncrementalCryptoProvider, SigningProvider {
     package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
     package let ciphers: [AuthenticatedCipher]
     package let derivations = KeyDerivationFunction.allCases
     package let agreements: [KeyAgreement] = [.x25519]
+    package let signatures: [SignatureAlgorithm] = [.ed25519]
     package let incrementalCiphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
 
     /// Negative if libsodium could not start, which it tries once per process.
@@ -131,6 +132,19 @@ package struct SodiumCrypto: IncrementalCryptoProvider {
                 hint: "do not trust the source of this public key")
         }
     }
+
+    package func publicKey(
+        ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
+    ) throws { try Ed25519.publicKey(of: privateKey, into: &publicKey) }
+
+    package func sign(
+        _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
+        into signature: inout MutableRawSpan
+    ) throws { try Ed25519.sign(message, with: privateKey, into: &signature) }
+
+    package func verify(
+        _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
+    ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
 }
 
 /// HKDF, RFC 5869, over libsodium's HMAC.

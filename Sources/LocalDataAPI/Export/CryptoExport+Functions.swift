@@ -35,6 +35,12 @@ extension AnyCryptoExport {
         throw StorageError(.unsupported, "\(agreement) takes keys of 32 bytes; found \(wrong.count)")
     }
 
+    fileprivate func signature(_ id: Int32, _ key: ld_bytes) throws -> SignatureAlgorithm {
+        guard offers(id), let algorithm = SignatureAlgorithm(rawValue: id) else { throw notOffered(id) }
+        guard key.count != 32 else { return algorithm }
+        throw StorageError(.unsupported, "\(algorithm) takes keys of 32 bytes; found \(key.count)")
+    }
+
     fileprivate func notOffered(_ id: Int32) -> StorageError {
         StorageError(.unsupported, "the provider does not offer algorithm number \(id)")
     }
@@ -152,8 +158,13 @@ func sharedSecretBytes(
 }
 
 func findCryptoAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? {
-    guard let context, id.text == LD_CRYPTO_INCREMENTAL else { return nil }
-    return Unmanaged<AnyCryptoExport>.fromOpaque(context).takeUnretainedValue().incremental.map { .init($0) }
+    guard let context else { return nil }
+    let provider = Unmanaged<AnyCryptoExport>.fromOpaque(context).takeUnretainedValue()
+    return switch id.text {
+    case LD_CRYPTO_INCREMENTAL: provider.incremental.map { .init($0) }
+    case LD_CRYPTO_SIGNATURES: provider.signatures.map { .init($0) }
+    default: nil
+    }
 }
 
 func closeCrypto(context: UnsafeMutableRawPointer?) {
@@ -240,4 +251,51 @@ private func openStream(
 
 private func cancelStream(context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?) {
     if let stream { Unmanaged<StreamBox>.fromOpaque(stream).release() }
+}
+
+// Signatures.
+
+var signatureTable: ld_crypto_signatures {
+    ld_crypto_signatures(
+        size: UInt32(MemoryLayout<ld_crypto_signatures>.size), public_key: signingPublicKeyBytes, sign: signBytes,
+        verify: verifyBytes)
+}
+
+private func signingPublicKeyBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, privateKey: ld_bytes, publicKey: UnsafeMutableRawPointer?,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let algorithm = try provider.signature(id, privateKey)
+        let publicKey = try output(publicKey, 32)
+        var span = publicKey.mutableBytes
+        try provider.signingPublicKey(privateKey.bytes().bytes, algorithm, &span)
+    }
+}
+
+private func signBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, privateKey: ld_bytes, message: ld_bytes,
+    signature: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let algorithm = try provider.signature(id, privateKey)
+        let signature = try output(signature, 64)
+        var span = signature.mutableBytes
+        try provider.sign(message.bytes().bytes, privateKey.bytes().bytes, algorithm, &span)
+    }
+}
+
+private func verifyBytes(
+    context: UnsafeMutableRawPointer?, id: Int32, publicKey: ld_bytes, message: ld_bytes, signature: ld_bytes,
+    error: UnsafePointer<ld_error_sink>?
+) -> Int32 {
+    withProvider(context, error) { provider in
+        let algorithm = try provider.signature(id, publicKey)
+        guard signature.count == 64 else {
+            throw StorageError(
+                .unsupported, "\(algorithm) has signatures of 64 bytes; found \(signature.count)")
+        }
+        try provider.verify(
+            signature.bytes().bytes, message.bytes().bytes, publicKey.bytes().bytes, algorithm)
+    }
 }

@@ -7,6 +7,7 @@ class AnyCryptoExport {
     /// One bit per algorithm with a number below 64, as all ciphers have; checked in every call.
     private let offered: UInt64
     fileprivate(set) var incremental: UnsafePointer<ld_crypto_incremental>?
+    fileprivate(set) var signatures: UnsafePointer<ld_crypto_signatures>?
 
     init(_ algorithms: [ld_algorithm]) {
         sizes = Dictionary(algorithms.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -34,6 +35,15 @@ class AnyCryptoExport {
     func begin(
         _ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan, _ data: RawSpan
     ) throws -> any CipherStream { throw StorageError(.unsupported) }
+    func signingPublicKey(
+        _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ publicKey: inout MutableRawSpan
+    ) throws {}
+    func sign(
+        _ message: RawSpan, _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ signature: inout MutableRawSpan
+    ) throws {}
+    func verify(
+        _ signature: RawSpan, _ message: RawSpan, _ publicKey: RawSpan, _ algorithm: SignatureAlgorithm
+    ) throws { throw StorageError(.unsupported) }
 }
 
 final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
@@ -43,6 +53,7 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
     init(_ provider: Provider) {
         self.provider = provider
         let incremental = (provider as? any IncrementalCryptoProvider)?.incrementalCiphers ?? []
+        let signatures = (provider as? any SigningProvider)?.signatures ?? []
         algorithms =
             provider.ciphers.map { cipher in
                 ld_algorithm(
@@ -61,8 +72,14 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
                     size: UInt32(MemoryLayout<ld_algorithm>.size), id: $0.rawValue, key_size: 32, nonce_size: 0,
                     tag_size: 0, flags: 0, largest: 0)
             }
+            + signatures.map {
+                ld_algorithm(
+                    size: UInt32(MemoryLayout<ld_algorithm>.size), id: $0.rawValue, key_size: 32, nonce_size: 0,
+                    tag_size: 0, flags: 0, largest: 0)
+            }
         super.init(algorithms)
         if !incremental.isEmpty { self.incremental = .immortal(incrementalTable) }
+        if !signatures.isEmpty { self.signatures = .immortal(signatureTable) }
     }
 
     /// The table of this provider; it keeps the provider until `close`.
@@ -133,6 +150,23 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
     ) throws -> any CipherStream {
         guard let provider = provider as? any IncrementalCryptoProvider else { throw StorageError(.unsupported) }
         return try provider.begin(direction, with: cipher, key: key, nonce: nonce, authenticating: data)
+    }
+
+    override func signingPublicKey(
+        _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ publicKey: inout MutableRawSpan
+    ) throws { try signer().publicKey(ofSigningKey: privateKey, for: algorithm, into: &publicKey) }
+
+    override func sign(
+        _ message: RawSpan, _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ signature: inout MutableRawSpan
+    ) throws { try signer().sign(message, with: privateKey, by: algorithm, into: &signature) }
+
+    override func verify(
+        _ signature: RawSpan, _ message: RawSpan, _ publicKey: RawSpan, _ algorithm: SignatureAlgorithm
+    ) throws { try signer().verify(signature, of: message, with: publicKey, by: algorithm) }
+
+    private func signer() throws -> any SigningProvider {
+        guard let signer = provider as? any SigningProvider else { throw StorageError(.unsupported) }
+        return signer
     }
 }
 

@@ -18,6 +18,9 @@ extension LoadedCrypto {
         for function in KeyDerivationFunction.allCases where offers(function) {
             if let isRight = try? hasKnownAnswer(function), !isRight { throw wrong("\(function)") }
         }
+        for algorithm in SignatureAlgorithm.allCases where offers(algorithm) {
+            if let isRight = try? hasKnownAnswer(algorithm), !isRight { throw wrong("\(algorithm)") }
+        }
         let (first, second) = (try drawn(), try drawn())
         guard first != second else { throw wrong("its random numbers") }
     }
@@ -92,6 +95,40 @@ extension LoadedCrypto {
         return try isRight.get()
     }
 
+    private func hasKnownAnswer(_ algorithm: SignatureAlgorithm) throws(StorageError) -> Bool {
+        let publicKey = KnownAnswer.publicKey(algorithm)
+        var signed = [UInt8](repeating: 0, count: 32 + 64)
+        try signed.split(at: 32) { (publicKey, signature) throws(StorageError) in
+            try KnownAnswer.key.lent { (key) throws(StorageError) in
+                try self.publicKey(ofSigningKey: key, for: algorithm, into: publicKey)
+                try KnownAnswer.plaintext.lent { (message) throws(StorageError) in
+                    try sign(message, with: key, by: algorithm, into: signature)
+                }
+            }
+        }
+        guard signed == publicKey + KnownAnswer.signature(algorithm) else { return false }
+        let isForgeryRefused = try !verifies(KnownAnswer.data, Array(signed[32...]), publicKey, algorithm)
+        return try isForgeryRefused && verifies(KnownAnswer.plaintext, Array(signed[32...]), publicKey, algorithm)
+    }
+
+    private func verifies(
+        _ message: [UInt8], _ signature: [UInt8], _ publicKey: [UInt8], _ algorithm: SignatureAlgorithm
+    ) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try message.lent { (message) throws(StorageError) in
+                try signature.lent { (signature) throws(StorageError) in
+                    try publicKey.lent { (publicKey) throws(StorageError) in
+                        try verify(signature, of: message, with: publicKey, by: algorithm)
+                    }
+                }
+            }
+            return true
+        } catch {
+            guard error.code == .cannotOpen else { throw error }
+            return false
+        }
+    }
+
     private func drawn() throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         try bytes.split(at: 32) { (bytes, _) throws(StorageError) in try random(into: bytes) }
@@ -137,6 +174,24 @@ private enum KnownAnswer {
             bytes(0x73c6_9bc2_0215_1483, 0x891f_ed89_7b0e_d8e3, 0xc4a3_af43_6dcd_62f8, 0x3a1b_3d96_83c4_7bc1)
         case .argon2id:
             bytes(0x3413_e8c1_b02f_e8a0, 0xe668_3a09_4203_f283, 0x1189_f38b_c7f3_56af, 0x7a12_9729_496c_17cd)
+        }
+    }
+
+    /// Of the private key ``key``.
+    static func publicKey(_ algorithm: SignatureAlgorithm) -> [UInt8] {
+        switch algorithm {
+        case .ed25519:
+            bytes(0x03a1_07bf_f3ce_10be, 0x1d70_dd18_e74b_c099, 0x67e4_d630_9ba5_0d5f, 0x1ddc_8664_1255_31b8)
+        }
+    }
+
+    /// Of ``plaintext`` under ``key``.
+    static func signature(_ algorithm: SignatureAlgorithm) -> [UInt8] {
+        switch algorithm {
+        case .ed25519:
+            bytes(
+                0x13e4_3266_d1af_3642, 0xa9d6_21de_15ad_8504, 0x772c_03fe_57dc_63a1, 0x44b9_0c8d_9688_713e,
+                0x3af3_3670_8ff6_dc1f, 0x3c4e_2072_2b6e_5fe2, 0x3c24_a6f9_3bc4_c398, 0xa07f_0f64_be4f_2903)
         }
     }
 

@@ -11,6 +11,8 @@ package final class LoadedCrypto: Sendable {
     package let algorithms: [Int32: ld_algorithm]
     /// The table of ciphers in pieces, if the provider offers any.
     package let incremental: ld_crypto_incremental?
+    /// The table of signatures, if the provider offers any.
+    package let signatures: ld_crypto_signatures?
     /// The component's id, for errors.
     package var component: String { identity.component }
     /// The component's identity.
@@ -64,18 +66,17 @@ package final class LoadedCrypto: Sendable {
                 }
             }
         }
-        let pointer = identity.site("extension").plain {
-            LD_CRYPTO_INCREMENTAL.withBytes { table.extension?(table.`self`, $0) }
+        func find<Table>(_ id: String, _ empty: Table, isComplete: (Table) -> Bool) -> Table? {
+            let pointer = identity.site("extension").plain { id.withBytes { table.extension?(table.`self`, $0) } }
+            var found = empty
+            guard let pointer, copyTable(pointer, into: &found, required: MemoryLayout<Table>.size) else { return nil }
+            return isComplete(found) ? found : nil
         }
-        var incremental = ld_crypto_incremental()
-        if let pointer,
-            copyTable(pointer, into: &incremental, required: MemoryLayout<ld_crypto_incremental>.size),
-            incremental.begin != nil, incremental.update != nil, incremental.seal != nil, incremental.open != nil,
-            incremental.cancel != nil
-        {
-            self.incremental = incremental
-        } else {
-            self.incremental = nil
+        incremental = find(LD_CRYPTO_INCREMENTAL, ld_crypto_incremental()) {
+            $0.begin != nil && $0.update != nil && $0.seal != nil && $0.open != nil && $0.cancel != nil
+        }
+        signatures = find(LD_CRYPTO_SIGNATURES, ld_crypto_signatures()) {
+            $0.public_key != nil && $0.sign != nil && $0.verify != nil
         }
         self.table = table
         self.algorithms = algorithms

@@ -594,6 +594,7 @@ typedef int32_t ld_algorithm_id;
 #define LD_HKDF_SHA512 19       /* RFC 5869, extract and expand */
 #define LD_PBKDF2_HMAC_SHA512 20 /* RFC 8018 */
 #define LD_X25519 32            /* RFC 7748: 32-byte keys and shared secret */
+#define LD_ED25519 33           /* RFC 8032: 32-byte private and public keys, 64-byte signature */
 
 #define LD_ALGORITHM_INCREMENTAL 1u /* the ability LD_CRYPTO_INCREMENTAL takes it */
 
@@ -691,6 +692,28 @@ typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
     /* Ends a stream without a result. Never fails. */
     void(LD_SENDABLE *cancel)(void *self, void *stream);
 } ld_crypto_incremental;
+
+/* Signatures: by the algorithms that the provider lists and that are signatures, so far LD_ED25519. A private key is the
+ * 32 bytes that RFC 8032 calls so, which other texts call the seed. */
+#define LD_CRYPTO_SIGNATURES "localdata.crypto.signatures/1"
+typedef struct LD_SENDABLE ld_crypto_signatures_r1 {
+    uint32_t size;
+    /* The 32-byte public key of a private key. */
+    ld_status(LD_SENDABLE *public_key)(
+        void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error);
+    /* Writes the 64-byte signature of a message, which may be empty. It is a function of key and message alone: no
+     * random number goes into it. */
+    ld_status(LD_SENDABLE *sign)(
+        void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes message, void *signature,
+        const ld_error_sink *error);
+    /* LD_OK if the signature is right, otherwise LD_ERROR_CANNOT_OPEN with a message that depends on none of the
+     * inputs. All providers agree on every input, so that what one device accepts all do: with S, R and A as in RFC
+     * 8032 (5.1.7), a signature is right if S is less than the group's order, A and R are the only encodings of their
+     * points (y less than p) and neither point has a small order, and [S]B = R + [k]A holds without the cofactor. */
+    ld_status(LD_SENDABLE *verify)(
+        void *self, ld_algorithm_id algorithm, ld_bytes public_key, ld_bytes message, ld_bytes signature,
+        const ld_error_sink *error);
+} ld_crypto_signatures;
 
 /* ---------------------------------------------------------------- sync ------------------------------------------ */
 
