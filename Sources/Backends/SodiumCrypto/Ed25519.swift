@@ -44,8 +44,8 @@ enum Ed25519 {
         }
     }
 
-    /// Lends libsodium's form of a private key, and the public key; returns what `body` does, or what libsodium returned
-    /// if it failed. The memory is cleared afterwards.
+    /// Lends libsodium's form of a private key, and the public key; returns what `body` does, or what libsodium
+    /// returned if it failed. The memory is cleared afterwards.
     private static func withKeyPair(
         of privateKey: RawSpan, _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt8>) -> Int32
     ) -> Int32 {

@@ -1,7 +1,7 @@
 /// A provider that also signs. Ability `localdata.crypto.signatures/1`.
 ///
-/// The host checks the sizes of keys and signatures before it calls a method. A method zeroes its copies of private keys,
-/// and of what it derives from them, before it returns.
+/// The host checks the sizes of keys and signatures before it calls a method. A method zeroes its copies of private
+/// keys, and of what it derives from them, before it returns.
 public protocol SigningProvider: CryptoProvider {
     /// The signature algorithms that it offers.
     var signatures: [SignatureAlgorithm] { get }

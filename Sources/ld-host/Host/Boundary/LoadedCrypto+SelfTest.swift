@@ -107,8 +107,10 @@ extension LoadedCrypto {
             }
         }
         guard signed == publicKey + KnownAnswer.signature(algorithm) else { return false }
-        let isForgeryRefused = try !verifies(KnownAnswer.data, Array(signed[32...]), publicKey, algorithm)
-        return try isForgeryRefused && verifies(KnownAnswer.plaintext, Array(signed[32...]), publicKey, algorithm)
+        let signature = Array(signed[32...])
+        let verifiesForged = try verifies(KnownAnswer.data, signature, publicKey, algorithm)
+        let verifiesRight = try verifies(KnownAnswer.plaintext, signature, publicKey, algorithm)
+        return verifiesRight && !verifiesForged
     }
 
     private func verifies(

@@ -1,0 +1,70 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Checks what an entry says against the entries before it. The result depends on nothing else, so all devices agree.
+struct GroupCheck {
+    private let entry: GroupEntry
+    private let graph: GroupGraph
+    private let crypto: GroupCrypto
+    private let known: NumberSet
+
+    /// - Parameter graph: Has all parents of the entry.
+    init(_ entry: GroupEntry, in graph: GroupGraph, _ crypto: GroupCrypto) {
+        self.entry = entry
+        self.graph = graph
+        self.crypto = crypto
+        known = graph.ancestors(ofEntryAfter: entry.parents)
+    }
+
+    /// - Throws: `corrupt` with the rule that the entry breaks; `cannotOpen` if its invitation's key did not sign it.
+    func check() throws(StorageError) {
+        if let profile = entry.profile { try checkAgreementKey(profile.agreementKey) }
+        switch entry.body {
+        case .genesis: return
+        case .join(let invite, _): return try checkJoin(under: invite)
+        case .invite(let invite):
+            guard known.contains(where: { graph.entries[$0].startsEpoch && graph.entries[$0].id.epoch == invite.epoch })
+            else { throw GroupEntry.fault("invites to an epoch that its author did not know") }
+        case .remove(let device, let keys):
+            try checkDevice(device)
+            try checkDevices(of: keys)
+            guard keys.boxes[device] == nil else { throw GroupEntry.fault("gives a key to the device that it removes") }
+            guard device != entry.author || !keys.boxes.isEmpty else {
+                throw GroupEntry.fault("removes the last member")
+            }
+        case .rekey(let keys): try checkDevices(of: keys)
+        case .forget(let device):
+            try checkDevice(device)
+            guard device != entry.author else { throw GroupEntry.fault("forgets its own author") }
+        }
+        try checkDevice(entry.author)
+    }
+
+    private func checkJoin(under invite: EntryID) throws(StorageError) {
+        guard let number = graph.number(of: invite), known.contains(number),
+            case .invite(let invite) = graph.entries[number].body, let (message, signature) = entry.invited
+        else { throw GroupEntry.fault("joins without an invitation that precedes it") }
+        guard entry.time <= invite.expiry else { throw GroupEntry.fault("joins after its invitation has expired") }
+        try crypto.verify(signature, of: message, .joinSignature, with: invite.signingKey)
+    }
+
+    /// A key with which no secret can be agreed on would keep members from starting a new epoch.
+    private func checkAgreementKey(_ publicKey: Data) throws(StorageError) {
+        let anyKey = try SecretBytes(count: GroupCrypto.size) { (memory) throws(StorageError) in memory[0] = 8 }
+        do throws(StorageError) { _ = try crypto.sharedSecret(of: anyKey, with: publicKey) } catch {
+            guard error.code == .securityApplicationFailed else { throw error }
+            throw GroupEntry.fault("has an X25519 public key of small order")
+        }
+    }
+
+    private func checkDevices(of keys: GroupEntry.EpochKeys) throws(StorageError) {
+        for device in keys.boxes.keys { try checkDevice(device) }
+    }
+
+    /// Only devices that the author has seen join can be meant.
+    private func checkDevice(_ device: DeviceID) throws(StorageError) {
+        guard known.contains(where: { graph.entries[$0].profile != nil && graph.entries[$0].author == device }) else {
+            throw GroupEntry.fault("is by or about a device that has not joined before")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import ByteCoding
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension GroupEntry {
+    /// The signed bytes of an entry: see ``GroupEntry``.
+    ///
+    /// - Parameters:
+    ///   - group: `nil` for a genesis.
+    ///   - invitation: Signs a join, too.
+    static func signed(
+        _ body: Body, of group: EntryID?, by device: DeviceKeys, at time: UInt64, after parents: [EntryID],
+        invitation: Invitation? = nil, _ crypto: GroupCrypto
+    ) throws(StorageError) -> Data {
+        let parents = parents.sorted().prefix(mostParents)
+        var writer = ByteWriter(.bigEndian)
+        writer.add(version)
+        writer.add(body.kind.rawValue)
+        writer.add(group?.bytes ?? Data(count: EntryID.size))
+        writer.add(device.signingPublicKey)
+        writer.add(time)
+        writer.add(UInt8(parents.count))
+        for parent in parents { writer.add(parent.bytes) }
+        writer.add(body)
+        var bytes = Data(writer.bytes)
+        if let invitation { bytes += try crypto.sign(bytes, .joinSignature, with: invitation.signing) }
+        return bytes + (try crypto.sign(bytes, .entrySignature, with: device.signing))
+    }
+}
+
+extension GroupEntry.Body {
+    var kind: GroupEntry.Kind {
+        switch self {
+        case .genesis: .genesis
+        case .invite: .invite
+        case .join: .join
+        case .remove: .remove
+        case .rekey: .rekey
+        case .forget: .forget
+        }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func add(_ body: GroupEntry.Body) {
+        switch body {
+        case .genesis(let profile): add(profile)
+        case .invite(let invite):
+            add(invite.signingKey)
+            add(invite.invitation.bytes)
+            add(invite.expiry)
+            add(invite.epoch.bytes)
+            add(invite.boxHash)
+        case .join(let invite, let profile):
+            add(invite.bytes)
+            add(profile)
+        case .remove(let device, let keys):
+            add(device.bytes)
+            add(keys)
+        case .rekey(let keys): add(keys)
+        case .forget(let device): add(device.bytes)
+        }
+    }
+
+    private mutating func add(_ profile: GroupEntry.DeviceProfile) {
+        add(profile.agreementKey)
+        add(profile.role.number)
+        add(UInt8(profile.name.utf8.count))
+        add(profile.name.utf8)
+    }
+
+    private mutating func add(_ keys: GroupEntry.EpochKeys) {
+        add(keys.ephemeralKey)
+        add(UInt16(keys.boxes.count))
+        for (device, box) in keys.boxes.sorted(by: { $0.key < $1.key }) {
+            add(device.bytes)
+            add(box)
+        }
+    }
+}

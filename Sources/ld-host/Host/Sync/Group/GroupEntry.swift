@@ -1,0 +1,117 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// One signed statement about a group, as ``GroupLog`` keeps it.
+///
+/// Numbers are big-endian. The signed bytes are
+///
+///     version 1         1 byte
+///     kind              1 byte: 1 genesis, 2 invite, 3 join, 4 remove, 5 rekey, 6 forget
+///     group             32 bytes: the group's id; zeros in the genesis
+///     author            32 bytes: the Ed25519 public key of the device that says it
+///     time              8 bytes: milliseconds since 1970 UTC by the author's clock
+///     parents           1 byte: their number; then each one's id, 32 bytes, strictly ascending
+///     body              by kind, see ``Body``
+///     signatures        64 bytes; in a join 128
+///
+/// The last 64 bytes are the author's Ed25519 signature of all bytes before it. In a join, the 64 bytes before that
+/// one are the signature of the invitation's key of all bytes before itself. The message that is signed begins with
+/// the label of ``GroupLabel``. The entry's id is the hash of all signed bytes, signatures too.
+///
+/// Parents are all entries that the author had and that are no parents of others it had. An entry of whatever time is
+/// so *after* another if and only if its author knew that one.
+struct GroupEntry: Sendable {
+    static let version: UInt8 = 1
+    /// The most parents of an entry; an author with more leaves some out.
+    static let mostParents = 64
+    /// The most devices that one epoch key is sealed for, and so of a group.
+    static let mostDevices = 256
+    /// The most bytes of a device's name.
+    static let longestName = 128
+
+    let id: EntryID
+    /// The Ed25519 public key of the author.
+    let authorKey: Data
+    /// The author's id, derived from its key.
+    let author: DeviceID
+    let time: UInt64
+    let parents: [EntryID]
+    let body: Body
+    /// What the invitation's key signed, and its signature; `nil` unless this is a join.
+    let invited: (message: Data, signature: Data)?
+
+    /// What an entry says.
+    enum Body: Sendable {
+        /// The group exists, with the author as its first member. It starts epoch 0. Body: the profile.
+        case genesis(DeviceProfile)
+        /// A device with the invitation's secret may join.
+        case invite(Invite)
+        /// The author, a new device, joins. Body: id of the invite's entry, 32 bytes | profile.
+        case join(invite: EntryID, DeviceProfile)
+        /// A device is no longer a member; a new epoch starts, whose key it does not get. Body: the device's id, 16
+        /// bytes | epoch keys.
+        case remove(DeviceID, EpochKeys)
+        /// A new epoch starts. Body: epoch keys.
+        case rekey(EpochKeys)
+        /// A device has been away for too long: it is no member until it joins again. Body: its id, 16 bytes.
+        case forget(DeviceID)
+    }
+
+    /// How a device presents itself when it joins.
+    ///
+    ///     X25519 public key, 32 bytes | role, 1 byte: 0 all, 1 phone, 2 watch | name, 1 byte for its size, then UTF-8
+    ///
+    /// A name has 1 to 128 bytes and no control characters.
+    struct DeviceProfile: Sendable {
+        let agreementKey: Data
+        let role: DeviceRole
+        let name: String
+    }
+
+    /// The body of an invite.
+    ///
+    ///     Ed25519 public key of the invitation, 32 bytes | its id, 16 | expiry, 8: milliseconds since 1970 UTC
+    ///     | current epoch of its author, 16 | hash of the box in the published entry, 32
+    struct Invite: Sendable {
+        let signingKey: Data
+        let invitation: InvitationID
+        let expiry: UInt64
+        let epoch: EpochID
+        let boxHash: Data
+    }
+
+    /// The key of the epoch that the entry starts, sealed for each device that gets it.
+    ///
+    ///     ephemeral X25519 public key, 32 bytes | number of devices, 2 bytes
+    ///     | for each, ids strictly ascending: id, 16 bytes | box of the key, 81 bytes
+    ///
+    /// A box is sealed under HKDF-SHA256 of the X25519 shared secret, with the ephemeral public key and the device's
+    /// public key as the salt. It authenticates the group's id, the author's key and the device's id.
+    struct EpochKeys: Sendable {
+        static let boxSize = GroupCrypto.boxOverhead + GroupCrypto.size
+
+        let ephemeralKey: Data
+        let boxes: [DeviceID: Data]
+    }
+
+    /// The keys of the epoch that it starts; `nil` if it starts none, or is the genesis.
+    var epochKeys: EpochKeys? {
+        switch body {
+        case .remove(_, let keys), .rekey(let keys): keys
+        case .genesis, .invite, .join, .forget: nil
+        }
+    }
+
+    /// The author's profile, if the entry makes it a member.
+    var profile: DeviceProfile? {
+        switch body {
+        case .genesis(let profile), .join(_, let profile): profile
+        case .invite, .remove, .rekey, .forget: nil
+        }
+    }
+
+    /// Whether it starts an epoch.
+    var startsEpoch: Bool {
+        if case .genesis = body { true } else { epochKeys != nil }
+    }
+}

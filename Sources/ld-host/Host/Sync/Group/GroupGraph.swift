@@ -1,0 +1,107 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The entries of a log whose parents are all known, as a graph without cycles.
+///
+/// Each entry has a number, which depends on the order of arrival. What depends on the set of entries alone is
+/// ``order``.
+struct GroupGraph: Sendable {
+    private(set) var entries: [GroupEntry] = []
+    private var numbers: [EntryID: Int] = [:]
+    /// The longest way from the genesis.
+    private var depths: [UInt32] = []
+    /// How many epochs were started at the most before an entry and by it, one after the other, less one.
+    private var epochNumbers: [UInt32] = []
+    /// The entries that an entry comes after.
+    private var ancestors: [NumberSet] = []
+    private var isHead: [Bool] = []
+
+    /// The entry's number; `nil` if it is not in the graph.
+    func number(of id: EntryID) -> Int? { numbers[id] }
+
+    /// Whether the author of the second entry knew the first.
+    func comes(_ first: Int, before second: Int) -> Bool { ancestors[second].contains(first) }
+
+    /// Whether neither author knew the other entry.
+    func areConcurrent(_ first: Int, _ second: Int) -> Bool {
+        first != second && !comes(first, before: second) && !comes(second, before: first)
+    }
+
+    /// The number of the epoch that an entry starts; 0 for the genesis.
+    func epochNumber(of entry: Int) -> UInt32 { epochNumbers[entry] }
+
+    /// The entries that are no parents of others.
+    var heads: [EntryID] { entries.indices.filter { isHead[$0] }.map { entries[$0].id } }
+
+    /// All numbers by depth, then time, then id: every entry follows those that it comes after, and the order depends
+    /// on nothing but the set of entries.
+    var order: [Int] {
+        entries.indices.sorted { left, right in
+            let (first, second) = (entries[left], entries[right])
+            return (depths[left], first.time, first.id) < (depths[right], second.time, second.id)
+        }
+    }
+
+    /// Adds an entry whose parents are all in the graph.
+    mutating func add(_ entry: GroupEntry) {
+        let number = entries.count
+        let parents = entry.parents.compactMap { numbers[$0] }
+        var known = NumberSet()
+        for parent in parents {
+            known.formUnion(ancestors[parent])
+            known.insert(parent)
+            isHead[parent] = false
+        }
+        entries.append(entry)
+        numbers[entry.id] = number
+        depths.append(parents.isEmpty ? 0 : 1 + (parents.map { depths[$0] }.max() ?? 0))
+        let epoch = known.reduce(nil as UInt32?) { greatest, ancestor in
+            entries[ancestor].startsEpoch ? max(greatest ?? 0, epochNumbers[ancestor]) : greatest
+        }
+        epochNumbers.append(epoch.map { entry.startsEpoch ? $0 + 1 : $0 } ?? 0)
+        ancestors.append(known)
+        isHead.append(true)
+    }
+
+    /// The entries that an entry with these parents comes after.
+    func ancestors(ofEntryAfter parents: [EntryID]) -> NumberSet {
+        parents.compactMap { numbers[$0] }.reduce(into: NumberSet()) { known, parent in
+            known.formUnion(ancestors[parent])
+            known.insert(parent)
+        }
+    }
+}
+
+/// A set of small numbers, one bit each.
+struct NumberSet: Sendable {
+    private var words: [UInt64] = []
+
+    func contains(_ number: Int) -> Bool {
+        number >> 6 < words.count && words[number >> 6] & (1 << UInt64(number & 63)) != 0
+    }
+
+    mutating func insert(_ number: Int) {
+        while words.count <= number >> 6 { words.append(0) }
+        words[number >> 6] |= 1 << UInt64(number & 63)
+    }
+
+    mutating func formUnion(_ other: NumberSet) {
+        while words.count < other.words.count { words.append(0) }
+        for index in other.words.indices { words[index] |= other.words[index] }
+    }
+
+    /// Passes each number to `combine`, ascending.
+    func reduce<Result>(_ start: Result, _ combine: (Result, Int) -> Result) -> Result {
+        var result = start
+        for (index, word) in words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                result = combine(result, index << 6 | rest.trailingZeroBitCount)
+                rest &= rest - 1
+            }
+        }
+        return result
+    }
+
+    func contains(where isWanted: (Int) -> Bool) -> Bool { reduce(false) { $0 || isWanted($1) } }
+}

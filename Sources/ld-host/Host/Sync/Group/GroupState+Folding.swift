@@ -1,0 +1,113 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension GroupState {
+    /// What the entries of a graph say together.
+    init(of graph: GroupGraph, group: EntryID) {
+        let fold = GroupFolding(graph)
+        self.init(
+            group: group, members: fold.profiles(of: fold.members), removed: fold.profiles(of: fold.removed),
+            forgotten: fold.profiles(of: fold.forgotten), epoch: fold.epoch, needsRekey: fold.needsRekey,
+            invitations: fold.invitations)
+    }
+}
+
+/// Puts the valid entries of a graph together.
+private struct GroupFolding {
+    private let graph: GroupGraph
+    private let verdicts: GroupVerdicts
+    let members: Set<DeviceID>
+    let removed: Set<DeviceID>
+    let forgotten: Set<DeviceID>
+
+    init(_ graph: GroupGraph) {
+        self.graph = graph
+        verdicts = GroupVerdicts(of: graph)
+        let verdicts = verdicts
+        let joined = verdicts.devices.filter { verdicts.joins(of: $0).contains(where: verdicts.isValid) }
+        var gone = joined.filter { !verdicts.removals(of: $0).isEmpty }
+        let staying = joined.filter { verdicts.removals(of: $0).isEmpty }
+        var standing = staying.filter { verdicts.standing(of: $0) != nil }
+        // A group has a member. What members did at the same time may leave nobody: then the most senior one that was
+        // forgotten stays, or else the one whose removal is the last.
+        if standing.isEmpty {
+            let first = staying.min { verdicts.firstJoin(of: $0) < verdicts.firstJoin(of: $1) }
+            let last = gone.max { verdicts.lastRemoval(of: $0) < verdicts.lastRemoval(of: $1) }
+            standing = [first ?? last].compactMap { $0 }
+            gone.removeAll { standing.contains($0) }
+        }
+        members = Set(standing)
+        removed = Set(gone)
+        forgotten = Set(joined).subtracting(standing).subtracting(gone)
+    }
+
+    /// The current epoch's entry: of those with the greatest number, the last in the order.
+    private var epochStart: Int? {
+        let starts = verdicts.order.filter { graph.entries[$0].startsEpoch && verdicts.isValid($0) }
+        return starts.max { left, right in
+            (graph.epochNumber(of: left), verdicts.places[left]) < (
+                graph.epochNumber(of: right), verdicts.places[right]
+            )
+        }
+    }
+
+    var epoch: GroupState.Epoch {
+        guard let start = epochStart else { return GroupState.Epoch(number: 0, id: EpochID(high: 0, low: 0)) }
+        return GroupState.Epoch(number: graph.epochNumber(of: start), id: graph.entries[start].id.epoch)
+    }
+
+    /// Whether the devices that may know the current epoch's key are not the members. Forgotten devices may know it.
+    var needsRekey: Bool {
+        guard let start = epochStart else { return false }
+        let entry = graph.entries[start]
+        let knowing = invited(to: entry.id.epoch).union([entry.author]).union(
+            entry.epochKeys?.boxes.keys.map { $0 } ?? [])
+        return !members.isSubset(of: knowing) || !knowing.isSubset(of: members.union(forgotten))
+    }
+
+    /// Devices that used a valid invitation with an epoch's key, even those whose join is void.
+    private func invited(to epoch: EpochID) -> Set<DeviceID> {
+        var devices: Set<DeviceID> = []
+        for number in verdicts.order where verdicts.isValid(number) {
+            guard case .invite(let invite) = graph.entries[number].body, invite.epoch == epoch else { continue }
+            devices.formUnion(verdicts.joins(under: graph.entries[number].id).map { graph.entries[$0].author })
+        }
+        return devices
+    }
+
+    var invitations: [GroupState.OpenInvitation] {
+        let open = verdicts.order.compactMap { number -> GroupState.OpenInvitation? in
+            let entry = graph.entries[number]
+            guard case .invite(let invite) = entry.body, verdicts.isValid(number), !verdicts.isEnded(number),
+                !verdicts.joins(under: entry.id).contains(where: verdicts.isValid)
+            else { return nil }
+            return GroupState.OpenInvitation(id: invite.invitation, author: entry.author, expiry: invite.expiry)
+        }
+        return open.sorted { ($0.id, $0.expiry, $0.author) < ($1.id, $1.expiry, $1.author) }
+    }
+
+    /// The devices as they presented themselves when they last joined, in the order of their joins.
+    func profiles(of devices: Set<DeviceID>) -> [GroupState.Member] {
+        let joins = devices.compactMap { device in
+            verdicts.standing(of: device) ?? verdicts.joins(of: device).last(where: verdicts.isValid)
+        }
+        return joins.sorted { verdicts.places[$0] < verdicts.places[$1] }.compactMap { number in
+            let entry = graph.entries[number]
+            return entry.profile.map {
+                GroupState.Member(
+                    id: entry.author, name: $0.name, role: $0.role, signingKey: entry.authorKey,
+                    agreementKey: $0.agreementKey, since: entry.time)
+            }
+        }
+    }
+}
+
+extension GroupVerdicts {
+    /// The place of a device's first valid join.
+    fileprivate func firstJoin(of device: DeviceID) -> Int {
+        joins(of: device).filter(isValid).map { places[$0] }.min() ?? Int.max
+    }
+
+    /// The place of a device's last valid removal.
+    fileprivate func lastRemoval(of device: DeviceID) -> Int { removals(of: device).map { places[$0] }.max() ?? -1 }
+}

@@ -1,0 +1,65 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// What the entries of a log say together. It is the same on every device that has the same entries.
+package struct GroupState: Equatable, Sendable {
+    /// A device that is or was a member.
+    package struct Member: Equatable, Sendable {
+        /// The device's id.
+        package let id: DeviceID
+        /// What its owner calls it.
+        package let name: String
+        /// Its role.
+        package let role: DeviceRole
+        /// Its Ed25519 public key.
+        package let signingKey: Data
+        /// Its X25519 public key.
+        package let agreementKey: Data
+        /// When it joined: milliseconds since 1970 UTC by its own clock, for people.
+        package let since: UInt64
+    }
+
+    /// A time in which one key seals all records.
+    package struct Epoch: Equatable, Sendable {
+        /// How many epochs preceded it; two epochs can have the same number.
+        package let number: UInt32
+        /// Its id.
+        package let id: EpochID
+    }
+
+    /// An invitation that nobody has used.
+    package struct OpenInvitation: Equatable, Sendable {
+        /// Its id.
+        package let id: InvitationID
+        /// The member that made it.
+        package let author: DeviceID
+        /// Its end, in milliseconds since 1970 UTC.
+        package let expiry: UInt64
+
+        /// Whether it can be used at a time, in milliseconds since 1970 UTC.
+        package func isOpen(at time: UInt64) -> Bool { time <= expiry }
+    }
+
+    /// The group's id.
+    package let group: EntryID
+    /// The members, the most senior first: in the order of their joins.
+    package let members: [Member]
+    /// Devices that were removed or left, likewise. They never become members again; with new ``DeviceKeys`` they can.
+    package let removed: [Member]
+    /// Devices that must join again, likewise.
+    package let forgotten: [Member]
+    /// The current epoch.
+    package let epoch: Epoch
+    /// Whether a device that is no member may know the current epoch's key, or a member may lack it: after concurrent
+    /// removals, after a member left, after a join that was concurrent to a removal, or one that was refused. The most
+    /// senior member then starts a new epoch; see ``rekeyer``.
+    package let needsRekey: Bool
+    /// Unused invitations by id, expired ones too.
+    package let invitations: [OpenInvitation]
+
+    /// The member with this id.
+    package func member(_ id: DeviceID) -> Member? { members.first { $0.id == id } }
+
+    /// The member that has to start a new epoch now, if one is needed.
+    package var rekeyer: DeviceID? { needsRekey ? members.first?.id : nil }
+}

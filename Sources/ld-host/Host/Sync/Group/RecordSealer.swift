@@ -1,0 +1,103 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// Seals what a group's records contain, and names them.
+///
+/// A sealed record is
+///
+///     version 1, 1 byte | epoch's number, 4 bytes, big-endian | epoch's id, its first 8 bytes
+///     | box of the content, under the epoch's record key
+///
+/// The record key is derived from the epoch's key; see ``GroupCrypto`` for boxes. The box authenticates the 13 bytes
+/// before it, the group's id (32 bytes), the epoch's id (16), the writer's id (16) and the record's name (UTF-8), one
+/// after the other. So a record opens under no other name, writer or epoch.
+package struct RecordSealer: Sendable {
+    private static let version: UInt8 = 1
+    private static let headSize = 1 + 4 + 8
+    /// The bytes that a sealed record has more than its content.
+    package static let overhead = headSize + GroupCrypto.boxOverhead
+
+    private let crypto: GroupCrypto
+    private let keys: GroupKeys
+    private let recordKeys: [EpochID: SecretBytes]
+    private let epoch: GroupState.Epoch
+
+    /// Seals for an epoch, and opens what was sealed in every epoch whose key is known.
+    ///
+    /// - Parameter epoch: The group's current one.
+    package init(_ keys: GroupKeys, epoch: GroupState.Epoch, _ crypto: GroupCrypto) throws(StorageError) {
+        self.crypto = crypto
+        self.keys = keys
+        self.epoch = epoch
+        var recordKeys: [EpochID: SecretBytes] = [:]
+        for id in keys.knownEpochs { recordKeys[id] = try keys.recordKey(of: id, crypto) }
+        self.recordKeys = recordKeys
+    }
+
+    /// Seals a record's content in the current epoch.
+    ///
+    /// - Throws: `storeUnavailable` if the current epoch's key has not arrived yet.
+    package func seal(_ content: Data, by writer: DeviceID, name: String) throws(StorageError) -> Data {
+        guard let key = recordKeys[epoch.id] else { throw Self.missingKey(epoch.number) }
+        let head = Data(
+            [Self.version] + withUnsafeBytes(of: epoch.number.bigEndian) { Array($0) } + epoch.id.bytes.prefix(8))
+        let box = try content.withBuffer { (content) throws(StorageError) in
+            try crypto.seal(content, .recordBox, with: key, authenticating: binding(head, epoch.id, writer, name))
+        }
+        return head + box
+    }
+
+    /// Opens a record.
+    ///
+    /// - Returns: The content and the id of the epoch in which it was sealed.
+    /// - Throws: `storeUnavailable` if the epoch's key is not known, or not yet; `cannotOpen` if it is no record of
+    ///   this group, writer and name; `unsupported` if it is of a later version.
+    package func open(
+        _ record: Data, by writer: DeviceID, name: String
+    ) throws(StorageError) -> (content: Data, epoch: EpochID) {
+        let record = Data(record)
+        guard record.count >= Self.overhead else {
+            throw StorageError(.cannotOpen, "a record of \(record.count) bytes is too short to be sealed")
+        }
+        guard record[0] == Self.version else {
+            throw StorageError(
+                .unsupported, "a record has the version \(record[0]); expected \(Self.version)",
+                hint: "update LocalData on this device")
+        }
+        let head = record.prefix(Self.headSize)
+        let number = head[1..<5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard let (id, key) = recordKeys.first(where: { $0.key.bytes.prefix(8).elementsEqual(head[5...]) }) else {
+            throw Self.missingKey(number)
+        }
+        let content = try crypto.open(
+            Data(record.dropFirst(Self.headSize)), .recordBox, with: key,
+            authenticating: binding(head, id, writer, name))
+        return (content, id)
+    }
+
+    private func binding(_ head: Data, _ epoch: EpochID, _ writer: DeviceID, _ name: String) -> Data {
+        head + keys.group.bytes + epoch.bytes + writer.bytes + Data(name.utf8)
+    }
+
+    private static func missingKey(_ epoch: UInt32) -> StorageError {
+        StorageError(
+            .storeUnavailable, "this device does not have the key of epoch \(epoch) of the sync group",
+            hint: "it comes with the group's log; if this device was removed, it never comes")
+    }
+}
+
+// MARK: - Names and hashes
+
+extension RecordSealer {
+    /// The name of an address's record: 32 lower-case hexadecimal digits of a keyed hash. It tells nobody outside the
+    /// group which address that is, not even one who guesses it.
+    package func name(of address: String) throws(StorageError) -> String {
+        let hash = try crypto.value(16, from: keys.nameKey, .name, address.utf8)
+        return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// A keyed hash of a value, 16 bytes, by which changes are noticed.
+    package func hash(of value: Data) throws(StorageError) -> Data {
+        try crypto.value(16, from: keys.hashKey, .valueHash, value)
+    }
+}
