@@ -22,6 +22,7 @@ import Testing
         (1, "aes-256-gcm.json", 10), (2, "chacha20-poly1305.json", 7), (3, "xchacha20-poly1305.json", 6),
         (16, "hkdf-sha256.json", 4), (17, "pbkdf2-hmac-sha256.json", 3),
         (19, "hkdf-sha512.json", 4), (20, "pbkdf2-hmac-sha512.json", 6), (32, "x25519.json", 6),
+        (33, "ed25519.json", 18),
     ]
 
     @Test("every vector of every declared algorithm gives its result", arguments: BuiltProvider.allCases)
@@ -46,13 +47,15 @@ import Testing
             ("chacha20-poly1305.json", "\"msg\": \"4c61", "\"msg\": \"4c62"),
             ("hkdf-sha256.json", "3cb25f25", "3cb25f26"), ("pbkdf2-hmac-sha256.json", "55ac046e", "55ac046f"),
             ("hkdf-sha512.json", "83239008", "83239009"), ("pbkdf2-hmac-sha512.json", "867f70cf", "867f70ce"),
-            ("x25519.json", "c3da5537", "c3da5538"),
+            ("x25519.json", "c3da5537", "c3da5538"), ("ed25519.json", "e5564300", "e5564301"),
             ("chacha20-poly1305.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
             ("hkdf-sha256.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
             ("x25519.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
+            ("ed25519.json", "\"result\": \"invalid\"", "\"result\": \"valid\""),
             ("aes-256-gcm.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
             ("hkdf-sha256.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
             ("x25519.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
+            ("ed25519.json", "\"result\": \"valid\"", "\"result\": \"invalid\""),
         ])
     func changed(_ provider: BuiltProvider, _ change: (file: String, from: String, to: String)) throws {
         let text = String(decoding: try Self.content(of: change.file), as: UTF8.self)

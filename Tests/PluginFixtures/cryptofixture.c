@@ -114,7 +114,7 @@ static const ld_algorithm *const algorithms[80] = {
 /* ------------------------------------------------------------------ abilities that break a rule ----------------- */
 
 #ifdef CRYPTO_NULL_PIECES
-/* A table without a function in it, of the right size or of a smaller one. */
+/* A table without a function in it, of the right size or of a smaller one; of every ability. */
 static const struct {
     uint32_t size;
     void *functions[8];

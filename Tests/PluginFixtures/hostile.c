@@ -636,10 +636,38 @@ static void cancel_stream(void *context, void *stream) { (void)context, (void)st
 static const ld_crypto_incremental incremental = {
     sizeof(incremental), begin_stream, update, seal_stream, open_stream, cancel_stream};
 
+static ld_status signing_public_key(
+    void *context, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
+    (void)algorithm, (void)private_key, (void)public_key;
+    ld_status status;
+    return answers(context, "public-key", error, &status) ? status : LD_OK;
+}
+
+static ld_status sign(
+    void *context, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes message, void *signature,
+    const ld_error_sink *error) {
+    (void)algorithm, (void)private_key, (void)message, (void)signature;
+    ld_status status;
+    return answers(context, "sign", error, &status) ? status : LD_OK;
+}
+
+static ld_status verify(
+    void *context, ld_algorithm_id algorithm, ld_bytes public_key, ld_bytes message, ld_bytes signature,
+    const ld_error_sink *error) {
+    (void)algorithm, (void)public_key, (void)message, (void)signature;
+    ld_status status;
+    return answers(context, "verify", error, &status) ? status : LD_OK;
+}
+
+static const ld_crypto_signatures signatures = {sizeof(signatures), signing_public_key, sign, verify};
+
+static bool is_id(ld_bytes id, const char *name) {
+    return id.count == strlen(name) && memcmp(id.data, name, id.count) == 0;
+}
+
 static const void *crypto_extension(void *context, ld_bytes id) {
-    (void)context;
-    bool is_asked = id.count == strlen(LD_CRYPTO_INCREMENTAL) && memcmp(id.data, LD_CRYPTO_INCREMENTAL, id.count) == 0;
-    return is_asked ? &incremental : NULL;
+    if (is_id(id, LD_CRYPTO_SIGNATURES)) return is(context, "no-signatures") ? NULL : &signatures;
+    return is_id(id, LD_CRYPTO_INCREMENTAL) ? &incremental : NULL;
 }
 
 static const ld_algorithm cipher = {
@@ -647,11 +675,12 @@ static const ld_algorithm cipher = {
 static const ld_algorithm odd_cipher = {sizeof(odd_cipher), LD_AES_256_GCM, 16, 12, 16, 0, 0};
 static const ld_algorithm derivation = {sizeof(derivation), LD_HKDF_SHA256, 0, 0, 0, 0, 8160};
 static const ld_algorithm agreement = {sizeof(agreement), LD_X25519, 32, 0, 0, 0, 0};
-static const ld_algorithm *const algorithms[] = {&cipher, &derivation};
-static const ld_algorithm *const twice[] = {&cipher, &cipher};
-static const ld_algorithm *const odd[] = {&odd_cipher, &derivation};
-static const ld_algorithm *const null[] = {NULL, NULL};
-static const ld_algorithm *const lonely[] = {&cipher, &agreement};
+static const ld_algorithm signature = {sizeof(signature), LD_ED25519, 32, 0, 0, 0, 0};
+static const ld_algorithm *const algorithms[] = {&cipher, &derivation, &signature};
+static const ld_algorithm *const twice[] = {&cipher, &cipher, &derivation};
+static const ld_algorithm *const odd[] = {&odd_cipher, &derivation, &signature};
+static const ld_algorithm *const null[] = {NULL, NULL, NULL};
+static const ld_algorithm *const lonely[] = {&cipher, &agreement, &derivation};
 
 /* ------------------------------------------------------------------ sync --------------------------------------- */
 
@@ -864,7 +893,7 @@ static ld_status open_any(
         break;
     case LD_KIND_CRYPTO:
         self->table.crypto = (ld_crypto){
-            .size = sizeof(ld_crypto), .algorithms = algorithms, .algorithm_count = 2, .self = self, .seal = seal,
+            .size = sizeof(ld_crypto), .algorithms = algorithms, .algorithm_count = 3, .self = self, .seal = seal,
             .open = open_sealed, .derive = derive, .random = random_bytes, .extension = crypto_extension};
         if (is(self, "list-null")) self->table.crypto.algorithms = NULL;
         if (is(self, "list-max")) self->table.crypto.algorithm_count = SIZE_MAX;

@@ -100,6 +100,23 @@ static void note_schedule(const unsigned char *key, unsigned char schedule[240])
     for (int round = 2; round < 15; round++) note("a round key", schedule + 16 * round);
 }
 
+/* The bytes of the key that signs, and their SHA-512, of which a signature's secrets are parts (RFC 8032, 5.1.5). */
+static unsigned char signing_key(int at) { return (unsigned char)(at * 29 ^ 0xa5); }
+static const unsigned char expanded[64] = {
+    0xf2, 0x20, 0xb7, 0x62, 0x7c, 0xfe, 0xf2, 0xb6, 0x5d, 0x9c, 0xd3, 0xe3, 0x5b, 0xb8, 0xf3, 0x96,
+    0x3a, 0xe0, 0x1c, 0xd1, 0xba, 0x06, 0x80, 0xb7, 0x58, 0x63, 0x4d, 0xe5, 0x2e, 0xf5, 0x7e, 0x1e,
+    0x1f, 0x4c, 0x74, 0x56, 0x66, 0x81, 0x0d, 0x1f, 0x11, 0xfa, 0x53, 0xa4, 0x7b, 0x12, 0xe6, 0x73,
+    0x03, 0xe1, 0xa3, 0xcc, 0xac, 0x75, 0x74, 0x41, 0x24, 0xe2, 0x1b, 0x4c, 0xfc, 0x3b, 0x6c, 0xb6,
+};
+
+/* Notes what an Ed25519 key expands to, but for its first and its 32nd byte, of which bits change. */
+static void note_expanded(void) {
+    note("the scalar's start", expanded + 1);
+    note("the scalar's end", expanded + 15);
+    note("the prefix's start", expanded + 32);
+    note("the prefix's end", expanded + 48);
+}
+
 int main(int count, char **arguments) {
     void *library = count > 1 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     const void *(*entry)(void) = library ? (const void *(*)(void))dlsym(library, "localdata_plugin_v1") : NULL;
@@ -116,6 +133,8 @@ int main(int count, char **arguments) {
     const ld_crypto *crypto = table;
     const ld_crypto_incremental *incremental =
         crypto->extension(crypto->self, bytes(LD_CRYPTO_INCREMENTAL, strlen(LD_CRYPTO_INCREMENTAL)));
+    const ld_crypto_signatures *signatures =
+        crypto->extension(crypto->self, bytes(LD_CRYPTO_SIGNATURES, strlen(LD_CRYPTO_SIGNATURES)));
     unsigned char *key = area, *nonce = area + 64, *tag = area + 128, *input = area + 256, *output = area + 512;
     unsigned char *expected = area + 1024, *schedule = area + 1536;
     void *self = crypto->self;
@@ -135,6 +154,7 @@ int main(int count, char **arguments) {
             getrandom(key, 32, 0);
             getrandom(nonce, 24, 0);
             getrandom(input, 200, 0);
+            for (int at = 0; at < 32 && number == LD_ED25519; at++) key[at] = signing_key(at);
             note("the secret's start", key);
             note("the secret's end", key + 16);
             ld_bytes secret = bytes(key, 32), once = bytes(nonce, algorithm->nonce_size), data = bytes(nonce, 16);
@@ -164,6 +184,12 @@ int main(int count, char **arguments) {
                 ld_derivation derivation = {sizeof derivation, 1, secret, data, data, 3, 65536};
                 crypto->derive(self, number, &derivation, output, 64, &sink);
                 for (int at = 0; at < 64; at += 16) note("the derived key", output + at);
+            } else if (number == LD_ED25519) {
+                note_expanded();
+                signatures->public_key(self, number, secret, expected, &sink);
+                signatures->sign(self, number, secret, bytes(input, 200), output, &sink);
+                signatures->verify(
+                    self, number, bytes(expected, 32), bytes(input, 200), bytes(output, 64), &sink);
             } else {
                 crypto->public_key(self, number, secret, input, &sink);
                 crypto->agree(self, number, secret, bytes(input, 32), output, &sink);

@@ -34,7 +34,8 @@ public enum StorageConformance {
     }
 }
 
-/// Tests every promise of `CryptoProvider` and, for a provider that offers it, of `IncrementalCryptoProvider`.
+/// Tests every promise of `CryptoProvider` and, for a provider that offers them, of `IncrementalCryptoProvider` and
+/// `SigningProvider`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

@@ -69,7 +69,7 @@ import Testing
         #expect(!crypto.offers(.aes256GCM) && !crypto.offers(.argon2id))
         #expect(crypto.algorithms.keys.contains(77), "an algorithm of a later host does no harm")
         // The garbage that lies behind an older table's end is neither asked for abilities nor called to close.
-        #expect(crypto.incremental == nil)
+        #expect(crypto.incremental == nil && crypto.signatures == nil)
         var bytes = [UInt8](repeating: 0, count: 4)
         try bytes.withUnsafeMutableBytes { try crypto.random(into: $0) }
         #expect(bytes == [1, 2, 3, 4])
@@ -77,12 +77,16 @@ import Testing
     }
 
     @Test(
-        "ciphers in pieces are not offered by a table that is short or has no functions",
-        arguments: ["CRYPTO_NULL_PIECES=8", "CRYPTO_NULL_PIECES=sizeof(ld_crypto_incremental)"])
+        "ciphers in pieces and signatures are not offered by a table that is short or has no functions",
+        arguments: [
+            "CRYPTO_NULL_PIECES=8", "CRYPTO_NULL_PIECES=sizeof(ld_crypto_incremental)",
+            "CRYPTO_NULL_PIECES=sizeof(ld_crypto_signatures)",
+        ])
     func brokenPieces(_ variant: String) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
-        #expect(try Self.open(try Self.build(fixture, variant)).incremental == nil)
+        let crypto = try Self.open(try Self.build(fixture, variant))
+        #expect(crypto.incremental == nil && crypto.signatures == nil && !crypto.offers(.ed25519))
     }
 
     @Test("a provider that does not open is its own error, and a store is no provider")

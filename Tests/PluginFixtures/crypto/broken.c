@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "provider.h"
 
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 typedef struct provider {
     ld_crypto table;
     ld_crypto_incremental pieces;
+    ld_crypto_signatures signatures;
     const ld_algorithm *list[16];
     ld_algorithm algorithms[16];
     char breaks[64];
@@ -287,13 +289,73 @@ static void cancel_stream(void *context, void *from) {
     if (is(self, "keeps-streams")) self->streams++;
 }
 
+/* ------------------------------------------------------------------ signatures ---------------------------------- */
+
+static ld_status signing_public_key(
+    void *context, ld_algorithm_id id, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
+    provider *self = context;
+    static _Thread_local unsigned char kept[8 + 32];
+    if (is(self, "keeps-signer") && id == LD_ED25519 && private_key.count == 32) {
+        if (memcmp(kept, private_key.data, 8) != 0) {
+            if (correct_signatures.public_key(NULL, id, private_key, kept + 8, error) != LD_OK) return LD_FAILED;
+            memcpy(kept, private_key.data, 8);
+        }
+        memcpy(public_key, kept + 8, 32);
+        return LD_OK;
+    }
+    if (is(self, "signing-key-cut") && private_key.count > 32) private_key.count = 32;
+    return correct_signatures.public_key(NULL, id, private_key, public_key, error);
+}
+
+static ld_status sign(
+    void *context, ld_algorithm_id id, ld_bytes private_key, ld_bytes message, void *signature,
+    const ld_error_sink *error) {
+    provider *self = context;
+    if (is(self, "message-cut") && message.count > 4096) message.count = 4096;
+    ld_status status = correct_signatures.sign(NULL, id, private_key, message, signature, error);
+    if (is(self, "ed25519") && status == LD_OK && message.count == 2) ((unsigned char *)signature)[0] ^= 1;
+    if (is(self, "counts-signatures") && message.count == 66) {
+        ((unsigned char *)signature)[0] ^= (unsigned char)++self->streams;
+    }
+    return status;
+}
+
+/* As OpenSSL does it: with points of small order. */
+static int verifies_leniently(ld_bytes public_key, ld_bytes message, ld_bytes signature) {
+    EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key.data, 32);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int is_right = key != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+                   EVP_DigestVerify(context, signature.data, 64, message.data, message.count) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(key);
+    return is_right;
+}
+
+static ld_status verify(
+    void *context, ld_algorithm_id id, ld_bytes public_key, ld_bytes message, ld_bytes signature,
+    const ld_error_sink *error) {
+    provider *self = context;
+    if (is(self, "message-cut") && message.count > 4096) message.count = 4096;
+    if (is(self, "signature-cut") && signature.count > 64) signature.count = 64;
+    if (is(self, "lenient") && public_key.count == 32 && signature.count == 64 &&
+        verifies_leniently(public_key, message, signature)) {
+        return LD_OK;
+    }
+    ld_status status = correct_signatures.verify(NULL, id, public_key, message, signature, NULL);
+    if (is(self, "tells-message") && status == LD_FAILED && signature.count == 64 && public_key.count == 32) {
+        return refuse(error, LD_ERROR_CANNOT_OPEN, message.count > 100 ? "a long message" : "a short message");
+    }
+    return status == LD_OK ? status : correct_signatures.verify(NULL, id, public_key, message, signature, error);
+}
+
 /* ------------------------------------------------------------------ the table ----------------------------------- */
 
 static const void *extension(void *context, ld_bytes id) {
     provider *self = context;
-    if (is(self, "no-pieces")) return NULL;
+    const void *found = correct_provider.extension(NULL, id);
     if (is(self, "any-ability") && id.count < 20) return &self->pieces;
-    return correct_provider.extension(NULL, id) != NULL ? &self->pieces : NULL;
+    if (found == &correct_signatures) return is(self, "no-signatures") ? NULL : &self->signatures;
+    return found != NULL && !is(self, "no-pieces") ? &self->pieces : NULL;
 }
 
 static void close_provider(void *context) {
@@ -327,6 +389,9 @@ static ld_status open_provider(
     self->pieces = (ld_crypto_incremental){
         .size = sizeof self->pieces, .begin = begin_stream, .update = update_stream, .seal = seal_stream,
         .open = open_stream, .cancel = cancel_stream,
+    };
+    self->signatures = (ld_crypto_signatures){
+        .size = sizeof self->signatures, .public_key = signing_public_key, .sign = sign, .verify = verify,
     };
     size_t count = 0;
     for (size_t i = 0; i < correct_provider.algorithm_count; i++) {

@@ -264,10 +264,56 @@ const ld_crypto_incremental correct_pieces = {
     .open = open_stream, .cancel = cancel_stream,
 };
 
+/* ------------------------------------------------------------------ signatures ---------------------------------- */
+
+static ld_status signing_public_key(
+    void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
+    (void)self;
+    unsigned char pair[64];
+    if (algorithm != LD_ED25519) return unsupported(error, "there is no such signature");
+    if (private_key.count != 32) return unsupported(error, "the key has a wrong size");
+    crypto_sign_ed25519_seed_keypair(public_key, pair, private_key.data);
+    sodium_memzero(pair, sizeof pair);
+    return LD_OK;
+}
+
+static ld_status sign(
+    void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes message, void *signature,
+    const ld_error_sink *error) {
+    (void)self;
+    unsigned char public_key[32], pair[64];
+    if (algorithm != LD_ED25519) return unsupported(error, "there is no such signature");
+    if (private_key.count != 32) return unsupported(error, "the key has a wrong size");
+    crypto_sign_ed25519_seed_keypair(public_key, pair, private_key.data);
+    crypto_sign_ed25519_detached(signature, NULL, at(message), message.count, pair);
+    sodium_memzero(pair, sizeof pair);
+    return LD_OK;
+}
+
+static ld_status verify(
+    void *self, ld_algorithm_id algorithm, ld_bytes public_key, ld_bytes message, ld_bytes signature,
+    const ld_error_sink *error) {
+    (void)self;
+    if (algorithm != LD_ED25519) return unsupported(error, "there is no such signature");
+    if (public_key.count != 32 || signature.count != 64) return unsupported(error, "key or signature has a wrong size");
+    if (crypto_sign_ed25519_verify_detached(signature.data, at(message), message.count, public_key.data) == 0) {
+        return LD_OK;
+    }
+    return refuse(error, LD_ERROR_CANNOT_OPEN, "the signature is wrong");
+}
+
+const ld_crypto_signatures correct_signatures = {
+    .size = sizeof correct_signatures, .public_key = signing_public_key, .sign = sign, .verify = verify,
+};
+
+static int is(ld_bytes id, const char *name) {
+    return id.count == strlen(name) && memcmp(id.data, name, id.count) == 0;
+}
+
 static const void *extension(void *self, ld_bytes id) {
     (void)self;
-    static const char name[] = LD_CRYPTO_INCREMENTAL;
-    return id.count == sizeof name - 1 && memcmp(id.data, name, id.count) == 0 ? &correct_pieces : NULL;
+    if (is(id, LD_CRYPTO_SIGNATURES)) return &correct_signatures;
+    return is(id, LD_CRYPTO_INCREMENTAL) ? &correct_pieces : NULL;
 }
 
 #define CIPHER(number, nonce, most, marks)                                                              \
@@ -285,7 +331,7 @@ static const ld_algorithm *const algorithms[] = {
     CIPHER(LD_XCHACHA20_POLY1305, 24, 1u << 30, 0),
     OTHER(LD_HKDF_SHA256, 0, 8160), OTHER(LD_PBKDF2_HMAC_SHA256, 0, 1u << 30), OTHER(LD_ARGON2ID, 0, 1u << 30),
     OTHER(LD_HKDF_SHA512, 0, 16320), OTHER(LD_PBKDF2_HMAC_SHA512, 0, 1u << 30),
-    OTHER(LD_X25519, 32, 0),
+    OTHER(LD_X25519, 32, 0), OTHER(LD_ED25519, 32, 0),
 };
 
 const ld_crypto correct_provider = {

@@ -11,6 +11,7 @@
 /* A correct provider of every algorithm; ciphers but XChaCha20-Poly1305 also in pieces. */
 extern const ld_crypto correct_provider;
 extern const ld_crypto_incremental correct_pieces;
+extern const ld_crypto_signatures correct_signatures;
 
 /* Reports a failure and returns LD_FAILED. */
 ld_status refuse(const ld_error_sink *error, ld_error_code code, const char *message);

@@ -9,9 +9,9 @@ extension Command {
         summary: "run test vectors through a crypto provider",
         details: """
             PLUGIN is a plugin's file or a component's id. FILE has the JSON form of the Wycheproof project, with
-            groups for ciphers, HKDF, PBKDF2 or X25519. Every vector goes through the plugin's own library. What the
-            provider does not declare is skipped with the reason; a nonce of the wrong size must be refused. Exit
-            status 0 means that none failed and some of each file ran.
+            groups for ciphers, HKDF, PBKDF2, X25519 or Ed25519. Every vector goes through the plugin's own library.
+            What the provider does not declare is skipped with the reason; a nonce of the wrong size must be refused.
+            Exit status 0 means that none failed and some of each file ran.
             """,
         options: [Option(name: "--component", value: "ID", help: "the component, if the plugin has several"), json]
     ) { arguments, session in

@@ -100,6 +100,41 @@ extension LoadedCrypto {
         return secret
     }
 
+    /// The public key of a private key that signs.
+    package func publicKey(
+        ofSigningKey privateKey: Data, for algorithm: SignatureAlgorithm
+    ) throws(StorageError) -> Data {
+        var publicKey = Data(count: 32)
+        try publicKey.lendMutably { (publicKey) throws(StorageError) in
+            try privateKey.lend { (privateKey) throws(StorageError) in
+                try self.publicKey(ofSigningKey: privateKey, for: algorithm, into: publicKey)
+            }
+        }
+        return publicKey
+    }
+
+    /// The signature of a message.
+    package func sign(
+        _ message: Data, with privateKey: Data, by algorithm: SignatureAlgorithm
+    ) throws(StorageError) -> Data {
+        var signature = Data(count: 64)
+        try signature.lendMutably { (signature) throws(StorageError) in
+            try Data.lend(message, privateKey, Data()) { (message, privateKey, _) throws(StorageError) in
+                try sign(message, with: privateKey, by: algorithm, into: signature)
+            }
+        }
+        return signature
+    }
+
+    /// Checks a signature; throws `cannotOpen` if it is wrong.
+    package func verify(
+        _ signature: Data, of message: Data, with publicKey: Data, by algorithm: SignatureAlgorithm
+    ) throws(StorageError) {
+        try Data.lend(signature, message, publicKey) { (signature, message, publicKey) throws(StorageError) in
+            try verify(signature, of: message, with: publicKey, by: algorithm)
+        }
+    }
+
     /// Seals in pieces.
     package func seal(
         pieces: [Data], with cipher: AuthenticatedCipher, key: Data, nonce: Data, authenticating data: Data

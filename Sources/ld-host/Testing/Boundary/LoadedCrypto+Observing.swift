@@ -62,6 +62,35 @@ extension LoadedCrypto {
         }
     }
 
+    /// `nil` if the provider has no signatures.
+    func observeSigningPublicKey(
+        _ privateKey: Data, id: Int32 = SignatureAlgorithm.ed25519.rawValue, into publicKey: GuardedOutput
+    ) -> Observation? {
+        guard let function = signatures?.public_key else { return nil }
+        return LentBytes.lend(privateKey) { lent in
+            Observation { function(table.`self`, id, lent[0], publicKey.pointer, $1) }
+        }
+    }
+
+    func observeSign(
+        _ message: Data, _ privateKey: Data, id: Int32 = SignatureAlgorithm.ed25519.rawValue,
+        into signature: GuardedOutput
+    ) -> Observation? {
+        guard let function = signatures?.sign else { return nil }
+        return LentBytes.lend(privateKey, message) { lent in
+            Observation { function(table.`self`, id, lent[0], lent[1], signature.pointer, $1) }
+        }
+    }
+
+    func observeVerify(
+        _ signature: Data, _ message: Data, _ publicKey: Data, id: Int32 = SignatureAlgorithm.ed25519.rawValue
+    ) -> Observation? {
+        guard let function = signatures?.verify else { return nil }
+        return LentBytes.lend(publicKey, message, signature) { lent in
+            Observation { function(table.`self`, id, lent[0], lent[1], lent[2], $1) }
+        }
+    }
+
     /// The ability's table as the provider returns it.
     func ability(_ id: String) -> UnsafeRawPointer? { id.withBytes { table.extension?(table.`self`, $0) } }
 }

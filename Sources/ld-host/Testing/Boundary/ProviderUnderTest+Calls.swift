@@ -9,7 +9,7 @@ extension ProviderUnderTest {
 
     /// Valid and invalid calls of every function.
     func calls() -> [(String, Call)] {
-        cipherCalls() + derivationCalls() + agreementCalls()
+        cipherCalls() + derivationCalls() + agreementCalls() + signatureCalls()
             + [("random", { self.call($0) { self.crypto.table.random(self.crypto.table.`self`, $0, 32, $1) } })]
     }
 
@@ -112,6 +112,46 @@ extension ProviderUnderTest {
         return [
             agreeing("", AgreementVector.basePoint), agreeing("with zeros", Data(count: 32)),
             agreeing("with a short key", Data(count: 31)), deriving("", 32), deriving("of a short key", 31),
+        ]
+    }
+
+    private func signatureCalls() -> [(String, Call)] {
+        guard signs, let table = crypto.signatures else { return [] }
+        let (own, id) = (crypto.table.`self`, SignatureAlgorithm.ed25519.rawValue)
+        let vector = SignatureVector.standard[2]
+        func signing(_ name: String, _ key: Data) -> (String, Call) {
+            (
+                "sign \(name)",
+                { reports in
+                    LentBytes.lend(key, vector.message) { lent in
+                        self.call(reports) { table.sign(own, id, lent[0], lent[1], $0, $1) }
+                    }
+                }
+            )
+        }
+        func deriving(_ name: String, _ key: Data) -> (String, Call) {
+            (
+                "the signing public_key \(name)",
+                { reports in
+                    LentBytes.lend(key) { lent in self.call(reports) { table.public_key(own, id, lent[0], $0, $1) } }
+                }
+            )
+        }
+        func verifying(_ name: String, _ signature: Data) -> (String, Call) {
+            (
+                "verify \(name)",
+                { reports in
+                    LentBytes.lend(vector.publicKey, vector.message, signature) { lent in
+                        self.call(reports) { table.verify(own, id, lent[0], lent[1], lent[2], $1) }
+                    }
+                }
+            )
+        }
+        return [
+            signing("", vector.privateKey), signing("with a short key", vector.privateKey.dropLast()),
+            deriving("", vector.privateKey), deriving("of a short key", vector.privateKey.dropLast()),
+            verifying("", vector.signature), verifying("of a wrong signature", vector.signature.flipping(bit: 3)),
+            verifying("of a short signature", vector.signature.dropLast()),
         ]
     }
 

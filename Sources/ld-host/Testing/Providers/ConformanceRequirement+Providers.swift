@@ -37,6 +37,10 @@ extension ConformanceRequirement {
         return isDeclared ? nil : "the provider does not declare \(KeyAgreement.x25519)"
     }
 
+    static let signatures = provider {
+        $0.signatures == nil ? "the provider does not offer signatures" : nil
+    }
+
     static let streams = provider {
         $0.incremental == nil ? "the provider does not offer ciphers in pieces" : nil
     }

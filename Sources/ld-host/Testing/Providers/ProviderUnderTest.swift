@@ -33,6 +33,9 @@ final class ProviderUnderTest: Sendable {
 
     /// Whether it declares key agreement.
     var agrees: Bool { crypto.algorithms[KeyAgreement.x25519.rawValue] != nil }
+
+    /// Whether it declares signatures.
+    var signs: Bool { crypto.algorithms[SignatureAlgorithm.ed25519.rawValue] != nil }
 }
 
 /// The calls of a check that expects success; each throws if the provider fails.
@@ -77,6 +80,23 @@ extension ProviderUnderTest {
         }
         try observed.succeeded("a shared secret")
         return shared.data
+    }
+
+    func signingPublicKey(_ privateKey: Data) throws -> Data {
+        let key = GuardedOutput(32)
+        try crypto.observeSigningPublicKey(privateKey, into: key)?.succeeded("the public key of a signing key")
+        return key.data
+    }
+
+    func sign(_ message: Data, _ privateKey: Data) throws -> Data {
+        let signature = GuardedOutput(64)
+        try crypto.observeSign(message, privateKey, into: signature)?.succeeded("sign")
+        return signature.data
+    }
+
+    /// Ends the check with a failure unless the signature is accepted.
+    func verify(_ signature: Data, _ message: Data, _ publicKey: Data, _ what: String) throws {
+        try crypto.observeVerify(signature, message, publicKey)?.succeeded("verify of \(what)")
     }
 }
 

@@ -139,6 +139,13 @@ struct VectorFields: Sendable {
         try members[name] == nil ? nil : count(name)
     }
 
+    /// The object under the first of the names that there is; schemas have had different ones.
+    func object(named names: [String]) throws(StorageError) -> VectorFields {
+        let name = names.first { members[$0] != nil } ?? names[0]
+        guard case .object? = members[name], let value = members[name] else { throw fault(name, "an object") }
+        return try VectorFields(value, place: "\(place).\(name)")
+    }
+
     func list(_ name: String) throws(StorageError) -> [JSONValue] {
         guard case .array(let list)? = members[name] else { throw fault(name, "an array") }
         return list

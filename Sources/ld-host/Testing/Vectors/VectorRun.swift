@@ -30,6 +30,7 @@ package struct VectorRun: Sendable {
         case "HkdfTest": try extraction(vector, of: file.algorithm)
         case "PbkdfTest": try password(vector, of: file.algorithm)
         case "XdhComp": try agreement(vector, in: group)
+        case "EddsaVerify": try signature(vector, in: group)
         default: .skipped("a group of the type \(group.type)")
         }
     }
@@ -49,6 +50,28 @@ extension VectorRun {
         }
         return .judging(vector.expectation, against: expected, named: "the shared secret") { () throws(StorageError) in
             try crypto.sharedSecret(of: privateKey, with: publicKey, by: .x25519)
+        }
+    }
+}
+
+extension VectorRun {
+    /// A vector of `EddsaVerify`; only Ed25519 is known.
+    func signature(
+        _ vector: VectorFile.Vector, in group: VectorFile.Group
+    ) throws(StorageError) -> VectorOutcome {
+        let key = try group.fields.object(named: ["publicKey", "key"])
+        let curve = try key.text("curve")
+        guard curve == "edwards25519" else { return .skipped("the curve \(curve)") }
+        let publicKey = try key.bytes("pk")
+        let (message, signature) = (try vector.fields.bytes("msg"), try vector.fields.bytes("sig"))
+        guard crypto.offers(.ed25519) else {
+            return .skipped("\(SignatureAlgorithm.ed25519), which the provider does not declare")
+        }
+        do throws(StorageError) {
+            try crypto.verify(signature, of: message, with: publicKey, by: .ed25519)
+            return vector.expectation == .invalid ? .failed("accepted, though the vector is invalid") : .passed
+        } catch {
+            return vector.expectation == .valid ? .failed("refused: \(error.message)") : .passed
         }
     }
 }

@@ -277,7 +277,10 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         flawed(.crypto, "message", "seal", .busy) + answers(.crypto, "seal", "seal")
         + answers(.crypto, "open-sealed", "open") + answers(.crypto, "derive", "derive")
         + answers(.crypto, "random", "random") + answers(.crypto, "stream-begin", "stream")
-        + answers(.crypto, "stream-update", "stream") + answers(.crypto, "stream-seal", "stream") + [
+        + answers(.crypto, "stream-update", "stream") + answers(.crypto, "stream-seal", "stream")
+        + answers(.crypto, "public-key", "public_key") + answers(.crypto, "sign", "sign")
+        + answers(.crypto, "verify", "verify") + [
+            HostileCase(.crypto, "no-signatures", "sign", .unsupported, "lists Ed25519 but lacks its functions"),
             HostileCase(.crypto, "stream-null", "stream", .corrupt, "a stream at the address NULL"),
             HostileCase(.crypto, "list-null", "seal", .pluginRefused, "without its list of algorithms"),
             HostileCase(.crypto, "list-max", "seal", .pluginRefused, "lists 18446744073709551615 algorithms"),

@@ -185,6 +185,10 @@ import Testing
                 plaintext: text)
         case "derive": try crypto.derive(.hkdfSHA256, from: part(32), salt: part(16), into: output)
         case "random": try crypto.random(into: output)
+        case "public_key":
+            try crypto.publicKey(ofSigningKey: part(32), for: .ed25519, into: .init(rebasing: output[..<32]))
+        case "sign": try crypto.sign(part(16), with: part(32), by: .ed25519, into: output)
+        case "verify": try crypto.verify(part(64), of: part(16), with: part(32), by: .ed25519)
         default:
             let stream = try crypto.begin(
                 .seal, with: cipher, key: part(32), nonce: part(12), authenticating: part(0))

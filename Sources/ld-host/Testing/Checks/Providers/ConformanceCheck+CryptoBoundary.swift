@@ -46,6 +46,12 @@ extension ConformanceCheck {
                 _ = provider.crypto.observeAgree(Pattern.data(1, 32), AgreementVector.basePoint, into: shared)
                 try expectWithin(publicKey, shared, call: "X25519")
             }
+            if provider.signs {
+                let (publicKey, signature) = (GuardedOutput(32), GuardedOutput(64))
+                _ = provider.crypto.observeSigningPublicKey(Pattern.data(1, 32), into: publicKey)
+                _ = provider.crypto.observeSign(Pattern.data(2, 77), Pattern.data(1, 32), into: signature)
+                try expectWithin(publicKey, signature, call: "Ed25519")
+            }
         },
         ConformanceCheck(
             crypto: "boundary.reports", "a failure is reported exactly once, and only if there is a sink"
@@ -63,10 +69,10 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(crypto: "boundary.unknown", "an algorithm that is not declared is refused") { provider in
-            let strange: [Int32] = [0, -1, 4, 15, 21, 33, 1000, .min, .max]
+            let strange: [Int32] = [0, -1, 4, 15, 21, 34, 1000, .min, .max]
             func undeclared(but known: [Int32]) -> [Int32] {
                 strange
-                    + [1, 2, 3, 16, 17, 18, 19, 20, 32].filter {
+                    + [1, 2, 3, 16, 17, 18, 19, 20, 32, 33].filter {
                         !known.contains($0) || provider.crypto.algorithms[$0] == nil
                     }
             }
@@ -97,15 +103,28 @@ extension ConformanceCheck {
                 try provider.crypto.observeAgree(key, AgreementVector.basePoint, id: id, into: GuardedOutput(32))?
                     .refused(.unsupported, "agree with the algorithm \(id)")
             }
+            for id in undeclared(but: SignatureAlgorithm.allCases.map(\.rawValue)) {
+                let key = Pattern.data(1, 32)
+                try provider.crypto.observeSigningPublicKey(key, id: id, into: GuardedOutput(32))?
+                    .refused(.unsupported, "the signing public_key with the algorithm \(id)")
+                try provider.crypto.observeSign(key, key, id: id, into: GuardedOutput(64))?
+                    .refused(.unsupported, "sign with the algorithm \(id)")
+                try provider.crypto.observeVerify(key + key, key, key, id: id)?
+                    .refused(.unsupported, "verify with the algorithm \(id)")
+            }
         },
         ConformanceCheck(
             crypto: "boundary.abilities", "an ability always has the same table, and an unknown one has none"
         ) { provider in
-            let known = LD_CRYPTO_INCREMENTAL
-            try expect(
-                provider.crypto.ability(known) == provider.crypto.ability(known),
-                "the ability \(known) has a different table the second time")
-            for id in ["localdata.crypto.unknown/1", "localdata.crypto.incremental/999", "", "x"] {
+            for known in [LD_CRYPTO_INCREMENTAL, LD_CRYPTO_SIGNATURES] {
+                try expect(
+                    provider.crypto.ability(known) == provider.crypto.ability(known),
+                    "the ability \(known) has a different table the second time")
+            }
+            for id in [
+                "localdata.crypto.unknown/1", "localdata.crypto.incremental/999", "localdata.crypto.signatures/2", "",
+                "x",
+            ] {
                 try expect(
                     provider.crypto.ability(id) == nil, "the provider claims the ability '\(id)', which does not exist")
             }

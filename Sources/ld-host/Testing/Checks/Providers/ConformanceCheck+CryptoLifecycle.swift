@@ -52,6 +52,9 @@ extension ConformanceCheck {
             if let size = provider.crypto.algorithms[KeyAgreement.x25519.rawValue]?.key_size {
                 try expect(size == 32, "X25519 declares keys of \(size) bytes; the standard says 32")
             }
+            if let size = provider.crypto.algorithms[SignatureAlgorithm.ed25519.rawValue]?.key_size {
+                try expect(size == 32, "Ed25519 declares keys of \(size) bytes; the standard says 32")
+            }
         },
         ConformanceCheck(
             crypto: "declares.pieces", "a provider declares ciphers for pieces exactly if it has that ability"
@@ -64,6 +67,16 @@ extension ConformanceCheck {
             try expect(
                 !declared.isEmpty || provider.crypto.ability(LD_CRYPTO_INCREMENTAL) == nil,
                 "the ability \(LD_CRYPTO_INCREMENTAL) exists, but no cipher is declared for it")
+        },
+        ConformanceCheck(
+            crypto: "declares.signatures", "a provider declares a signature exactly if it has that ability"
+        ) { provider in
+            try expect(
+                !provider.signs || provider.crypto.signatures != nil,
+                "Ed25519 is declared, and the ability \(LD_CRYPTO_SIGNATURES) is missing or has no functions")
+            try expect(
+                provider.signs || provider.crypto.ability(LD_CRYPTO_SIGNATURES) == nil,
+                "the ability \(LD_CRYPTO_SIGNATURES) exists, but no signature is declared for it")
         },
     ]
 }

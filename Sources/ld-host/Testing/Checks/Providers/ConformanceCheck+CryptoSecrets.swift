@@ -36,6 +36,9 @@ extension ConformanceCheck {
             hear(provider.crypto.observePublicKey(key + key, into: GuardedOutput(64)))
             hear(provider.crypto.observeAgree(key + key, key, into: GuardedOutput(64)))
             hear(provider.crypto.observeAgree(key, Data(count: 32), into: GuardedOutput(64)))
+            hear(provider.crypto.observeSigningPublicKey(key + key, into: GuardedOutput(64)))
+            hear(provider.crypto.observeSign(text, key + key, into: GuardedOutput(64)))
+            hear(provider.crypto.observeVerify(Data(count: 64), text, key))
             said += provider.subject.log.messages
             for (name, secret) in [("the key", key), ("the plaintext", text)] {
                 for sample in secret.samples {

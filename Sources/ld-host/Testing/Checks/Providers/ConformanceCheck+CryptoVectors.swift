@@ -30,6 +30,19 @@ extension ConformanceCheck {
             for _ in 0..<AgreementVector.rounds.count { (key, point) = (try provider.agree(key, point), key) }
             try expect(key, is: AgreementVector.rounds.1, "RFC 7748 section 5.2, after 1,000 rounds")
         },
+        ConformanceCheck(
+            crypto: "vectors.ed25519", "Ed25519 gives the results of RFC 8032's examples", if: .signatures
+        ) { provider in
+            for vector in SignatureVector.standard {
+                try expect(
+                    provider.signingPublicKey(vector.privateKey), is: vector.publicKey,
+                    "\(vector.source), the public key")
+                try expect(
+                    provider.sign(vector.message, vector.privateKey), is: vector.signature,
+                    "\(vector.source), the signature")
+                try provider.verify(vector.signature, vector.message, vector.publicKey, vector.source)
+            }
+        },
     ]
 
     private static func vectors(
