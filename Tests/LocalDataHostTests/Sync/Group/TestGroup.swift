@@ -1,0 +1,132 @@
+import FoundationEssentials
+import LocalDataAPI
+import TestSupport
+
+@testable import LocalDataHost
+
+/// The crypto plugins that were built with the tests.
+enum GroupProvider: String, CaseIterable, Sendable {
+    case openssl
+    case sodium
+
+    func crypto() throws -> GroupCrypto {
+        let file = BuiltProducts.plugin(self == .openssl ? "OpenSSLCrypto" : "SodiumCrypto")
+        return try GroupCrypto(
+            PluginImage.load(file).openCrypto(
+                rawValue, options: Data("{}".utf8), host: HostTable.shared(for: SilentLog())))
+    }
+}
+
+/// A device with its copy of a group's log.
+struct TestDevice {
+    let device: DeviceKeys
+    let crypto: GroupCrypto
+    var log: GroupLog
+    var keys: GroupKeys
+
+    var id: DeviceID { device.id }
+    var state: GroupState { log.state }
+
+    /// The first member of a new group.
+    init(creating name: String, at time: UInt64 = 1000, _ crypto: GroupCrypto) throws {
+        device = try DeviceKeys(creatingWith: crypto)
+        self.crypto = crypto
+        (log, keys) = try GroupLog.creating(by: device, named: name, role: .all, at: time, crypto)
+    }
+
+    /// A new device that joins by a code.
+    init(
+        joining entries: [Data], by code: String, _ name: String, role: DeviceRole = .phone, at time: UInt64 = 2000,
+        as device: DeviceKeys? = nil, _ crypto: GroupCrypto
+    ) throws {
+        self.device = try device ?? DeviceKeys(creatingWith: crypto)
+        self.crypto = crypto
+        let invitation = try Invitation(code: code, crypto)
+        (log, keys, _) = try GroupLog.joining(
+            entries, by: invitation, as: self.device, named: name, role: role, at: time, crypto)
+    }
+
+    /// Invites and returns the code.
+    mutating func invite(until expiry: UInt64 = .max, at time: UInt64 = 1500) throws -> String {
+        let (invitation, _) = try log.invite(by: device, with: keys, until: expiry, at: time)
+        return invitation.code
+    }
+
+    /// Invites a new device, which joins at once; this one does not know that yet.
+    mutating func admit(_ name: String, at time: UInt64 = 2000, _ crypto: GroupCrypto? = nil) throws -> TestDevice {
+        let code = try invite(at: time - 1)
+        return try TestDevice(joining: log.entries, by: code, name, at: time, crypto ?? self.crypto)
+    }
+
+    mutating func remove(_ other: DeviceID, at time: UInt64 = 3000) throws {
+        _ = try log.remove(other, by: device, at: time)
+        try open()
+    }
+
+    mutating func rekey(at time: UInt64 = 4000) throws {
+        _ = try log.rekey(by: device, at: time)
+        try open()
+    }
+
+    mutating func forget(_ other: DeviceID, at time: UInt64 = 3000) throws {
+        _ = try log.forget(other, by: device, at: time)
+    }
+
+    /// Takes over all entries of another device.
+    mutating func receive(_ other: TestDevice) throws {
+        log.add(contentsOf: other.log.entries)
+        try open()
+    }
+
+    mutating func open() throws { keys = try keys.opening(log, with: device) }
+
+    /// Whether it can open what is sealed now.
+    var hasCurrentKey: Bool { keys.knownEpochs.contains(state.epoch.id) }
+
+    /// Signs an entry without asking whether it may, and adds it.
+    mutating func force(
+        _ body: GroupEntry.Body, after parents: [EntryID]? = nil, at time: UInt64 = 5000,
+        invitation: Invitation? = nil
+    ) throws {
+        let signed = try GroupEntry.signed(
+            body, of: log.group, by: device, at: time, after: parents ?? log.graph.heads, invitation: invitation,
+            crypto)
+        _ = try log.publish(signed)
+    }
+
+    /// Keys of an epoch for these devices.
+    func epochKeys(for ids: [DeviceID]) throws -> GroupEntry.EpochKeys {
+        let devices = log.graph.entries.filter { $0.profile != nil && ids.contains($0.author) }
+        return try GroupEntry.EpochKeys(
+            sealing: crypto.randomKey(),
+            for: devices.compactMap { entry in entry.profile.map { (entry.author, $0.agreementKey) } }, by: device,
+            of: log.group, crypto)
+    }
+}
+
+/// Makes all devices know all entries.
+func exchange(_ devices: inout [TestDevice]) throws {
+    for target in devices.indices {
+        for source in devices.indices where source != target { try devices[target].receive(devices[source]) }
+    }
+}
+
+/// A group of devices that know each other; the first is the most senior.
+func makeGroup(of names: [String], _ crypto: GroupCrypto) throws -> [TestDevice] {
+    var devices = [try TestDevice(creating: names[0], crypto)]
+    for (number, name) in names.dropFirst().enumerated() {
+        devices.append(try devices[0].admit(name, at: 2000 + UInt64(number), crypto))
+        try devices[0].receive(devices[devices.count - 1])
+    }
+    try exchange(&devices)
+    return devices
+}
+
+extension Data {
+    /// With one bit changed.
+    func changing(bit: Int) -> Data {
+        var copy = self
+        copy[copy.startIndex + bit / 8] ^= 1 << UInt8(bit % 8)
+        return copy
+    }
+}
