@@ -24,21 +24,9 @@ private struct GroupFolding {
         self.graph = graph
         verdicts = GroupVerdicts(of: graph)
         let verdicts = verdicts
-        let joined = verdicts.devices.filter { verdicts.joins(of: $0).contains(where: verdicts.isValid) }
-        var gone = joined.filter { !verdicts.removals(of: $0).isEmpty }
-        let staying = joined.filter { verdicts.removals(of: $0).isEmpty }
-        var standing = staying.filter { verdicts.standing(of: $0) != nil }
-        // A group has a member. What members did at the same time may leave nobody: then the most senior one that was
-        // forgotten stays, or else the one whose removal is the last.
-        if standing.isEmpty {
-            let first = staying.min { verdicts.firstJoin(of: $0) < verdicts.firstJoin(of: $1) }
-            let last = gone.max { verdicts.lastRemoval(of: $0) < verdicts.lastRemoval(of: $1) }
-            standing = [first ?? last].compactMap { $0 }
-            gone.removeAll { standing.contains($0) }
-        }
-        members = Set(standing)
-        removed = Set(gone)
-        forgotten = Set(joined).subtracting(standing).subtracting(gone)
+        members = Set(verdicts.members)
+        removed = Set(verdicts.joined.filter { !verdicts.removals(of: $0).isEmpty })
+        forgotten = Set(verdicts.joined).subtracting(members).subtracting(removed)
     }
 
     /// The current epoch's entry: of those with the greatest number, the last in the order.
@@ -100,14 +88,4 @@ private struct GroupFolding {
             }
         }
     }
-}
-
-extension GroupVerdicts {
-    /// The place of a device's first valid join.
-    fileprivate func firstJoin(of device: DeviceID) -> Int {
-        joins(of: device).filter(isValid).map { places[$0] }.min() ?? Int.max
-    }
-
-    /// The place of a device's last valid removal.
-    fileprivate func lastRemoval(of device: DeviceID) -> Int { removals(of: device).map { places[$0] }.max() ?? -1 }
 }

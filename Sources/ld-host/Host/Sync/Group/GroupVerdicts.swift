@@ -18,6 +18,9 @@ internal import LocalDataAPI
 ///    invite but not the join: a new epoch ends the invitations that its author knew.
 /// 6. A *remove* is void if its device has never joined before it, or was removed before it; a *forget* if its device
 ///    has no standing at it, or if a valid forget of its author by a more senior one is concurrent to it.
+/// 7. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
+///    device that joined first and was not removed are void, or else the valid removals of the device whose last
+///    removal is the last in the order; then everything is decided again.
 ///
 /// An entry is decided when all that it depends on is. Entries of dishonest members can depend on each other in a
 /// circle. Then the one of the most senior author that is not decided, the first in the order, is valid, and so on.
@@ -34,6 +37,8 @@ struct GroupVerdicts {
     private var joinsByInvite: [EntryID: [Int]] = [:]
     /// Entries that start an epoch, without the genesis.
     private var epochStarts: [Int] = []
+    /// Entries that rule 7 makes void.
+    private var pardoned: Set<Int> = []
 
     init(of graph: GroupGraph) {
         self.graph = graph
@@ -44,6 +49,11 @@ struct GroupVerdicts {
         verdicts = [Bool?](repeating: nil, count: order.count)
         for entry in order { register(entry) }
         decideAll()
+        while members.isEmpty, let more = pardons() {
+            pardoned.formUnion(more)
+            verdicts = [Bool?](repeating: nil, count: order.count)
+            decideAll()
+        }
     }
 
     /// Whether the entry counts.
@@ -55,8 +65,11 @@ struct GroupVerdicts {
     /// The joins under an invite, in the order.
     func joins(under invite: EntryID) -> [Int] { joinsByInvite[invite] ?? [] }
 
-    /// All devices that ever tried to join.
-    var devices: [DeviceID] { Array(joins.keys) }
+    /// The devices that have a valid join.
+    var joined: [DeviceID] { joins.keys.filter { joins(of: $0).contains(where: isValid) } }
+
+    /// The devices that are members after all entries.
+    var members: [DeviceID] { joined.filter { removals(of: $0).isEmpty && standing(of: $0) != nil } }
 
     /// The valid removals of a device, in the order.
     func removals(of device: DeviceID) -> [Int] { (removals[device] ?? []).filter(isValid) }
@@ -71,6 +84,24 @@ struct GroupVerdicts {
 
     /// Whether a new epoch ended an invitation.
     func isEnded(_ invite: Int) -> Bool { epochStarts.contains { isValid($0) && graph.comes(invite, before: $0) } }
+
+    /// Rule 7: the entries that are void so that the group has a member; `nil` if there are none.
+    private func pardons() -> [Int]? {
+        let staying = joined.filter { removals(of: $0).isEmpty }
+        let first = staying.min { firstJoin(of: $0) < firstJoin(of: $1) }
+        let last = joined.max { lastRemoval(of: $0) < lastRemoval(of: $1) }
+        let entries = first.map { forgets[$0] ?? [] } ?? last.map { removals[$0] ?? [] } ?? []
+        let valid = entries.filter(isValid)
+        return valid.isEmpty ? nil : valid
+    }
+
+    /// The place of a device's first valid join.
+    private func firstJoin(of device: DeviceID) -> Int {
+        joins(of: device).first(where: isValid).map { places[$0] } ?? Int.max
+    }
+
+    /// The place of a device's last valid removal.
+    private func lastRemoval(of device: DeviceID) -> Int { removals(of: device).last.map { places[$0] } ?? -1 }
 
     private mutating func register(_ number: Int) {
         let entry = graph.entries[number]
@@ -139,6 +170,7 @@ extension GroupVerdicts {
 
     /// Whether an entry is valid; `nil` if that depends on entries that are not decided yet.
     private func judge(_ number: Int) -> Bool? {
+        guard !pardoned.contains(number) else { return false }
         let entry = graph.entries[number]
         let isVoid: Answer =
             switch entry.body {
