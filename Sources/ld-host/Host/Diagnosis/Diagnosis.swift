@@ -138,7 +138,7 @@ package enum Diagnosis {
             return [
                 Finding(
                     "the sync transport is '\(slot.settings.component)', named in \(slot.settings.origin), for records "
-                        + "of up to \(largest) bytes")
+                        + "of up to \(largest) bytes; this version does not sync values yet")
             ]
         } catch {
             return [Finding("sync", error)]
