@@ -46,7 +46,7 @@ struct ConfigurationLayeringTests {
             rebuilt = rebuilt.setting(value, at: path)
         }
         #expect(rebuilt == configuration.effective)
-        #expect(origins.count == 16)
+        #expect(origins.count == 19)
     }
 
     @Test("what a stronger layer replaced does not shine through")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("errors across the boundary") struct ErrorCrossingTests {
     /// Every code there is, and numbers of a later version or of nobody.
-    static let codes: [Int32] = Array(1...15) + Array(32...47) + [16, 48, 9999, .max, 0, -1, .min]
+    static let codes: [Int32] = Array(1...15) + Array(32...50) + [16, 62, 9999, .max]
 
     private func router(_ domains: String = "userDefaults: \"faulty\"", stores: String = "") async throws
         -> StorageRouter
@@ -45,6 +45,15 @@ import Testing
                     : error.message == "what failed: “\(number)”")
             #expect(error.hint == "what to do: \(number) ✓")
         }
+    }
+
+    @Test("a number that is no code is unknown, and the error names it", arguments: [0, -1, -3, .min] as [Int32])
+    func noCode(_ number: Int32) async throws {
+        let key = key("code \(number)")
+        let router = try await router()
+        let error = try await #require(throws: StorageError.self) { try await router.get(key) }
+        #expect(error.code == .unknown && error.message.contains("\(number)"))
+        #expect(error.hint == "report this to the plugin's author")
     }
 
     @Test(
