@@ -75,6 +75,12 @@ package struct ByteReader {
         return rest.prefix(count)
     }
 
+    /// All bytes that are left.
+    package mutating func remainder() -> ArraySlice<UInt8> {
+        defer { rest = [] }
+        return rest
+    }
+
     /// The next number.
     package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
         guard let bytes = bytes(MemoryLayout<Number>.size) else { return nil }

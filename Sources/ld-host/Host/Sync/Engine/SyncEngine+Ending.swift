@@ -1,0 +1,232 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+extension SyncEngine {
+    /// Whether the members' statuses are of one moment: nobody lacks a removal that another has ended.
+    var isConsistent: Bool {
+        let writers = others.map { ($0, progress.writers[$0]?.status) }
+        return writers.allSatisfy { writer, status in
+            guard let status, isComplete(writer), status.acknowledged.keys.allSatisfy(group.isKnown) else {
+                return false
+            }
+            return status.isJoining && status.records.count == 0
+                || writers.allSatisfy { other, their in
+                    other == writer || status.acknowledged[other] ?? 0 >= their?.ended ?? 0
+                }
+        }
+    }
+
+    /// Ends what every member has taken in, and ends joining once the group's values are here.
+    func finish() throws(StorageError) {
+        for writer in others where isComplete(writer) {
+            guard let status = progress.writers[writer]?.status else { continue }
+            let taken = progress.writers[writer]?.taken ?? 0
+            progress.writers[writer]?.taken = max(taken, status.counter)
+        }
+        if progress.isJoining { try finishJoining() }
+        try endOwn()
+        for writer in others { try forgetEnded(of: writer) }
+        if isConsistent { try forgetUnpublished() }
+    }
+
+    /// Forgets removals that nobody publishes, since nobody has the values any more.
+    private func forgetUnpublished() throws(StorageError) {
+        var changes: [SyncChange] = []
+        for name in unpublishedRemovals.sorted() {
+            guard var entry = entries[name] else { continue }
+            entry.state = nil
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
+    }
+
+    /// The counter up to which all members but the writer have acknowledged its records, as far as this device has
+    /// taken in theirs.
+    private func acknowledged(_ writer: DeviceID) -> UInt64 {
+        var least = UInt64.max
+        for member in group.members where member != writer {
+            if member == group.me {
+                least = min(least, acknowledgement(of: writer))
+            } else {
+                guard isComplete(member) else { return 0 }
+                least = min(least, progress.writers[member]?.status?.acknowledged[writer] ?? 0)
+            }
+        }
+        return least
+    }
+
+    private func endOwn() throws(StorageError) {
+        let counter = min(acknowledged(group.me), progress.confirmed)
+        let ended = table.ending(of: group.me, upTo: counter)
+        guard !ended.isEmpty else { return }
+        if counter > progress.ended {
+            try table.end(of: group.me, after: progress.ended, upTo: counter, entries, group)
+            progress.ended = counter
+            try saveProgress()
+        }
+        try carrier.remove(ended.map(\.name), of: group.me.text)
+        try forget(ended.map(\.name), of: group.me)
+    }
+
+    private func forgetEnded(of writer: DeviceID) throws(StorageError) {
+        let counter = min(ended(by: writer), acknowledged(writer))
+        try forget(table.ending(of: writer, upTo: counter).map(\.name), of: writer)
+    }
+
+    private func forget(_ names: [String], of writer: DeviceID) throws(StorageError) {
+        var changes: [SyncChange] = []
+        for name in names {
+            guard var entry = entries[name], let record = entry.published[writer] else { continue }
+            entry.published[writer] = nil
+            // With a value that somebody publishes later, the removal still has to be known.
+            let isOver = !entry.published.values.contains { $0.kind == .value }
+            if let state = entry.state, state.hash == nil, isOver, state.version <= record.version { entry.state = nil }
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
+    }
+
+    /// A new device has what the group has. What it found and nobody publishes any more was removed meanwhile.
+    private func finishJoining() throws(StorageError) {
+        guard isConsistent, held.isEmpty else { return }
+        for name in orphans.sorted() {
+            // What others still publish an earlier value of was not removed; it is published from here.
+            guard let entry = entries[name], entry.state?.hash != nil,
+                !entry.published.values.contains(where: { $0.kind == .value })
+            else { continue }
+            let local = try current(name, entry.address)
+            var change = SyncChange(name: name, entry: local.entry)
+            if !local.isChanged {
+                change.entry?.state = nil
+                change.value = .remove
+                change.expected = local.value
+            }
+            try commit([change])
+        }
+        for name in entries.keys.sorted() where entries[name]?.isFormer == true { try removeFormer(name) }
+        progress.isJoining = false
+        try saveProgress()
+        entries.keys.forEach(refreshDuty)
+    }
+
+    /// Removes a value that was here before the group forgot this device, and that the group does not have any more.
+    private func removeFormer(_ name: String) throws(StorageError) {
+        guard let entry = entries[name] else { return }
+        let local = try current(name, entry.address)
+        var change = SyncChange(name: name, entry: local.entry)
+        change.entry?.isFormer = false
+        if !local.isChanged, let value = local.value, let state = local.entry.state {
+            change.entry?.state = nil
+            change.value = .remove
+            change.expected = value
+            change.loser = SyncLoser(
+                address: entry.address, version: state.version, data: value.data, attributes: value.attributes)
+        }
+        try commit([change])
+    }
+
+    /// Takes over the group's values as a new device does, since this one was restored from an older image: it has
+    /// acknowledged what it does not know any more. What the group has wins, and what it does not have any more is kept
+    /// as a lost value; only what changed since the device was restored counts as a change.
+    package func beginAgain() throws(StorageError) {
+        var changes: [SyncChange] = []
+        for (name, entry) in entries {
+            var next = SyncEntry(address: entry.address)
+            next.isParked = entry.isParked
+            if edited.contains(name), var state = entry.state, state.version.author == group.me {
+                // Its version may have been another value's, before the device was restored.
+                state.version = SyncVersion(time: clock.tick(), author: group.me)
+                state.history.add(state.version)
+                state.isShared = false
+                next.state = state
+            } else if let hash = entry.state?.hash {
+                let version = SyncVersion(time: clock.timeBefore(), author: group.me)
+                next.state = SyncEntry.State(
+                    version: version, history: SyncHistory([version]), hash: hash)
+                next.isFormer = true
+            }
+            changes.append(SyncChange(name: name, entry: next))
+        }
+        try commit(changes)
+        progress = SyncProgress()
+        forgetGaps()
+        (lastStatus, knownMembers, isRestored) = (nil, [], false)
+        try saveProgress()
+    }
+}
+
+extension SyncEngine {
+    /// Gives all own records new counters from here on, and takes none of the past for forgotten any more.
+    private func forgetGaps() {
+        let now = counters.tick()
+        (progress.counter, progress.confirmed, progress.outdated, progress.statusCounter) = (now, now, now, now)
+        (progress.gaps, hasCounted) = ([], true)
+    }
+
+    /// What was here before this device joins may be older than it seems: the image that it was restored from was made
+    /// while it joined.
+    func doubtOwnValues() throws(StorageError) {
+        var changes: [SyncChange] = []
+        for (name, entry) in entries where !entry.isFormer && !edited.contains(name) {
+            guard let state = entry.state, state.hash != nil, !state.isShared, state.version.isFromBefore else {
+                continue
+            }
+            var entry = entry
+            entry.isFormer = true
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
+        forgetGaps()
+        (progress.position, isRestored) = (nil, false)
+        try saveProgress()
+    }
+}
+
+// Statuses.
+extension SyncEngine {
+    /// The counter up to which this device acknowledges a writer's records. What waits here for consent, or for a
+    /// record of its own to be released, is not acknowledged.
+    func acknowledgement(of writer: DeviceID) -> UInt64 {
+        let last = lastStatus?.acknowledged[writer] ?? 0
+        guard isComplete(writer), held.isEmpty, !hasReleases else { return last }
+        return max(last, progress.writers[writer]?.status?.counter ?? 0)
+    }
+
+    private var hasReleases: Bool {
+        duties.contains { name in entries[name].map { duty(of: $0, name) == .release } ?? false }
+    }
+
+    /// Publishes a status if others need to know more than the last one said.
+    func reportStatus() throws(StorageError) {
+        var status = SyncStatus()
+        status.counter = progress.confirmed
+        status.ended = progress.ended
+        status.waiting = table.lastEnding(of: group.me)
+        status.isJoining = progress.isJoining
+        status.records = table.digest(of: group.me)
+        for writer in others {
+            status.acknowledged[writer] = acknowledgement(of: writer)
+            let known = progress.writers[writer] ?? SyncProgress.Writer()
+            status.known[writer] = SyncStatus.Known(status: known.statusCounter, taken: known.taken)
+        }
+        guard isNews(status) else { return }
+        let content = SyncContent(counter: try nextCounter(), .status(status))
+        progress.statusCounter = content.counter
+        try saveProgress()
+        let sealed = try group.seal(content.encoded(), name: Self.statusName)
+        try carrier.publish([SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)])
+        lastStatus = status
+    }
+
+    private func isNews(_ status: SyncStatus) -> Bool {
+        guard let last = lastStatus else { return true }
+        var same = status
+        (same.acknowledged, same.known) = (last.acknowledged, last.known)
+        if same != last { return true }
+        return others.contains { writer in
+            guard let their = progress.writers[writer]?.status else { return false }
+            let (old, new) = (last.acknowledged[writer] ?? 0, status.acknowledged[writer] ?? 0)
+            return new > old && their.waiting > old
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import ByteCoding
+internal import FoundationEssentials
+package import LocalDataAPI
+
+/// What is known of a key, with the value that the store has now.
+struct LocalState {
+    var entry: SyncEntry
+    let value: LocalValue?
+    /// Whether the value is not the one that the entry knew.
+    let isChanged: Bool
+}
+
+extension SyncEngine {
+    /// Gives a new version to each value that has changed here.
+    func observe() throws(StorageError) {
+        var changes: [SyncChange] = []
+        for name in dirty.sorted() {
+            guard let key = keys[name] else { continue }
+            let local = try current(name, key.address)
+            if local.isChanged { changes.append(SyncChange(name: name, entry: local.entry)) }
+            if changes.count >= 256 {
+                try commit(changes)
+                changes = []
+            }
+        }
+        try commit(changes)
+        dirty = []
+    }
+
+    /// Compares a key's value with what is known of it.
+    func current(_ name: String, _ address: String) throws(StorageError) -> LocalState {
+        var entry = entries[name] ?? SyncEntry(address: address)
+        guard keys[name] != nil else { return LocalState(entry: entry, value: nil, isChanged: false) }
+        let value = try replica.read(address)
+        let hash = try value.map { (value) throws(StorageError) in try self.hash(value.data, value.attributes) }
+        if let pending = entry.pending, !entry.isHeld {
+            // The process ended before the entry was stored, and maybe before the value was.
+            entry.pending = nil
+            if pending.hash == hash { entry.state = pending }
+        }
+        guard hash != entry.state?.hash else {
+            return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)
+        }
+        // What a new device had before it joined counts less than everything in the group.
+        let isFromBefore = progress.isJoining && entry.state == nil && entries[name]?.pending == nil
+        let time = isFromBefore ? clock.timeBefore() : clock.tick()
+        let version = SyncVersion(time: time, author: group.me)
+        var history = entry.state?.history ?? SyncHistory()
+        history.add(version)
+        entry.state = SyncEntry.State(version: version, history: history, hash: hash)
+        entry.isRequested = false
+        entry.isFormer = false
+        edited.insert(name)
+        return LocalState(entry: entry, value: value, isChanged: true)
+    }
+
+    /// The keyed hash of a value with the attributes that belong to it on every device.
+    func hash(_ data: Data, _ attributes: ValueAttributes) throws(StorageError) -> [UInt8] {
+        var writer = ByteWriter(.bigEndian)
+        writer.addShared(attributes)
+        writer.add(data)
+        return try group.hash(Data(writer.bytes))
+    }
+
+    /// Asks to publish the value of a manual key.
+    ///
+    /// - Throws: `dataTooLargeForSync` if the transport cannot carry it.
+    package func request(_ address: String) throws(StorageError) {
+        let name = try group.name(of: address)
+        guard let key = keys[name], key.policy != .never else { throw Self.notShared(address) }
+        var local = try current(name, address)
+        if let value = local.value, value.data.count + Self.overhead > carrier.largestRecord {
+            throw StorageError(
+                .dataTooLargeForSync,
+                "'\(address)' has \(value.data.count) bytes; the transport carries \(carrier.largestRecord - Self.overhead)",
+                hint: "keep large values in a store that the devices share")
+        }
+        local.entry.isRequested = true
+        try commit([SyncChange(name: name, entry: local.entry)])
+    }
+
+    /// What a record needs beside the value: at most 256 authors, an address and attributes.
+    static let overhead = 16_384
+
+    static func notShared(_ address: String) -> StorageError {
+        StorageError(
+            .unsupported, "'\(address)' does not take part in sync",
+            hint: "give the key a sync policy, and register its catalog")
+    }
+}

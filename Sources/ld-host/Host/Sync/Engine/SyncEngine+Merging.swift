@@ -1,0 +1,134 @@
+internal import FoundationEssentials
+package import LocalDataAPI
+
+/// A version of a key that another device has made.
+struct RemoteVersion {
+    let version: SyncVersion
+    let history: SyncHistory
+    /// `nil` for a removal.
+    let value: (data: Data, attributes: ValueAttributes)?
+}
+
+extension SyncEngine {
+    /// Decides between a key's value here and another version.
+    ///
+    /// - Returns: The change that is to be made, with the entry in any case.
+    func merge(_ remote: RemoteVersion, into local: LocalState, name: String) throws(StorageError) -> SyncChange {
+        var change = SyncChange(name: name, entry: local.entry)
+        let hash = try remote.value.map { (value) throws(StorageError) in try self.hash(value.data, value.attributes) }
+        guard var state = local.entry.state else { return try take(remote, hash, SyncHistory(), local, change) }
+        if state.hash == hash, state.version == remote.version || !state.history.includes(remote.version) {
+            state.history.add(remote.history)
+            let version = max(state.version, remote.version)
+            change.entry?.state = SyncEntry.State(
+                version: version, history: state.history, hash: hash, isShared: true)
+            change.entry?.isFormer = false
+            return change
+        }
+        let isWeak = isWeak(local.entry)
+        var loses = isWeak
+        if state.version != remote.version, !isWeak {
+            // Whatever the histories say, the greater version wins on every device.
+            if state.history.includes(remote.version), remote.version < state.version { return change }
+            if remote.history.includes(state.version), state.version < remote.version {
+                guard !state.isShared else {
+                    return try take(remote, hash, state.history, local, change)
+                }
+                // The device was restored from an older image, and has given a version a second time.
+                isRestored = true
+                loses = !edited.contains(name)
+                state.version = SyncVersion(time: clock.tick(), author: group.me)
+                state.history.add(state.version)
+            }
+        }
+        if loses || state.isLess(than: remote.version, hash) {
+            change.loser = local.value.map {
+                SyncLoser(
+                    address: local.entry.address, version: state.version, data: $0.data, attributes: $0.attributes)
+            }
+            // A version that nobody else has seen is not one that the winner has replaced.
+            return try take(remote, hash, isWeak ? SyncHistory() : state.history, local, change)
+        }
+        change.loser = remote.value.map {
+            SyncLoser(
+                address: local.entry.address, version: remote.version, data: $0.data, attributes: $0.attributes)
+        }
+        state.history.add(remote.history)
+        change.entry?.state = state
+        return change
+    }
+
+    /// Whether a key's value was here before the device joined, and nobody else knows of it: what the group has wins.
+    private func isWeak(_ entry: SyncEntry) -> Bool {
+        guard progress.isJoining, let state = entry.state, state.version.author == group.me else { return false }
+        return entry.isFormer || state.version.isFromBefore && !state.isShared
+    }
+
+    /// The change that makes a version the one of this device.
+    private func take(
+        _ remote: RemoteVersion, _ hash: [UInt8]?, _ known: SyncHistory, _ local: LocalState, _ started: SyncChange
+    ) throws(StorageError) -> SyncChange {
+        edited.remove(started.name)
+        var change = started
+        var history = known
+        history.add(remote.history)
+        let state = SyncEntry.State(version: remote.version, history: history, hash: hash, isShared: true)
+        change.expected = local.value
+        change.entry?.state = state
+        change.entry?.isFormer = false
+        if let value = remote.value {
+            change.value = .set(value.data, value.attributes)
+        } else if local.value != nil {
+            change.value = .remove
+        }
+        if change.changesValue, !replica.isAtomic(local.entry.address) {
+            // Without the record: if the process ends now, it counts again.
+            var intent = entries[change.name] ?? SyncEntry(address: local.entry.address)
+            (intent.state, intent.pending) = (local.entry.state, state)
+            change.intent = intent
+        }
+        return change
+    }
+}
+
+extension SyncEntry.State {
+    /// The order of versions. A device that was restored from an older image may give one version twice; then the hash
+    /// decides, everywhere in the same way.
+    func isLess(than other: SyncVersion, _ otherHash: [UInt8]?) -> Bool {
+        version == other ? (hash ?? []).lexicographicallyPrecedes(otherHash ?? []) : version < other
+    }
+}
+
+// Removals.
+extension SyncEngine {
+    /// Keeps a removal until the pull is complete.
+    func hold(_ remote: RemoteVersion, _ local: LocalState, name: String) -> SyncChange {
+        var entry = local.entry
+        entry.pending = SyncEntry.State(version: remote.version, history: remote.history, hash: nil, isShared: true)
+        entry.isHeld = true
+        return SyncChange(name: name, entry: entry)
+    }
+
+    /// Makes the removals of a pull, unless they are so many that somebody has to consent.
+    func makeHeldRemovals(accepting isAccepted: Bool = false) throws(StorageError) {
+        let present = entries.values.count { $0.state?.hash != nil }
+        isWaitingForConsent = !isAccepted && held.count > limits.removals && held.count * 2 > present
+        guard !isWaitingForConsent else { return }
+        for name in held.sorted() {
+            guard let entry = entries[name], let pending = entry.pending else { continue }
+            var local = try current(name, entry.address)
+            (local.entry.pending, local.entry.isHeld) = (nil, false)
+            let remote = RemoteVersion(version: pending.version, history: pending.history, value: nil)
+            let refused = try commit([try merge(remote, into: local, name: name)])
+            // The value changed at this moment; the next step sees the change, and tries again.
+            if refused.isEmpty { continue }
+            dirty.insert(name)
+        }
+    }
+
+    /// Consents to the removals that wait.
+    package func acceptRemovals() throws(StorageError) {
+        try makeHeldRemovals(accepting: true)
+        try step()
+    }
+}

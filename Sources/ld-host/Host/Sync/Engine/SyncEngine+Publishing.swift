@@ -1,0 +1,188 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension SyncEngine {
+    /// What a device has to publish for a key.
+    enum Duty {
+        case none
+        /// The version that it holds.
+        case publish
+        /// That another device's record says more than its own.
+        case release
+        /// Its latest record once more: nobody knows whether it arrived, or it was sealed under an earlier epoch.
+        case again
+    }
+
+    /// Finds out what is due for a key.
+    func refreshDuty(of name: String) {
+        guard let entry = entries[name] else {
+            for set in [\SyncEngine.duties, \.orphans, \.held, \.unpublishedRemovals] {
+                self[keyPath: set].remove(name)
+            }
+            return
+        }
+        set(\.held, name, entry.isHeld)
+        set(\.unpublishedRemovals, name, entry.isUnpublishedRemoval(of: group.me))
+        set(\.duties, name, duty(of: entry, name) != .none)
+        set(\.orphans, name, isOrphan(entry))
+    }
+
+    private func set(_ path: ReferenceWritableKeyPath<SyncEngine, Set<String>>, _ name: String, _ isIn: Bool) {
+        if isIn { self[keyPath: path].insert(name) } else { self[keyPath: path].remove(name) }
+    }
+
+    func duty(of entry: SyncEntry, _ name: String) -> Duty {
+        guard let state = entry.state else { return ownIsOutdated(entry) ? .again : .none }
+        let own = entry.published[group.me]
+        let isOwn = own.map { $0.kind.isLive && $0.version == state.version } ?? false
+        let holder = liveHolder(of: state.version, entry)
+        if let own, own.kind.isLive, let holder, own.version != state.version || holder < group.me { return .release }
+        if !isOwn, holder == nil, state.version.author == group.me || isLeftToUs(entry, state), mayPublish(entry, name)
+        {
+            return .publish
+        }
+        return ownIsOutdated(entry) ? .again : .none
+    }
+
+    private func ownIsOutdated(_ entry: SyncEntry) -> Bool {
+        guard let own = entry.published[group.me], !own.hasEnded(progress.ended) else { return false }
+        return own.counter > progress.confirmed || own.counter <= progress.outdated
+    }
+
+    /// Another member that publishes a version, the first in the order of ids.
+    private func liveHolder(of version: SyncVersion, _ entry: SyncEntry) -> DeviceID? {
+        entry.published.filter { $0.key != group.me && $0.value.kind.isLive && $0.value.version == version }.keys.min()
+    }
+
+    /// Whether a version of another device has to be published by this one: its author is not in the group any more, or
+    /// does not have it.
+    private func isLeftToUs(_ entry: SyncEntry, _ state: SyncEntry.State) -> Bool {
+        isOrphan(entry) && (!group.members.contains(state.version.author) || isConsistent)
+    }
+
+    /// Whether nobody publishes a version that others may lack.
+    private func isOrphan(_ entry: SyncEntry) -> Bool {
+        guard let state = entry.state, state.version.author != group.me,
+            !entry.published.values.contains(where: { $0.kind.isLive && $0.version == state.version })
+        else { return false }
+        return state.hash != nil
+            || entry.published.values.contains { $0.kind == .value && $0.version < state.version }
+    }
+
+    private func mayPublish(_ entry: SyncEntry, _ name: String) -> Bool {
+        guard let key = keys[name] else { return false }
+        switch key.policy {
+        case .never: return false
+        case .manual: return entry.isRequested || entry.state?.version.author != group.me
+        case .automaticSmall: return true
+        }
+    }
+}
+
+extension SyncEngine {
+    /// Publishes what is due.
+    func push() throws(StorageError) {
+        guard !progress.isJoining else { return }
+        if isConsistent { orphans.forEach(refreshDuty) }
+        // Records whose fate is unknown go first: what is confirmed is all up to one counter.
+        let unconfirmed = duties.filter { (entries[$0]?.published[group.me]?.counter ?? 0) > progress.confirmed }
+            .sorted { counter($0) < counter($1) }
+        try publish(unconfirmed[...])
+        let rest = duties.subtracting(tooLarge).sorted()
+        try publish(rest[...])
+    }
+
+    private func counter(_ name: String) -> UInt64 { entries[name]?.published[group.me]?.counter ?? 0 }
+
+    private func publish(_ names: ArraySlice<String>) throws(StorageError) {
+        var names = names
+        while !names.isEmpty {
+            var (changes, contents, bytes) = ([SyncChange](), [(name: String, content: SyncContent)](), 0)
+            while let name = names.first, contents.count < 512, bytes < 4 << 20 {
+                names = names.dropFirst()
+                guard let (change, content) = try record(of: name) else { continue }
+                if let change { changes.append(change) }
+                contents.append((name, content))
+                if case .value(_, _, _, _, let data) = content.body { bytes += data.count }
+            }
+            try publish(contents, after: changes)
+        }
+    }
+
+    /// Stores the counters, and only then publishes the records: a counter never comes with another content.
+    private func publish(
+        _ contents: [(name: String, content: SyncContent)], after changes: [SyncChange]
+    ) throws(StorageError) {
+        guard !contents.isEmpty else { return }
+        try commit(changes)
+        var records: [SyncRecord] = []
+        for (name, content) in contents {
+            let sealed = try group.seal(content.encoded(), name: name)
+            records.append(SyncRecord(writer: group.me.text, name: name, content: sealed))
+        }
+        try carrier.publish(records)
+        progress.confirmed = max(progress.confirmed, contents.map(\.content.counter).max() ?? 0)
+        try saveProgress()
+        for (name, _) in contents { refreshDuty(of: name) }
+    }
+
+    /// The record that is due for a key, and the change of its entry that has to be stored before.
+    private func record(of name: String) throws(StorageError) -> (SyncChange?, SyncContent)? {
+        guard let known = entries[name] else { return nil }
+        let local = try current(name, known.address)
+        var entry = local.entry
+        let duty = duty(of: entry, name)
+        let own = entry.published[group.me]
+        guard duty != .none else {
+            if local.isChanged { try commit([SyncChange(name: name, entry: entry)]) }
+            return nil
+        }
+        let isSame = own.map { $0.kind == .release || $0.version == entry.state?.version } ?? false
+        if duty == .again, isSame, let own, own.counter > progress.confirmed, own.counter > progress.outdated,
+            !local.isChanged, let content = content(own.counter, own.kind, entry, local.value)
+        {
+            return (nil, content)
+        }
+        let kind: SyncEntry.Kind
+        switch duty {
+        case .release: kind = .release
+        case .again: kind = own?.kind ?? .release
+        default: kind = entry.state?.hash == nil ? .removal : .value
+        }
+        guard var content = content(0, kind, entry, local.value) else { return nil }
+        if case .value(_, _, _, _, let data) = content.body, isTooLarge(data, name) {
+            tooLarge.insert(name)
+            if local.isChanged { try commit([SyncChange(name: name, entry: entry)]) }
+            return nil
+        }
+        tooLarge.remove(name)
+        progress.counter = try nextCounter()
+        content.counter = progress.counter
+        if kind != .release { entry.state?.isShared = true }
+        let version = kind == .release ? own?.version : entry.state?.version
+        entry.published[group.me] = SyncEntry.Published(
+            counter: progress.counter, kind: kind, version: version ?? SyncVersion(time: 0, author: group.me))
+        return (SyncChange(name: name, entry: entry), content)
+    }
+
+    private func content(
+        _ counter: UInt64, _ kind: SyncEntry.Kind, _ entry: SyncEntry, _ value: LocalValue?
+    ) -> SyncContent? {
+        switch kind {
+        case .release: return SyncContent(counter: counter, .release)
+        case .removal:
+            guard let state = entry.state else { return nil }
+            return SyncContent(counter: counter, .removal(state.version, state.history, address: entry.address))
+        case .value:
+            guard let state = entry.state, let value else { return nil }
+            return SyncContent(
+                counter: counter,
+                .value(state.version, state.history, address: entry.address, value.attributes, value.data))
+        }
+    }
+
+    private func isTooLarge(_ data: Data, _ name: String) -> Bool {
+        data.count + Self.overhead > carrier.largestRecord
+            || keys[name]?.policy == .automaticSmall && data.count > limits.automatic
+    }
+}

@@ -1,0 +1,242 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension SyncEngine {
+    static let statusName = "status"
+
+    /// Takes in what was published since the last pull.
+    func pull() throws(StorageError) {
+        try followGroup()
+        if progress.position == nil { seen = [] }
+        // Saved at the end of a pull from the beginning only, since what was not seen counts then.
+        var position = progress.position
+        var isMore = true
+        while isMore {
+            let page: [SyncRecord]
+            do throws(StorageError) {
+                (page, position, isMore) = try nextPage(after: position)
+            } catch {
+                guard error.code == .positionLost, position != nil else { throw error }
+                try startOver()
+                (seen, position) = ([], nil)
+                continue
+            }
+            try take(page)
+            if seen == nil, progress.position != position {
+                progress.position = position
+                try saveProgress()
+            }
+        }
+        if let all = seen {
+            try forgetUnseen(all)
+            seen = nil
+            // A new device does not acknowledge yet, so others may remove what it has seen.
+            progress.position = hasPassedOver || progress.isJoining && !isConsistent ? nil : position
+            hasPassedOver = false
+            try saveProgress()
+        }
+        if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
+        try makeHeldRemovals()
+        try followGroup()
+    }
+
+    private func nextPage(
+        after position: Data?
+    ) throws(StorageError) -> (records: [SyncRecord], position: Data?, isMore: Bool) {
+        var records: [SyncRecord] = []
+        var bytes = 0
+        let next = try carrier.fetch(since: position) { record in
+            records.append(record)
+            bytes += record.content.count
+            return records.count < limits.page && bytes < limits.pageBytes
+        }
+        return (records, next, records.count >= limits.page || bytes >= limits.pageBytes)
+    }
+
+    private func startOver() throws(StorageError) {
+        progress.position = nil
+        try saveProgress()
+    }
+
+    /// Forgets the records that a pull from the beginning has not found: the transport lost them, and who published
+    /// them publishes them again.
+    private func forgetUnseen(_ seen: Set<SeenRecord>) throws(StorageError) {
+        var changes: [SyncChange] = []
+        for (name, entry) in entries {
+            let gone = entry.published.keys.filter { !seen.contains(SeenRecord(writer: $0, name: name)) }
+            guard !gone.isEmpty else { continue }
+            var entry = entry
+            for writer in gone {
+                entry.published[writer] = nil
+                // It may come again as it was, if it is only late.
+                progress.writers[writer]?.taken = 0
+            }
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
+        for writer in progress.writers.keys where !seen.contains(SeenRecord(writer: writer, name: Self.statusName)) {
+            progress.writers[writer]?.status = nil
+        }
+        if !seen.contains(SeenRecord(writer: group.me, name: Self.statusName)) { lastStatus = nil }
+    }
+
+    /// Takes over changes of the group: new members, devices that were removed, and a new epoch.
+    func followGroup() throws(StorageError) {
+        guard group.members != knownMembers || progress.epoch != group.epoch else { return }
+        if hasPassedOver || !Set(group.members).isSubset(of: knownMembers) { progress.position = nil }
+        let isOutdated = progress.epoch != 0 && progress.epoch != group.epoch
+        if isOutdated {
+            progress.outdated = progress.counter
+            progress.position = nil
+        }
+        let removed = Set(knownMembers).subtracting(group.members)
+        (knownMembers, progress.epoch) = (group.members, group.epoch)
+        for writer in removed { progress.writers[writer] = nil }
+        try saveProgress()
+        var changes: [SyncChange] = []
+        for (name, entry) in entries where !removed.isDisjoint(with: entry.published.keys) {
+            var entry = entry
+            for writer in removed { entry.published[writer] = nil }
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
+        lastStatus = nil
+        entries.keys.forEach(refreshDuty)
+    }
+}
+
+extension SyncEngine {
+    private func take(_ page: [SyncRecord]) throws(StorageError) {
+        var batch: [SyncChange] = []
+        var names: Set<String> = []
+        func flush() throws(StorageError) {
+            let refused = try commit(batch)
+            (batch, names) = ([], [])
+            if !refused.isEmpty { throw StorageError(.busy, "values changed while sync changed them") }
+        }
+        for record in page {
+            guard let (writer, content) = try opened(record) else { continue }
+            seen?.insert(SeenRecord(writer: writer, name: record.name))
+            if case .status(let status) = content.body {
+                try flush()
+                try take(status, content.counter, of: writer)
+                continue
+            }
+            if names.contains(record.name) { try flush() }
+            guard let change = try change(by: content, of: writer, name: record.name) else { continue }
+            batch.append(change)
+            names.insert(record.name)
+            if batch.count >= 256 { try flush() }
+        }
+        try flush()
+    }
+
+    /// The writer and content of a record; `nil` if it counts for nothing.
+    private func opened(_ record: SyncRecord) throws(StorageError) -> (DeviceID, SyncContent)? {
+        if try group.take(record) { return nil }
+        guard let writer = DeviceID(text: record.writer) else {
+            counts.foreign += 1
+            return nil
+        }
+        guard group.members.contains(writer) else {
+            counts.foreign += 1
+            hasPassedOver = true
+            return nil
+        }
+        switch try group.open(record) {
+        case .content(let data):
+            guard let content = SyncContent(data), try fits(content, record.name) else { break }
+            return (writer, content)
+        case .earlierEpoch:
+            counts.outdated += 1
+            return nil
+        case .laterEpoch:
+            hasPassedOver = true
+            return nil
+        case .forged: break
+        }
+        counts.forged += 1
+        return nil
+    }
+
+    private func fits(_ content: SyncContent, _ name: String) throws(StorageError) -> Bool {
+        switch content.body {
+        case .status: name == Self.statusName
+        case .release: name != Self.statusName
+        case .value(_, _, let address, _, _), .removal(_, _, let address): try group.name(of: address) == name
+        }
+    }
+
+    private func take(_ status: SyncStatus, _ counter: UInt64, of writer: DeviceID) throws(StorageError) {
+        guard writer != group.me else {
+            noticeOwn(counter)
+            return
+        }
+        guard counter > progress.writers[writer]?.statusCounter ?? 0 else { return }
+        try table.end(of: writer, after: ended(by: writer), upTo: status.ended, entries, group)
+        progress.writers[writer, default: SyncProgress.Writer()].status = status
+        progress.writers[writer]?.statusCounter = counter
+        if let known = status.known[group.me] {
+            noticeOwn(known.taken)
+            noticeOwn(known.status)
+        }
+    }
+
+    /// The change that a record of a key leads to; `nil` for none.
+    private func change(by content: SyncContent, of writer: DeviceID, name: String) throws(StorageError) -> SyncChange?
+    {
+        let known = entries[name]?.published[writer]
+        if writer == group.me { noticeOwn(content.counter) }
+        guard content.counter > known?.counter ?? 0, content.counter > taken(of: writer) else {
+            if known?.counter != content.counter { counts.replayed += 1 }
+            return nil
+        }
+        switch content.body {
+        case .status: return nil
+        case .release:
+            var entry = entries[name] ?? SyncEntry(address: "")
+            let version = known?.version ?? SyncVersion(time: 0, author: writer)
+            entry.published[writer] = SyncEntry.Published(counter: content.counter, kind: .release, version: version)
+            return SyncChange(name: name, entry: entry)
+        case .value(let version, let history, let address, let attributes, let data):
+            let remote = RemoteVersion(version: version, history: history, value: (data, attributes))
+            return try change(by: remote, content, address, of: writer, name: name)
+        case .removal(let version, let history, let address):
+            let remote = RemoteVersion(version: version, history: history, value: nil)
+            return try change(by: remote, content, address, of: writer, name: name)
+        }
+    }
+
+    private func change(
+        by remote: RemoteVersion, _ content: SyncContent, _ address: String, of writer: DeviceID, name: String
+    ) throws(StorageError) -> SyncChange {
+        clock.observe(remote.version.time)
+        var local = try current(name, address)
+        local.entry.address = address
+        local.entry.published[writer] = SyncEntry.Published(
+            counter: content.counter, kind: remote.value == nil ? .removal : .value, version: remote.version)
+        if local.entry.isHeld {
+            guard let pending = local.entry.pending, remote.version > pending.version else {
+                return SyncChange(name: name, entry: local.entry)
+            }
+            (local.entry.pending, local.entry.isHeld) = (nil, false)
+        }
+        guard keys[name] != nil, remote.value.map({ replica.canUse($0.attributes, at: address) }) ?? true else {
+            return try park(remote, content, local, name: name)
+        }
+        let change = try merge(remote, into: local, name: name)
+        if case .remove = change.value { return hold(remote, local, name: name) }
+        return change
+    }
+
+    /// The counter up to which all that a writer has published is here; what comes later with a lower one is a replay.
+    private func taken(of writer: DeviceID) -> UInt64 {
+        if progress.isJoining || isRestored { return 0 }
+        return writer == group.me ? progress.counter : progress.writers[writer]?.taken ?? 0
+    }
+
+    private func noticeOwn(_ counter: UInt64) {
+        if isForgotten(counter) { isRestored = true }
+        counters.observe(counter)
+    }
+}

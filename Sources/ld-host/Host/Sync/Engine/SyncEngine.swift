@@ -1,0 +1,231 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// What carries the records, as the engine uses it: see ``SyncTransport``.
+package protocol SyncCarrier: AnyObject {
+    var largestRecord: Int { get }
+    func publish(_ records: [SyncRecord]) throws(StorageError)
+    func remove(_ names: [String], of writer: String) throws(StorageError)
+    func fetch(since position: Data?, _ take: (SyncRecord) -> Bool) throws(StorageError) -> Data
+}
+
+/// What was refused, and what was kept aside.
+package struct SyncCounts: Hashable, Sendable {
+    /// Records that no member of the group has sealed, or that were changed.
+    package var forged = 0
+    /// Records of devices that are no members.
+    package var foreign = 0
+    /// Records that are older than what their writer had published.
+    package var replayed = 0
+    /// Records under an epoch that has ended.
+    package var outdated = 0
+    /// Values that lost against another version, and were kept.
+    package var conflicts = 0
+}
+
+/// Makes the values of a group's devices converge.
+///
+/// Each device publishes, for each key whose newest version it made, one record, which only it replaces. All devices
+/// take over the greatest version of each key. Nothing tells the engine of a change beforehand: it compares the hash of
+/// a value with the one that it last synced.
+///
+/// - **Order of writes.** An entry with a new counter is stored before the record with that counter is published, and a
+///   value is stored together with its entry. So a device that is killed at any point goes on where it was.
+/// - **Removals** are records too. They end when every member has acknowledged them; a member does so after it has
+///   released its own record of the key. So no device can bring a removed value back.
+/// - **Completeness.** A writer's status has a digest of its records. A device acknowledges only what makes its own
+///   digest equal, so it notices whatever a transport keeps back.
+///
+/// One thread at a time uses an engine. Every method may wait.
+package final class SyncEngine {
+    package struct Limits: Sendable {
+        /// The most bytes of a value that is published on its own.
+        package var automatic = 100_000
+        /// A pull that removes more values than this, and more than half of all, waits for consent.
+        package var removals = 20
+        /// The most records of a page.
+        package var page = 1024
+        /// The most bytes of a page.
+        package var pageBytes = 8 << 20
+
+        package init() {}
+    }
+
+    let group: any SyncGroup
+    let replica: any SyncReplica
+    let carrier: any SyncCarrier
+    let limits: Limits
+    /// The times of versions, later than all that was seen of others.
+    var clock: HybridClock
+    /// The counters of records. They follow this device's own clock alone, which goes on while an older image of the
+    /// device is put back.
+    var counters: HybridClock
+    var entries: [String: SyncEntry] = [:]
+    /// The keys that take part, by the names of their records.
+    var keys: [String: SyncKey] = [:]
+    var progress = SyncProgress()
+    var table = WriterTable()
+    /// Keys whose value may have changed here.
+    var dirty: Set<String> = []
+    /// Keys with a record to publish.
+    var duties: Set<String> = []
+    /// Keys with a version that no member publishes.
+    var orphans: Set<String> = []
+    /// Keys whose removal was made by another device, and is published by nobody.
+    var unpublishedRemovals: Set<String> = []
+    /// Keys whose removal waits until the pull is complete, or for consent.
+    var held: Set<String> = []
+    /// Keys with values that are too large to be published.
+    package internal(set) var tooLarge: Set<String> = []
+    package internal(set) var counts = SyncCounts()
+    /// What the pull that goes on has seen, if it began at the beginning.
+    var seen: Set<SeenRecord>?
+    /// Whether records were passed over that may be readable once more is known of the group.
+    var hasPassedOver = false
+    var knownMembers: [DeviceID] = []
+    var lastStatus: SyncStatus?
+    var isWaitingForConsent = false
+    /// Whether others know more of this device than it does: it was restored from an older image.
+    var isRestored = false
+    /// Whether this process has given out a counter.
+    var hasCounted = false
+    /// Keys that have changed here since the engine was made.
+    var edited: Set<String> = []
+    /// Called with the addresses of values that sync has changed here.
+    package var applied: ([String]) -> Void = { _ in }
+
+    struct SeenRecord: Hashable {
+        let writer: DeviceID
+        let name: String
+    }
+
+    /// - Parameter now: Milliseconds since 1970 UTC.
+    package init(
+        group: any SyncGroup, replica: any SyncReplica, carrier: any SyncCarrier, limits: Limits = Limits(),
+        now: @escaping @Sendable () -> UInt64
+    ) throws(StorageError) {
+        (self.group, self.replica, self.carrier, self.limits) = (group, replica, carrier, limits)
+        (clock, counters) = (HybridClock(now: now), HybridClock(now: now))
+        try load()
+    }
+
+    /// Goes on as far as the transport can be reached: notices changes, takes in what others published, publishes what
+    /// is due. What fails is tried again with the next call.
+    package func step() throws(StorageError) {
+        try observe()
+        try pull()
+        try push()
+        try finish()
+        try reportStatus()
+    }
+
+    /// Whether all members' records are here, as far as they have said what they published.
+    package var isComplete: Bool { others.allSatisfy(isComplete(_:)) }
+
+    /// Whether the device still takes over what the group has.
+    package var isJoining: Bool { progress.isJoining }
+
+    /// The number of removals that wait for consent; 0 if none do.
+    package var removalsToAccept: Int { isWaitingForConsent ? held.count : 0 }
+
+    /// The number of keys with a record to publish.
+    package var pendingCount: Int { duties.count }
+
+    var others: [DeviceID] { group.members.filter { $0 != group.me } }
+
+    func isComplete(_ writer: DeviceID) -> Bool {
+        guard let status = progress.writers[writer]?.status else { return false }
+        return status.records == table.digest(of: writer)
+    }
+
+    /// The value of a key may have changed.
+    package func noticeChange(of address: String) throws(StorageError) {
+        let name = try group.name(of: address)
+        if keys[name] != nil { dirty.insert(name) }
+    }
+
+    /// The value of every key may have changed.
+    package func noticeAll() { dirty = Set(keys.keys) }
+}
+
+extension SyncEngine {
+    private func load() throws(StorageError) {
+        if let saved = try replica.progress() {
+            guard let decoded = SyncProgress(saved) else {
+                throw StorageError(
+                    .corrupt, "the record of how far sync has come is damaged", hint: "run: ld-host sync join")
+            }
+            progress = decoded
+        }
+        clock.observe(progress.time)
+        knownMembers = group.members
+        for key in replica.keys { keys[try group.name(of: key.address)] = key }
+        try replica.forEachEntry { (name, entry) throws(StorageError) in
+            for state in [entry.state, entry.pending] { if let state { clock.observe(state.version.time) } }
+            progress.counter = max(progress.counter, entry.published[group.me]?.counter ?? 0)
+            try index(entry, as: name)
+        }
+        counters.observe(progress.lastCounter)
+        noticeAll()
+        try takeUsable()
+    }
+
+    /// Replaces what is known of a key, and what follows from it.
+    func index(_ entry: SyncEntry?, as name: String) throws(StorageError) {
+        let old = entries[name]
+        entries[name] = entry
+        for writer in Set(old?.published.keys.map { $0 } ?? []).union(entry?.published.keys.map { $0 } ?? []) {
+            try table.replace(
+                old?.published[writer], with: entry?.published[writer], name: name, of: writer,
+                ended: ended(by: writer), group)
+        }
+        refreshDuty(of: name)
+    }
+
+    /// The counter up to which a writer's removals and releases have ended.
+    func ended(by writer: DeviceID) -> UInt64 {
+        writer == group.me ? progress.ended : progress.writers[writer]?.status?.ended ?? 0
+    }
+
+    /// A counter for a record. Counters follow the clock, so that a device that was restored from an older image does
+    /// not give one out twice.
+    func nextCounter() throws(StorageError) -> UInt64 {
+        let last = progress.lastCounter
+        let counter = counters.tick()
+        if !hasCounted {
+            progress.addGap(after: last, before: counter)
+            hasCounted = true
+            try saveProgress()
+        }
+        return counter
+    }
+
+    /// Whether this device has given out a counter that it does not know of: it was restored from an older image.
+    func isForgotten(_ counter: UInt64) -> Bool {
+        !hasCounted && counter > progress.lastCounter || progress.gaps.contains { $0.contains(counter) }
+    }
+
+    func saveProgress() throws(StorageError) {
+        progress.time = clock.latest
+        try replica.saveProgress(progress.encoded())
+    }
+
+    /// Makes changes, and takes over those that were made.
+    ///
+    /// - Returns: The names of those that were not, since the value is another one now.
+    @discardableResult
+    func commit(_ changes: [SyncChange]) throws(StorageError) -> Set<String> {
+        guard !changes.isEmpty else { return [] }
+        var changes = changes
+        for index in changes.indices where changes[index].entry?.isEmpty == true { changes[index].entry = nil }
+        let refused = Set(try replica.commit(changes))
+        var addresses: [String] = []
+        for (index, change) in changes.enumerated() where !refused.contains(index) {
+            try self.index(change.entry, as: change.name)
+            if change.changesValue { addresses.append(change.address) }
+            if change.loser != nil { counts.conflicts += 1 }
+        }
+        if !addresses.isEmpty { applied(addresses) }
+        return Set(refused.map { changes[$0].name })
+    }
+}

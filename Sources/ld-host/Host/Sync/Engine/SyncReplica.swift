@@ -1,0 +1,140 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// A key that takes part in sync.
+package struct SyncKey: Hashable, Sendable {
+    package let address: String
+    package let policy: SyncPolicy
+
+    package init(address: String, policy: SyncPolicy) { (self.address, self.policy) = (address, policy) }
+}
+
+/// A value as a store has it.
+package struct LocalValue: Sendable {
+    package var data: Data
+    package var attributes: ValueAttributes
+    /// What tells this write of the value from others; `nil` if the store has nothing of the kind.
+    package var mark: UInt64?
+
+    package init(data: Data, attributes: ValueAttributes, mark: UInt64?) {
+        (self.data, self.attributes, self.mark) = (data, attributes, mark)
+    }
+}
+
+/// A value that lost against another version, kept for the grace time.
+package struct SyncLoser: Sendable {
+    package let address: String
+    package let version: SyncVersion
+    package let data: Data
+    package let attributes: ValueAttributes
+}
+
+/// A change of what a device holds of one key. All of it takes effect, or nothing; also across a crash if the replica
+/// ``SyncReplica/isAtomic(_:)`` there.
+package struct SyncChange: Sendable {
+    package enum Value: Sendable {
+        case keep
+        case set(Data, ValueAttributes)
+        case remove
+    }
+
+    package enum Parked: Sendable {
+        case keep
+        case set(Data)
+        case discard
+    }
+
+    /// The keyed hash of the address, by which the entry is kept.
+    package let name: String
+    package let address: String
+    /// The new entry; `nil` removes it.
+    package var entry: SyncEntry?
+    package var value = Value.keep
+    /// The value that is to be there before, with its mark; only if the value changes.
+    package var expected: LocalValue?
+    package var loser: SyncLoser?
+    package var parked = Parked.keep
+    /// What to store first where value and entry cannot change as one.
+    package var intent: SyncEntry?
+
+    package init(name: String, entry: SyncEntry) {
+        (self.name, self.entry, address) = (name, entry, entry.address)
+    }
+
+    var changesValue: Bool { if case .keep = value { false } else { true } }
+}
+
+/// A device's values, and what it knows of them. Calls may wait; all come from one thread at a time.
+package protocol SyncReplica: AnyObject {
+    /// The keys that take part.
+    var keys: [SyncKey] { get }
+
+    /// The value of a key; `nil` if absent.
+    func read(_ address: String) throws(StorageError) -> LocalValue?
+
+    /// Whether this device's software can use a value with such attributes. Others are kept aside.
+    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool
+
+    /// Whether a value and its entry change as one, also across a crash.
+    func isAtomic(_ address: String) -> Bool
+
+    /// Passes all entries, by the hashed names of their keys.
+    func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError)
+
+    /// Makes changes, durably.
+    ///
+    /// - Returns: The indexes of those that were not made, since the value is not the expected one any more.
+    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int]
+
+    /// A record that was kept aside.
+    func parked(_ name: String) throws(StorageError) -> Data?
+
+    /// What ``saveProgress(_:)`` saved last.
+    func progress() throws(StorageError) -> Data?
+
+    /// Saves how far sync has come, durably.
+    func saveProgress(_ data: Data) throws(StorageError)
+}
+
+/// The members of a group and the keys of its records, as the engine sees them.
+package protocol SyncGroup: AnyObject {
+    /// This device.
+    var me: DeviceID { get }
+    /// The devices whose records count, the longest in the group first.
+    var members: [DeviceID] { get }
+    /// Whether a device is or was a member.
+    func isKnown(_ device: DeviceID) -> Bool
+    /// The number of the newest epoch. It grows when a device is removed.
+    var epoch: UInt32 { get }
+
+    /// The name of the records of an address: 32 hexadecimal digits.
+    func name(of address: String) throws(StorageError) -> String
+
+    /// A keyed hash of 16 bytes.
+    func hash(_ bytes: Data) throws(StorageError) -> [UInt8]
+
+    /// Seals a record's content under the newest epoch.
+    func seal(_ content: Data, name: String) throws(StorageError) -> Data
+
+    /// Opens a record.
+    func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord
+
+    /// Takes in a record that is about the group itself, in place of a value.
+    ///
+    /// - Returns: Whether it is such a record.
+    func take(_ record: SyncRecord) throws(StorageError) -> Bool
+
+    /// The records about the group that this device is to publish.
+    func ownRecords() throws(StorageError) -> [SyncRecord]
+}
+
+/// What came of opening a record.
+package enum OpenedRecord: Sendable {
+    case content(Data)
+    /// Sealed under an earlier epoch, which a removed device may know.
+    case earlierEpoch
+    /// Sealed under an epoch that this device does not know yet.
+    case laterEpoch
+    /// Not sealed by a member of the group, or changed.
+    case forged
+}

@@ -1,0 +1,121 @@
+internal import ByteCoding
+package import FoundationEssentials
+internal import LocalDataAPI
+
+/// What a device knows of one key: the version that it holds, and what each writer has published. It is kept beside the
+/// value, in the same store.
+package struct SyncEntry: Hashable, Sendable {
+    /// What a writer's record of the key is.
+    package enum Kind: UInt8, Sendable {
+        case value = 1
+        case removal = 2
+        case release = 3
+
+        /// Whether it says what the value is.
+        var isLive: Bool { self != .release }
+        /// Whether it goes once all members have taken it in.
+        var ends: Bool { self != .value }
+    }
+
+    /// A record that a writer has published.
+    package struct Published: Hashable, Sendable {
+        package var counter: UInt64
+        package var kind: Kind
+        /// The version that it says; of a release the one that it replaced.
+        package var version: SyncVersion
+    }
+
+    /// A version with the hash of its value; `nil` of a removal.
+    package struct State: Hashable, Sendable {
+        package var version: SyncVersion
+        package var history: SyncHistory
+        package var hash: [UInt8]?
+        /// Whether a record says it, so that other devices may know it.
+        package var isShared = false
+    }
+
+    package var address: String
+    /// What the store holds; `nil` if nothing is known of the key yet but parked records.
+    package var state: State?
+    /// What is about to be stored, or a removal that waits for consent.
+    package var pending: State?
+    /// Whether `pending` waits for consent.
+    package var isHeld = false
+    /// Whether the app asked to publish a manual key's value.
+    package var isRequested = false
+    /// Whether a record is kept aside, which this device's software cannot use.
+    package var isParked = false
+    /// Whether the value was there before the device was forgotten by its group, and goes if the group does not have
+    /// it.
+    package var isFormer = false
+    /// The latest record of each writer, this device included.
+    package var published: [DeviceID: Published] = [:]
+
+    package init(address: String) { self.address = address }
+
+    /// Whether there is nothing left to remember.
+    var isEmpty: Bool { state == nil && pending == nil && !isParked && published.isEmpty }
+
+    /// Whether it is a removal that nobody publishes.
+    func isUnpublishedRemoval(of others: DeviceID) -> Bool {
+        state.map { $0.hash == nil && $0.version.author != others } ?? false && pending == nil && published.isEmpty
+    }
+}
+
+extension SyncEntry {
+    package func encoded() -> Data {
+        var writer = ByteWriter(.bigEndian)
+        writer.add(UInt8(1))
+        let flags: [Bool] = [
+            state != nil, state?.hash != nil, pending != nil, pending?.hash != nil, isHeld, isRequested, isParked,
+            isFormer,
+        ]
+        writer.add(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) })
+        writer.add(address)
+        for state in [state, pending] {
+            guard let state else { continue }
+            writer.add(state.version)
+            writer.add(state.history)
+            writer.add(UInt8(state.isShared ? 1 : 0))
+            if let hash = state.hash { writer.add(hash) }
+        }
+        writer.add(UInt16(published.count))
+        for (device, record) in published.sorted(by: { $0.key < $1.key }) {
+            writer.add(device.bytes)
+            writer.add(record.counter)
+            writer.add(record.kind.rawValue)
+            writer.add(record.version)
+        }
+        writer.addHash()
+        return Data(writer.bytes)
+    }
+
+    /// Decodes an entry; `nil` if it is damaged.
+    package init?(_ data: Data) {
+        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == 1,
+            let flags = reader.number(UInt8.self), case .some(.some(let address)) = reader.optionalText()
+        else { return nil }
+        func flag(_ index: Int) -> Bool { flags >> UInt8(index) & 1 == 1 }
+        self.init(address: address)
+        for (index, path) in [(0, \SyncEntry.state), (2, \SyncEntry.pending)] where flag(index) {
+            guard let version = reader.syncVersion(), let history = reader.history(),
+                let isShared = reader.number(UInt8.self)
+            else { return nil }
+            var hash: [UInt8]?
+            if flag(index + 1) {
+                guard let bytes = reader.bytes(16) else { return nil }
+                hash = Array(bytes)
+            }
+            self[keyPath: path] = State(version: version, history: history, hash: hash, isShared: isShared == 1)
+        }
+        (isHeld, isRequested, isParked, isFormer) = (flag(4), flag(5), flag(6), flag(7))
+        guard let count = reader.number(UInt16.self) else { return nil }
+        for _ in 0..<count {
+            guard let device = reader.device(), let counter = reader.number(UInt64.self),
+                let kind = reader.number(UInt8.self).flatMap(Kind.init(rawValue:)), let version = reader.syncVersion()
+            else { return nil }
+            published[device] = Published(counter: counter, kind: kind, version: version)
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+}

@@ -1,0 +1,74 @@
+internal import ByteCoding
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+// The fields that records and entries of sync share.
+extension ByteWriter {
+    mutating func add(_ version: SyncVersion) {
+        add(version.time)
+        add(version.author.bytes)
+    }
+
+    mutating func add(_ history: SyncHistory) {
+        let versions = history.versions
+        add(UInt16(versions.count))
+        for version in versions { add(version) }
+    }
+
+    /// Adds a text of at most 65,534 bytes; `nil` differs from an empty one.
+    mutating func add(_ text: String?) {
+        guard let text else { return add(UInt16.max) }
+        add(UInt16(text.utf8.count))
+        add(text.utf8)
+    }
+
+    /// The attributes that belong to a value on every device.
+    mutating func addShared(_ attributes: ValueAttributes) {
+        add(attributes.contentType)
+        add(attributes.serializer)
+        add(attributes.versionTag)
+        add(UInt64(bitPattern: attributes.expires ?? 0))
+    }
+
+    mutating func add(_ attributes: ValueAttributes) {
+        addShared(attributes)
+        add(attributes.appVersion)
+        add(attributes.owner)
+    }
+}
+
+extension ByteReader {
+    mutating func device() -> DeviceID? { bytes(DeviceID.size).flatMap { DeviceID(bytes: $0) } }
+
+    mutating func syncVersion() -> SyncVersion? {
+        guard let time = number(UInt64.self), time <= HybridClock.latest, let author = device() else { return nil }
+        return SyncVersion(time: time, author: author)
+    }
+
+    mutating func history() -> SyncHistory? {
+        guard let count = number(UInt16.self), count <= SyncHistory.mostVersions else { return nil }
+        var versions: [SyncVersion] = []
+        for _ in 0..<count {
+            guard let version = syncVersion() else { return nil }
+            versions.append(version)
+        }
+        return SyncHistory(versions)
+    }
+
+    /// The outer `nil` means that there is no field.
+    mutating func optionalText() -> String?? {
+        guard let count = number(UInt16.self) else { return nil }
+        if count == UInt16.max { return .some(nil) }
+        guard let bytes = bytes(Int(count)), let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        return .some(text)
+    }
+
+    mutating func attributes() -> ValueAttributes? {
+        guard let contentType = optionalText(), let serializer = optionalText(), let tag = optionalText(),
+            let expires = number(UInt64.self), let appVersion = optionalText(), let owner = optionalText()
+        else { return nil }
+        return ValueAttributes(
+            contentType: contentType, serializer: serializer, versionTag: tag, appVersion: appVersion, owner: owner,
+            expires: expires == 0 ? nil : Int64(bitPattern: expires))
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// What a simulated device has on its disk; a copy of it is a backup image.
+struct SimulatedDisk {
+    var values: [String: LocalValue] = [:]
+    var entries: [String: Data] = [:]
+    var parked: [String: Data] = [:]
+    var progress: Data?
+    var losers: Set<String> = []
+}
+
+/// A replica on a simulated disk, whose process can be killed at any write.
+final class SimulatedReplica: SyncReplica {
+    var disk = SimulatedDisk()
+    let keys: [SyncKey]
+    let isAtomic: Bool
+    /// How many writes happen before the process is killed; `nil` for all.
+    var writesLeft: Int?
+    /// Changes a value at the moment when sync changes it, as an app could.
+    var intrudes: (String) -> Bool = { _ in false }
+
+    init(keys: [SyncKey], isAtomic: Bool) { (self.keys, self.isAtomic) = (keys, isAtomic) }
+
+    func read(_ address: String) throws(StorageError) -> LocalValue? { disk.values[address] }
+    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool { true }
+    func isAtomic(_ address: String) -> Bool { isAtomic }
+
+    func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
+        for (name, data) in disk.entries.sorted(by: { $0.key < $1.key }) {
+            guard let entry = SyncEntry(data) else { throw StorageError(.corrupt, "an entry is damaged") }
+            try body(name, entry)
+        }
+    }
+
+    func parked(_ name: String) throws(StorageError) -> Data? { disk.parked[name] }
+    func progress() throws(StorageError) -> Data? { disk.progress }
+    func saveProgress(_ data: Data) throws(StorageError) { try write { $0.progress = data } }
+
+    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int] {
+        var refused: [Int] = []
+        for (index, change) in changes.enumerated() {
+            guard try make(change) else {
+                refused.append(index)
+                continue
+            }
+        }
+        return refused
+    }
+
+    private func make(_ change: SyncChange) throws(StorageError) -> Bool {
+        if change.changesValue {
+            let isOther = intrudes(change.address) || disk.values[change.address]?.data != change.expected?.data
+            if isOther { return false }
+        }
+        guard !isAtomic, change.changesValue else {
+            try write { disk in
+                Self.keepLoser(change, &disk)
+                Self.setValue(change, &disk)
+                Self.setEntry(change, &disk)
+            }
+            return true
+        }
+        if let intent = change.intent { try write { $0.entries[change.name] = intent.encoded() } }
+        try write { Self.keepLoser(change, &$0) }
+        try write { Self.setValue(change, &$0) }
+        try write { Self.setEntry(change, &$0) }
+        return true
+    }
+
+    private static func keepLoser(_ change: SyncChange, _ disk: inout SimulatedDisk) {
+        if let loser = change.loser { disk.losers.insert(String(decoding: loser.data, as: UTF8.self)) }
+    }
+
+    private static func setValue(_ change: SyncChange, _ disk: inout SimulatedDisk) {
+        let address = change.address
+        switch change.value {
+        case .keep: break
+        case .set(let data, let attributes):
+            disk.values[address] = LocalValue(data: data, attributes: attributes, mark: nil)
+        case .remove: disk.values[address] = nil
+        }
+    }
+
+    private static func setEntry(_ change: SyncChange, _ disk: inout SimulatedDisk) {
+        disk.entries[change.name] = change.entry?.encoded()
+        switch change.parked {
+        case .keep: break
+        case .set(let data): disk.parked[change.name] = data
+        case .discard: disk.parked[change.name] = nil
+        }
+    }
+
+    private func write(_ body: (inout SimulatedDisk) -> Void) throws(StorageError) {
+        if let left = writesLeft {
+            guard left > 0 else { throw killed() }
+            writesLeft = left - 1
+        }
+        body(&disk)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// Random numbers that a seed decides.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 ^ 0xD1B5_4A32_D192_ED03 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+}
+
+/// The end of a simulated process.
+func killed() -> StorageError { StorageError(.cancelled, "killed by the simulation") }
+
+/// A transport between simulated devices. Each device sees a prefix of what each writer did, of its own length: records
+/// arrive late, in another order than they were published, and twice.
+final class SimulatedNetwork {
+    struct Event {
+        let name: String
+        /// `nil` for a removal.
+        let content: Data?
+    }
+
+    var random: SeededRandom
+    private var logs: [String: [Event]] = [:]
+    /// How much of each writer's log each device sees.
+    private var visible: [DeviceID: [String: Int]] = [:]
+    private var generation = 0
+    /// The percentage of calls that fail.
+    var failures = 0
+    /// What has ever passed through.
+    private(set) var bytes = Data()
+
+    init(_ random: SeededRandom) { self.random = random }
+
+    func writers() -> [String] { logs.keys.sorted() }
+
+    /// Lets a device see more of a writer's records, or all.
+    func deliver(to device: DeviceID, from writer: String, all: Bool) {
+        let count = logs[writer]?.count ?? 0
+        let seen = visible[device]?[writer] ?? 0
+        guard count > seen else { return }
+        visible[device, default: [:]][writer] = all ? count : seen + Int.random(in: 1...count - seen, using: &random)
+    }
+
+    /// Loses everything, as a server that was set up again.
+    func wipe() {
+        logs = [:]
+        visible = [:]
+        generation += 1
+    }
+
+    func publish(_ records: [SyncRecord], _ device: DeviceID) throws(StorageError) {
+        let fails = random.chance(failures)
+        let arriving = fails ? Int.random(in: 0...records.count, using: &random) : records.count
+        for record in records.prefix(arriving) {
+            logs[record.writer, default: []].append(Event(name: record.name, content: record.content))
+        }
+        // A device sees at least what it has published itself.
+        visible[device, default: [:]][device.text] = logs[device.text]?.count ?? 0
+        if fails { throw StorageError(.storeUnavailable, "lost by the simulation") }
+    }
+
+    func remove(_ names: [String], of writer: String, _ device: DeviceID) throws(StorageError) {
+        if random.chance(failures) { throw StorageError(.storeUnavailable, "lost by the simulation") }
+        for name in names { logs[writer, default: []].append(Event(name: name, content: nil)) }
+        visible[device, default: [:]][device.text] = logs[device.text]?.count ?? 0
+    }
+
+    func fetch(
+        since position: Data?, _ device: DeviceID, _ take: (SyncRecord) -> Bool
+    ) throws(StorageError) -> Data {
+        if random.chance(failures) { throw StorageError(.storeUnavailable, "lost by the simulation") }
+        var ends: [String: Int] = [:]
+        if let position {
+            let fields = String(decoding: position, as: UTF8.self).split(separator: " ")
+            guard Int(fields[0]) == generation else { throw StorageError(.positionLost, "wiped by the simulation") }
+            for field in fields.dropFirst() {
+                let pair = field.split(separator: "=")
+                ends[String(pair[0])] = Int(pair[1])
+            }
+        }
+        var goesOn = true
+        for writer in logs.keys.sorted().shuffled(using: &random) where goesOn {
+            let end = visible[device]?[writer] ?? 0
+            var next = ends[writer] ?? 0
+            // At least once.
+            if next > 0, random.chance(10) { next = Int.random(in: 0..<next, using: &random) }
+            let events = (logs[writer] ?? []).prefix(end)
+            var isSkipped: [Int: Bool] = [:]
+            while next < end, goesOn {
+                let event = events[next]
+                next += 1
+                let later = events[next...].indices.filter { events[$0].name == event.name }
+                if let removal = later.first(where: { events[$0].content == nil }) {
+                    // Of what was removed a fetch gives the last record, or nothing.
+                    let skips = isSkipped[removal] ?? random.chance(50)
+                    isSkipped[removal] = skips
+                    if skips { continue }
+                }
+                let isReplaced = later.first.map { events[$0].content != nil } ?? false
+                if let content = event.content, !isReplaced || random.chance(30) {
+                    goesOn = take(SyncRecord(writer: writer, name: event.name, content: content))
+                }
+            }
+            ends[writer] = max(next, 0)
+        }
+        let text = ends.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        return Data("\(generation) \(text)".utf8)
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// A schedule of what happens to some devices, which a seed decides, and what has to hold at its end.
+final class Simulation {
+    struct Hazards {
+        var devices = 3
+        var keys = 4
+        var steps = 60
+        /// Percentages.
+        var failures = 5
+        var kills = 10
+        var wipes = 0
+        var restores = 0
+        var joins = 0
+        var removals = 0
+        var skews = true
+        var intrusions = 2
+    }
+
+    /// Something that a person did.
+    private struct Operation {
+        let device: DeviceID
+        let step: Int
+        /// The value that the person saw and replaced; `nil` if there was none.
+        let replaced: String?
+        /// Whether it may be lost: the device was restored to an image from before, or was removed.
+        var mayBeLost = false
+    }
+
+    let hazards: Hazards
+    private var random: SeededRandom
+    private let network: SimulatedNetwork
+    private(set) var devices: [SimulatedDevice] = []
+    private var operations: [Operation] = []
+    private var made: [String: Int] = [:]
+    private var images: [(step: Int, device: DeviceID, disk: SimulatedDisk)] = []
+    private var mayBeGone: Set<String> = []
+    private var step = 0
+    private var epoch: UInt32 = 1
+    private var past: Set<DeviceID> = []
+    private var removed: [SimulatedDevice] = []
+    private(set) var log: [String] = []
+
+    init(_ seed: UInt64, _ hazards: Hazards) {
+        self.hazards = hazards
+        random = SeededRandom(seed)
+        network = SimulatedNetwork(SeededRandom(seed &+ 1))
+        network.failures = hazards.failures
+        for _ in 0..<hazards.devices { addDevice() }
+        for device in devices { device.group.members = devices.map(\.id) }
+    }
+
+    private var keys: [SyncKey] {
+        (0..<hazards.keys).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
+    }
+
+    @discardableResult
+    private func addDevice() -> SimulatedDevice {
+        let number = devices.count + removed.count
+        let id = DeviceID(high: random.next() << 56, low: UInt64(number))
+        let year: Int64 = 365 * 86_400_000
+        let skew = hazards.skews && random.chance(40) ? Int64.random(in: -year...year, using: &random) : 0
+        let clock = SimulatedClock(skew: skew)
+        let device = SimulatedDevice(id, keys, isAtomic: random.chance(60), network, clock)
+        device.replica.intrudes = { [unowned self, unowned device] address in
+            guard self.random.chance(self.hazards.intrusions) else { return false }
+            self.change(device, address)
+            return true
+        }
+        devices.append(device)
+        return device
+    }
+
+    /// Runs the schedule, and lets everything settle.
+    ///
+    /// - Returns: What does not hold at the end.
+    func run() -> [String] {
+        for number in 0..<hazards.steps {
+            step = number
+            act()
+        }
+        return settle() + violations()
+    }
+
+    private func act() {
+        let passed = Int64.random(in: 0...50_000, using: &random)
+        for device in devices { device.clock.pass(passed) }
+        guard let device = devices.randomElement(using: &random) else { return }
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<35: change(device, keys.randomElement(using: &random)!.address)
+        case 35..<60:
+            for writer in network.writers() where random.chance(60) {
+                network.deliver(to: device.id, from: writer, all: random.chance(40))
+            }
+        default:
+            if random.chance(hazards.kills) {
+                device.replica.writesLeft = Int.random(in: 0..<12, using: &random)
+                note("\(name(device)) will be killed")
+            }
+            note("\(name(device)) steps")
+            device.step()
+        }
+        if random.chance(hazards.wipes) { network.wipe(); note("wiped") }
+        if random.chance(hazards.restores) { imageOrRestore(device) }
+        if random.chance(hazards.joins), devices.count < 5 { join() }
+        if random.chance(hazards.removals), devices.count > 2 { remove(device) }
+        for device in devices where random.chance(50) { tellMembers(device) }
+    }
+
+    /// A person sets or removes a value.
+    private func change(_ device: SimulatedDevice, _ address: String) {
+        let old = device.replica.disk.values[address].map { String(decoding: $0.data, as: UTF8.self) }
+        let removes = old != nil && random.chance(35)
+        let number = operations.count
+        operations.append(Operation(device: device.id, step: step, replaced: old))
+        guard !removes else {
+            device.replica.disk.values[address] = nil
+            return note("\(name(device)) removes \(address): \(old ?? "")")
+        }
+        let value = "value \(number)"
+        made[value] = number
+        device.replica.disk.values[address] = LocalValue(
+            data: Data(value.utf8), attributes: ValueAttributes(), mark: nil)
+        note("\(name(device)) sets \(address) to \(value), was \(old ?? "absent")")
+    }
+
+    private func imageOrRestore(_ device: SimulatedDevice) {
+        if random.chance(50) {
+            // A change that sync has not noticed cannot be told from one that is made after the image is put back.
+            device.observe()
+            images.append((step, device.id, device.replica.disk))
+            return note("image of \(name(device))")
+        }
+        guard let image = images.filter({ $0.device == device.id }).randomElement(using: &random) else { return }
+        note("\(name(device)) is restored to step \(image.step)")
+        mayBeGone.formUnion(device.replica.disk.losers.subtracting(image.disk.losers))
+        device.replica.disk = image.disk
+        device.stop()
+        for index in operations.indices where operations[index].device == device.id {
+            operations[index].mayBeLost = true
+        }
+        images.removeAll { $0.device == device.id && $0.step > image.step }
+    }
+
+    private func join() {
+        let device = addDevice()
+        if random.chance(60) { change(device, keys.randomElement(using: &random)!.address) }
+        device.group.past = past
+        device.group.epoch = epoch
+        note("\(name(device)) joins")
+        tellMembers(device)
+        if let first = devices.first { tellMembers(first) }
+    }
+
+    private func remove(_ device: SimulatedDevice) {
+        note("\(name(device)) is removed")
+        devices.removeAll { $0.id == device.id }
+        removed.append(device)
+        past.insert(device.id)
+        epoch += 1
+        for index in operations.indices where operations[index].device == device.id {
+            operations[index].mayBeLost = true
+        }
+        mayBeGone.formUnion(device.replica.disk.losers)
+        if let first = devices.first { tellMembers(first) }
+    }
+
+    private func tellMembers(_ device: SimulatedDevice) {
+        device.group.members = devices.map(\.id)
+        device.group.past = past
+        device.group.epoch = epoch
+    }
+
+    private func note(_ text: String) { log.append("\(step): \(text)") }
+    private func name(_ device: SimulatedDevice) -> String { "\(device.id.text.prefix(2))\(device.id.low)" }
+}
+
+// The end.
+extension Simulation {
+    /// Lets all devices work without faults until nothing changes any more.
+    private func settle() -> [String] {
+        network.failures = 0
+        for device in devices {
+            device.replica.intrudes = { _ in false }
+            tellMembers(device)
+        }
+        var last = ""
+        var same = 0
+        for round in 0..<80 {
+            step = hazards.steps + round
+            for device in devices {
+                for writer in network.writers() { network.deliver(to: device.id, from: writer, all: true) }
+                device.step()
+                if let engine = try? device.running(), engine.removalsToAccept > 0 { try? engine.acceptRemovals() }
+            }
+            let now = devices.map { picture($0) }.joined(separator: "\n")
+            same = now == last ? same + 1 : 0
+            last = now
+            if same == 3 { return [] }
+        }
+        return ["the devices do not come to rest:\n\(last)"]
+    }
+
+    private func picture(_ device: SimulatedDevice) -> String {
+        let values = device.replica.disk.values.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(String(decoding: $0.value.data, as: UTF8.self))" }
+        let engine = try? device.running()
+        return "\(name(device)) \(values) joining \(engine?.isJoining ?? true) complete \(engine?.isComplete ?? false) "
+            + "duties \(engine?.pendingCount ?? -1) entries \(device.replica.disk.entries.count)"
+    }
+
+    private func violations() -> [String] {
+        var found: [String] = []
+        let final = devices.map { $0.replica.disk.values.mapValues { String(decoding: $0.data, as: UTF8.self) } }
+        for (device, values) in zip(devices, final) where values != final[0] {
+            found.append("\(name(device)) has \(values), \(name(devices[0])) has \(final[0])")
+        }
+        for device in devices {
+            guard let engine = try? device.running() else { continue }
+            if engine.isJoining { found.append("\(name(device)) never ends joining") }
+            if !engine.isComplete { found.append("\(name(device)) lacks records") }
+            let left = engine.entries.filter { $0.value.state?.hash == nil }
+            if !left.isEmpty { found.append("\(name(device)) remembers \(left.count) removed values: \(left)") }
+        }
+        let shown = Set(final.flatMap(\.values))
+        let kept = devices.reduce(into: Set<String>()) { $0.formUnion($1.replica.disk.losers) }
+        let replaced = Set(operations.compactMap(\.replaced))
+        let surelyReplaced = Set(operations.filter { !$0.mayBeLost }.compactMap(\.replaced))
+        for value in shown where surelyReplaced.contains(value) { found.append("'\(value)' came back") }
+        for (value, number) in made where !shown.contains(value) && !kept.contains(value) && !replaced.contains(value) {
+            if operations[number].mayBeLost || mayBeGone.contains(value) { continue }
+            found.append("'\(value)' is lost")
+        }
+        return found
+    }
+}
