@@ -84,6 +84,15 @@ final class SimulatedDevice: SyncCarrier {
         try? engine.observe()
     }
 
+    /// Whether the process was killed while it changed a value in a store that cannot change value and entry as one: if
+    /// a person then removes the value, it looks as if it had never been there.
+    func isAmidChange(of address: String) -> Bool {
+        guard !replica.isAtomic, let name = try? group.name(of: address), let data = replica.disk.entries[name] else {
+            return false
+        }
+        return SyncEntry(data).map { $0.pending != nil && !$0.isHeld } ?? false
+    }
+
     func running() throws(StorageError) -> SyncEngine {
         if let engine { return engine }
         var limits = SyncEngine.Limits()

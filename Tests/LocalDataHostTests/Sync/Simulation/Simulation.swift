@@ -115,7 +115,8 @@ final class Simulation {
         let old = device.replica.disk.values[address].map { String(decoding: $0.data, as: UTF8.self) }
         let removes = old != nil && random.chance(35)
         let number = operations.count
-        operations.append(Operation(device: device.id, step: step, replaced: old))
+        let isUnclear = device.isAmidChange(of: address)
+        operations.append(Operation(device: device.id, step: step, replaced: old, mayBeLost: isUnclear))
         guard !removes else {
             device.replica.disk.values[address] = nil
             return note("\(name(device)) removes \(address): \(old ?? "")")

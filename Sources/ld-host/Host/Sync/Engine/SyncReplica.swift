@@ -75,7 +75,8 @@ package protocol SyncReplica: AnyObject {
     /// Whether this device's software can use a value with such attributes. Others are kept aside.
     func canUse(_ attributes: ValueAttributes, at address: String) -> Bool
 
-    /// Whether a value and its entry change as one, also across a crash.
+    /// Whether a value and its entry change as one, also across a crash. Where they do not, one thing goes unnoticed:
+    /// that somebody removes a value between the end of a process that had just stored it, and the next one.
     func isAtomic(_ address: String) -> Bool
 
     /// Passes all entries, by the hashed names of their keys.
