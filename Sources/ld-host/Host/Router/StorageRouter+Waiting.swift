@@ -41,7 +41,7 @@ extension StorageRouter {
     ///
     /// - Returns: Whether there was one.
     /// - Throws: `unsupported` where it would have to wait for more than the disk, as ``setNow(_:for:)`` does; what
-    ///   ``remove(_:)`` throws for all else.
+    ///   `remove` throws for all else.
     @discardableResult
     public func removeNow<Value>(_ key: StorageKey<Value>) throws -> Bool {
         try IOExecutor.blocking { [self] in
