@@ -43,7 +43,7 @@ extension ConformanceCheck {
                     "another device was not notified when record '\(record.name)' was published")
             }
         },
-        ConformanceCheck(sync: "notice.fetch", "who fetches after each notice gets everything") { transport in
+        ConformanceCheck(sync: "notice.fetch", "fetches after each notice give everything") { transport in
             let start = try transport.position()
             let subscription = try transport.subscribe()
             let records = transport.records("a", 0..<8)

@@ -150,7 +150,7 @@ extension ConformanceCheck {
             for part in [0..<3, 3..<20, 20..<21, 21..<40] { try transport.publish(Array(records[part])) }
             try transport.expectArrival(of: records, since: start, "40 records of 5 names")
         },
-        ConformanceCheck(sync: "order.whole", "whoever fetches while records are replaced gets whole ones, in order") {
+        ConformanceCheck(sync: "order.whole", "a fetch while records are replaced gives whole ones, in order") {
             transport in
             let start = try transport.position()
             let records = (0..<120).map {
