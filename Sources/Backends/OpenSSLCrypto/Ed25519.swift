@@ -13,22 +13,13 @@ enum Ed25519 {
     }()
 
     static func publicKey(of privateKey: RawSpan, into publicKey: inout MutableRawSpan) throws {
-        let key = try load(privateKey)
-        defer {
-            EVP_PKEY_free(key)
-            clear_stack_below()
-        }
-        try publicKey.withUnsafeMutableBytes { publicKey in
-            var count = publicKey.count
-            try LibraryState.check(
-                "EVP_PKEY_get_raw_public_key", EVP_PKEY_get_raw_public_key(key, publicKey.bytePointer, &count))
-        }
+        try RawKey.writePublicKey(of: privateKey, name, into: &publicKey)
     }
 
     static func sign(
         _ message: RawSpan, with privateKey: RawSpan, into signature: inout MutableRawSpan
     ) throws {
-        let key = try load(privateKey)
+        let key = try RawKey.load(privateKey, of: name)
         let context = EVP_MD_CTX_new()
         defer {
             EVP_MD_CTX_free(context)
@@ -74,14 +65,6 @@ enum Ed25519 {
                 EVP_DigestVerify(context, signature.bytePointer, signature.count, $0.bytePointer, $0.count) == 1
             }
         }
-    }
-
-    private static func load(_ privateKey: RawSpan) throws -> OpaquePointer {
-        let key = privateKey.withUnsafeBytes {
-            EVP_PKEY_new_raw_private_key_ex(nil, name, nil, $0.bytePointer, $0.count)
-        }
-        guard let key else { throw LibraryState.failure("EVP_PKEY_new_raw_private_key_ex") }
-        return key
     }
 }
 

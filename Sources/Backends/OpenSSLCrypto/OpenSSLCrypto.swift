@@ -233,19 +233,7 @@ enum X25519 {
     }()
 
     static func publicKey(of privateKey: RawSpan, into publicKey: inout MutableRawSpan) throws {
-        let key = privateKey.withUnsafeBytes {
-            EVP_PKEY_new_raw_private_key_ex(nil, name, nil, $0.bytePointer, $0.count)
-        }
-        guard let key else { throw LibraryState.failure("EVP_PKEY_new_raw_private_key_ex") }
-        defer {
-            EVP_PKEY_free(key)
-            clear_stack_below()
-        }
-        try publicKey.withUnsafeMutableBytes { publicKey in
-            var count = publicKey.count
-            try LibraryState.check(
-                "EVP_PKEY_get_raw_public_key", EVP_PKEY_get_raw_public_key(key, publicKey.bytePointer, &count))
-        }
+        try RawKey.writePublicKey(of: privateKey, name, into: &publicKey)
     }
 
     /// - Throws: `securityApplicationFailed` if the secret is all zeros.
