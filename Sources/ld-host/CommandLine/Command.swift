@@ -66,6 +66,12 @@ struct Command: Sendable {
                 .quarantineRestore, .quarantineDrop,
             ]),
         Group(
+            task: "Sync devices", page: "sync",
+            commands: [
+                .syncInit, .syncInvite, .syncJoin, .syncStatus, .syncPush, .syncPull, .syncWatch, .syncDevices,
+                .syncRemove, .syncConflicts, .syncRestore, .syncAccept, .syncLeave,
+            ]),
+        Group(
             task: "Find and write plugins", page: "plugins",
             commands: [.pluginsList, .pluginsInspect, .pluginsTest, .pluginsVectors, .pluginsNew]),
         Group(task: "Serve other programs", page: "serve", commands: [.credentialGit, .credentialDocker, .pipe]),

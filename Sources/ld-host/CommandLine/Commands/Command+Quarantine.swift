@@ -35,7 +35,13 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        let (values, failures) = try await session.router().quarantine()
+        try list(try await session.router().quarantine(), ifEmpty: "nothing is in quarantine", session)
+    }
+
+    private static func list(
+        _ found: (values: [QuarantinedValue], failures: [StorageError]), ifEmpty: String, _ session: Session
+    ) throws -> ExitStatus {
+        let (values, failures) = found
         if session.json {
             try Output.json(values.map { QuarantineRow($0) })
         } else {
@@ -44,10 +50,34 @@ extension Command {
                 Output.sentence("\(value.id)  \(date)  \(Printable(value.address))", indent: 2)
                 Output.sentence("  \(value.size.counted("byte")); \(Printable(value.reason))", indent: 4)
             }
-            if values.isEmpty, failures.isEmpty { Output.remark("ld-host: nothing is in quarantine") }
+            if values.isEmpty, failures.isEmpty { Output.remark("ld-host: \(ifEmpty)") }
         }
         for failure in failures { Output.remark("ld-host: not searched: \(Printable(failure.message))") }
         return failures.isEmpty ? .done : .failure
+    }
+
+    static let syncConflicts = Command(
+        name: "sync conflicts", summary: "list values that lost against another device's",
+        details: """
+            When two devices change a value at the same time, the later version wins on all of them. The other one is
+            kept for the days of migrations.grace, sealed as it was. Prints its id, its address, when it lost, and
+            against what. ld-host sync restore ID makes it the current value again.
+            """,
+        options: [json]
+    ) { _, session in
+        try list(try await session.router().syncConflicts(), ifEmpty: "no value has lost", session)
+    }
+
+    static let syncRestore = Command(
+        name: "sync restore", operands: "ID", count: 1...1, summary: "make a value that lost the current one again",
+        details: """
+            The value that it replaces is kept in its stead. The other devices get it with the next sync. The beginning
+            of an id is enough if no other begins so.
+            """
+    ) { arguments, session in
+        let value = try await session.router().restoreSyncConflict(arguments.operands[0])
+        Output.remark("ld-host: \(Printable(value.address)) is restored")
+        return .done
     }
 
     static let quarantineShow = Command(

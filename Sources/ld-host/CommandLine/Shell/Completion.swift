@@ -17,7 +17,7 @@ struct Completion {
     /// What an operand, or the value of an option, is.
     enum Subject: Equatable {
         case address, selection, domain, file, component, pluginFile, setting, settingValue, assignment, command, store
-        case key, migration, quarantined
+        case key, migration, quarantined, conflict, device
         case oneOf([String])
         /// Something of the user's own.
         case anything
@@ -157,6 +157,8 @@ extension Completion {
         case ("FROM", _), ("TO", _), ("STORE", _), ("NAME", "store forget"), ("NAME", "--store"): .store
         case ("ID", "--component"): .component
         case ("ID", _) where command.hasPrefix("quarantine"): .quarantined
+        case ("ID", _) where command.hasPrefix("sync"): .conflict
+        case ("DEVICE", _): .device
         case ("ID", _): command.hasPrefix("keys") ? .key : command.hasPrefix("migrate") ? .migration : .anything
         case ("ACTION", "credential git"): .oneOf(["get", "store", "erase"])
         case ("ACTION", _): .oneOf(["store", "get", "erase", "list", "version"])
@@ -185,7 +187,9 @@ extension Completion {
             case .store: stores
             case .key: await keys()
             case .migration: await migrations()
-            case .quarantined: await quarantined()
+            case .quarantined: await putAside { try await $0.quarantine().values }
+            case .conflict: await putAside { try await $0.syncConflicts().values }
+            case .device: await devices()
             case .oneOf(let words): words.map { Candidate(text: $0) }
             case .anything: []
             }
@@ -281,9 +285,16 @@ extension Completion {
         return keys.map { Candidate(text: $0.id, help: "\($0.state)") }
     }
 
-    private func quarantined() async -> [Candidate] {
-        guard let router = try? session.router(), let found = try? await router.quarantine() else { return [] }
-        return found.values.map { Candidate(text: $0.id, help: $0.address) }
+    private func putAside(
+        _ list: (StorageRouter) async throws -> [QuarantinedValue]
+    ) async -> [Candidate] {
+        guard let router = try? session.router(), let found = try? await list(router) else { return [] }
+        return found.map { Candidate(text: $0.id, help: $0.address) }
+    }
+
+    private func devices() async -> [Candidate] {
+        guard let router = try? session.router(), let found = try? await router.syncMembers() else { return [] }
+        return found.map { Candidate(text: $0.id, help: $0.name) }
     }
 
     private func migrations() async -> [Candidate] {

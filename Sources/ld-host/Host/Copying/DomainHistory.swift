@@ -31,17 +31,22 @@ struct DomainHistory {
         return zip(found, isPage).filter { !$1 }.map(\.0) + zip(found, isPage).filter(\.1).map(\.0)
     }
 
-    /// The names of the domains' values in quarantine, and of their records. Unreadable records are skipped.
+    /// The names of the domains' values that were put aside, and of their records. Unreadable records are skipped.
     private func quarantined(among names: [String]) -> Set<String> {
+        let kinds: [Quarantine.Kind] = [.undecodable, .conflict]
+        return kinds.reduce(into: []) { $0.formUnion(putAside($1, among: names)) }
+    }
+
+    private func putAside(_ kind: Quarantine.Kind, among names: [String]) -> Set<String> {
         let records = names.filter { name in
-            guard name.hasPrefix(Quarantine.recordPrefix),
+            guard name.hasPrefix(kind.recordPrefix),
                 let place = try? LedgerPlace.page(named: name, in: source, snapshot.settings),
                 let stored = try? place.readStored(), let bytes = try? place.opening(stored),
                 let record = try? QuarantineRecord(bytes, id: name)
             else { return false }
             return isOne(record.key)
         }
-        return Set(records.flatMap { [$0, Quarantine.valueName(ofRecord: $0)] })
+        return Set(records.flatMap { [$0, kind.valueName(ofRecord: $0)] })
     }
 
     /// The pages of the store, and those of other stores that nobody has to unlock. Unreadable pages are skipped.

@@ -37,8 +37,8 @@ enum LedgerPlace {
     ) throws(StorageError) -> ResolvedKey {
         let address = address(name)
         let layers = open.sealing.map { [$0.layer(for: address)] } ?? []
-        return try resolved(
-            address, in: open, layers,
+        return try ResolvedKey(
+            hostsOwn: address, in: open, layers,
             ValueAttributes(
                 contentType: SerializerFormat.json.contentType, serializer: SerializerFormat.json.rawValue,
                 appVersion: settings.appVersion, owner: "LocalData"))
@@ -48,7 +48,7 @@ enum LedgerPlace {
     static func image(
         _ name: String, of key: ResolvedKey, _ attributes: ValueAttributes?
     ) throws(StorageError) -> ResolvedKey {
-        try resolved(address(name), in: key.open, key.layers.map { $0.resealing(address(name)) }, attributes)
+        try ResolvedKey(hostsOwn: address(name), in: key.open, key.layers.map { $0.resealing(address(name)) }, attributes)
     }
 
     /// Where the ``SourceWitness`` of a destination is kept: in a store that has its ledger.
@@ -58,7 +58,7 @@ enum LedgerPlace {
         let address = address(name)
         let ofPolicy = key.open.sealing == nil ? key.layers[...] : key.layers.dropLast()
         let layers = ofPolicy.map { $0.resealing(address) } + (open.sealing.map { [$0.layer(for: address)] } ?? [])
-        return try resolved(address, in: open, layers, nil)
+        return try ResolvedKey(hostsOwn: address, in: open, layers, nil)
     }
 
     /// A name that no other witness has.
@@ -71,15 +71,6 @@ enum LedgerPlace {
     static func asideName() -> String { "damaged \(IntentID.next())" }
 
     private static func address(_ name: String) -> StorageAddress { StorageAddress(namespace, name: name) }
-
-    private static func resolved(
-        _ address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
-    ) throws(StorageError) -> ResolvedKey {
-        let isKept = open.store.abilities.attributes != nil || !layers.isEmpty
-        return ResolvedKey(
-            snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
-            attributes: isKept ? attributes : nil, refusal: nil)
-    }
 }
 
 extension SealingLayer {

@@ -2,9 +2,21 @@ internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// The values that no version of their keys reads: kept beside the ledger of their own store, and sealed as they were.
+/// Values put aside: those that no version of their keys reads, and those that lost against another device's. They are
+/// kept beside the ledger of their own store, and sealed as they were.
 struct Quarantine: Sendable {
+    /// Why values are put aside.
+    enum Kind: Sendable {
+        /// No version of the key reads them.
+        case undecodable
+        /// Another device's version won.
+        case conflict
+    }
+
     let access: StoreAccess
+    let kind: Kind
+
+    init(access: StoreAccess, kind: Kind = .undecodable) { (self.access, self.kind) = (access, kind) }
 
     /// A value in quarantine.
     struct Item: Sendable {
@@ -15,13 +27,8 @@ struct Quarantine: Sendable {
         fileprivate let page: ResolvedKey
     }
 
-    /// What the names of records begin with.
-    static let recordPrefix = "quarantine "
-    /// What the names of values begin with.
-    private static let valuePrefix = "quarantined "
-
-    /// The name of the value of a record.
-    static func valueName(ofRecord name: String) -> String { valuePrefix + name.dropFirst(recordPrefix.count) }
+    /// What the commands for these values begin with.
+    private var command: String { kind == .undecodable ? "ld-host quarantine" : "ld-host sync conflicts" }
 
     private var settings: HostSettings { access.snapshot.settings }
 
@@ -47,8 +54,7 @@ struct Quarantine: Sendable {
             let id = "\(IntentID.next())"
             let record = QuarantineRecord(
                 key, value, try await resolved.storedAttributes(), mark: mark, reason: reason)
-            let place = try LedgerPlace.image(Self.valuePrefix + id, of: resolved, record.attributes)
-            let page = try LedgerPlace.page(named: Self.recordPrefix + id, in: resolved.open, settings)
+            let (place, page) = try places(of: id, resolved, record)
             var changes = [
                 try await change(place, to: value),
                 try await change(page, to: try Serializer<QuarantineRecord>.json.encode(record)),
@@ -57,6 +63,28 @@ struct Quarantine: Sendable {
             if try await access.apply(changes, views: Array(views.values)) { return id }
         }
         throw StorageError(.busy, "'\(resolved.address)' was changed again and again; try again")
+    }
+
+    /// The changes that keep bytes of a key whose layers need no provider.
+    func changes(
+        keeping value: Data, _ attributes: ValueAttributes, of key: AnyStorageKey, _ resolved: ResolvedKey,
+        reason: String
+    ) throws(StorageError) -> [BatchChange] {
+        // The bytes need not be, or have been, in the store.
+        let record = QuarantineRecord(key, value, attributes, mark: 0, reason: reason)
+        let (place, page) = try places(of: "\(IntentID.next())", resolved, record)
+        return [
+            place.changing(to: value), page.changing(to: try Serializer<QuarantineRecord>.json.encode(record)),
+        ]
+    }
+
+    private func places(
+        of id: String, _ resolved: ResolvedKey, _ record: QuarantineRecord
+    ) throws(StorageError) -> (value: ResolvedKey, page: ResolvedKey) {
+        (
+            try LedgerPlace.image(kind.valuePrefix + id, of: resolved, record.attributes),
+            try LedgerPlace.page(named: kind.recordPrefix + id, in: resolved.open, settings)
+        )
     }
 
     /// How often a value is read again that was changed meanwhile.
@@ -68,7 +96,7 @@ struct Quarantine: Sendable {
         let names: [String] = try await open.write("listing the quarantine in '\(open.name)'") {
             (store) throws(StorageError) in
             var names: [String] = []
-            try store.forEachName(in: LedgerPlace.namespace, prefix: Self.recordPrefix) {
+            try store.forEachName(in: LedgerPlace.namespace, prefix: kind.recordPrefix) {
                 names.append($0)
                 return true
             }
@@ -86,7 +114,7 @@ struct Quarantine: Sendable {
     private func item(named name: String, in open: OpenStore) async throws(StorageError) -> Item? {
         let page = try LedgerPlace.page(named: name, in: open, settings)
         guard let stored = try await page.stored() else { return nil }
-        let id = String(name.dropFirst(Self.recordPrefix.count))
+        let id = String(name.dropFirst(kind.recordPrefix.count))
         return Item(id: id, record: try QuarantineRecord(try await page.opened(stored), id: id), open: open, page: page)
     }
 
@@ -114,7 +142,7 @@ struct Quarantine: Sendable {
         guard !id.isEmpty, let item = found.first, found.count == 1 else {
             throw StorageError(
                 .notFound,
-                "\(found.isEmpty || id.isEmpty ? "nothing" : "more than one value") in quarantine has the id '\(id)'"
+                "\(found.isEmpty || id.isEmpty ? "nothing" : "more than one value") put aside has the id '\(id)'"
                     + all.failures.prefix(1).map { "; not searched: \($0.message)" }.joined())
         }
         return item
@@ -124,7 +152,7 @@ struct Quarantine: Sendable {
     func value(of item: Item) async throws(StorageError) -> Data {
         let place = try await place(of: item).value
         guard let stored = try await place.stored() else {
-            throw StorageError(.corrupt, "the value of '\(item.id)' in quarantine is missing")
+            throw StorageError(.corrupt, "the value of '\(item.id)' that was put aside is missing")
         }
         return try await place.opened(stored)
     }
@@ -141,9 +169,27 @@ struct Quarantine: Sendable {
         guard stored == nil || replaces || StableHash.of(stored ?? Data()) == item.record.key.before else {
             throw StorageError(
                 .busy, "'\(key.address)' has another value now, which restoring '\(item.id)' would replace",
-                hint: "remove that value first, or replace it: ld-host quarantine restore --replace \(item.id)")
+                hint: "remove that value first, or replace it: \(command) restore --replace \(item.id)")
         }
         var changes = try await dropping(item, place)
+        let attributes = key.attributes == nil ? nil : item.record.attributes
+        changes.append(try await change(try key.writing(attributes), to: value))
+        guard try await access.apply(changes, views: Array(views.values)) else {
+            throw StorageError(.busy, "'\(key.address)' was changed meanwhile", hint: "try again")
+        }
+    }
+
+    /// Puts an item back under its key, and keeps the value that it replaces in its stead.
+    func exchange(_ item: Item) async throws(StorageError) {
+        let value = try await value(of: item)
+        let (key, place) = try await place(of: item)
+        var views: [AtomicScope: StoreView] = [:]
+        var changes = try await dropping(item, place)
+        if let stored = try await key.stored(&views) {
+            changes += try self.changes(
+                keeping: try await key.opened(stored), try await key.storedAttributes() ?? ValueAttributes(),
+                of: try item.record.key.key, key, reason: "replaced by an earlier version")
+        }
         let attributes = key.attributes == nil ? nil : item.record.attributes
         changes.append(try await change(try key.writing(attributes), to: value))
         guard try await access.apply(changes, views: Array(views.values)) else {
@@ -162,12 +208,31 @@ struct Quarantine: Sendable {
 
     private func place(of item: Item) async throws(StorageError) -> (key: ResolvedKey, value: ResolvedKey) {
         let key = try await access.resolveUnlisted(KeyReference(try item.record.key.key))
-        return (key, try LedgerPlace.image(Self.valuePrefix + item.id, of: key, nil))
+        return (key, try LedgerPlace.image(kind.valuePrefix + item.id, of: key, nil))
     }
 
     private func change(_ resolved: ResolvedKey, to data: Data?) async throws(StorageError) -> BatchChange {
         BatchChange(resolved, value: try await resolved.sealedValue(), data: data)
     }
+}
+
+extension Quarantine {
+    /// Removes the items whose time is over; what cannot be removed now stays for the next time.
+    func expire(after days: Int) async {
+        let oldest = Ledger.now - Int64(days) * 86_400 * 1_000_000_000
+        for item in await items().found where item.record.date < oldest { try? await drop(item) }
+    }
+}
+
+extension Quarantine.Kind {
+    /// What the names of records begin with.
+    var recordPrefix: String { self == .undecodable ? "quarantine " : "conflict " }
+
+    /// What the names of values begin with.
+    var valuePrefix: String { self == .undecodable ? "quarantined " : "conflicting " }
+
+    /// The name of the value of a record.
+    func valueName(ofRecord name: String) -> String { valuePrefix + name.dropFirst(recordPrefix.count) }
 }
 
 extension Quarantine.Item {

@@ -21,6 +21,12 @@ extension StorageRouter {
         await publishOrFail { $0.encryption = configuration }
     }
 
+    /// Sets how values get to the user's other devices. After an invalid configuration, every call throws
+    /// `invalidConfiguration` until a valid one is set.
+    public func updateSyncConfiguration(_ configuration: SyncConfiguration) async {
+        await publishOrFail { $0.syncing = configuration }
+    }
+
     /// Registers a provider of key material for keys and stores that name its source, replacing an earlier one.
     public func registerKeyMaterialProvider(
         _ provider: any KeyMaterialProviding, for source: KeyMaterialSource

@@ -23,7 +23,13 @@ public struct QuarantinedValue: Sendable {
 extension StorageRouter {
     /// The values in quarantine, ordered by store and time, and why some stores or records cannot be read.
     public func quarantine() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
-        let (found, failures) = await Quarantine(access: try await access()).items()
+        try await putAside(.undecodable)
+    }
+
+    func putAside(
+        _ kind: Quarantine.Kind
+    ) async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
+        let (found, failures) = await Quarantine(access: try await access(), kind: kind).items()
         return (found.map { QuarantinedValue($0) }, failures)
     }
 
@@ -63,7 +69,7 @@ extension StorageRouter {
 }
 
 extension QuarantinedValue {
-    fileprivate init(_ item: Quarantine.Item) {
+    init(_ item: Quarantine.Item) {
         self.init(
             id: item.id, address: item.record.key.address, store: item.open.name,
             date: Date(timeIntervalSince1970: Double(item.record.date) / 1e9), reason: item.record.reason,

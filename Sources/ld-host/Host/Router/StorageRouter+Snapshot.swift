@@ -58,6 +58,7 @@ extension StorageRouter {
         for (path, value) in [
             ("encryption.keyLength", state.encryption.masterKeyLength),
             ("encryption.iterations", state.encryption.pbkdf2Iterations),
+            ("sync.maxAutoSyncSize", state.syncing.maxAutoSyncSize),
         ] {
             if let value { try configuration.set(path, .int(Int64(value))) }
         }

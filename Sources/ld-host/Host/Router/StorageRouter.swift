@@ -29,10 +29,14 @@ public final class StorageRouter: StorageProviding, Sendable {
         var catalogs: [any StorageKeyCatalog] = []
         var log: (any StorageLogHandler)?
         var encryption = EncryptionConfiguration()
+        var syncing = SyncConfiguration()
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
         var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
         var transports: [HostSettings.Sync.Transport: (slot: TransportSlot, registry: PluginRegistry)] = [:]
+        /// This device in its sync group, as the last snapshot that synced saw it.
+        var device: SyncDevice?
+        let synced = SyncedChanges()
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// The rings of all snapshots, which are never freed either.

@@ -135,14 +135,17 @@ extension HostSettings {
     /// Where a store keeps the ledger of its migrations, and the old values that they replaced and removed.
     static let ledgerNamespace = StorageNamespace(domain: reservedDomains + "migrations")
 
+    /// Where a store keeps what sync knows of its values.
+    static let syncNamespace = StorageNamespace(domain: reservedDomains + "sync")
+
     /// Where the keychain's store keeps the list of key rings.
     static let ringListDomain = reservedDomains + "rings"
 
-    /// Whether a namespace is the host's own, apart from those of the ledger and of the list of rings, whose contents
+    /// Whether a namespace is the host's own, apart from those of the ledger, of sync and of the list of rings, whose contents
     /// are sealed and copied like values.
     static func isReserved(_ place: StorageNamespace) -> Bool {
         place.domain.lowercased().hasPrefix(reservedDomains) && place != ledgerNamespace
-            && place.domain != ringListDomain
+            && place != syncNamespace && place.domain != ringListDomain
     }
 }
 

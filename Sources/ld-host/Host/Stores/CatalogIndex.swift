@@ -13,7 +13,8 @@ struct CatalogIndex: Sendable {
 
     /// Adds a catalog's keys. A key without a namespace is no error until it is used.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; then nothing was added.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; `securityApplicationFailed` for one that
+    ///   must stay on the device but has a sync policy. Then nothing was added.
     mutating func add(_ catalog: any StorageKeyCatalog, settings: HostSettings) throws(StorageError) {
         var added = entries
         let keys = catalog.allKeys
@@ -23,6 +24,13 @@ struct CatalogIndex: Sendable {
                 .missingDescription,
                 "catalog '\(catalog.name)' has keys without a description: \(list(undescribed.map(\.name)))",
                 hint: "describe each of them; audits show it")
+        }
+        if let (key, why) = keys.lazy.compactMap({ key in key.descriptor.syncRefusal.map { (key, $0) } }).first {
+            throw StorageError(
+                .securityApplicationFailed,
+                "catalog '\(catalog.name)': '\(key.address)' \(why), so it never leaves this device, but its sync "
+                    + "policy is \(key.descriptor.syncPolicy.rawValue)",
+                hint: "give the key the sync policy never, or let its values leave the device")
         }
         var unplaced = unplaced
         var duplicates: [String] = []

@@ -30,4 +30,10 @@ struct KeychainValue: Sendable {
         defer { data.resetBytes(in: 0..<data.count) }
         try value.set(data, attributes: nil)
     }
+
+    /// Removes the bytes, and their entry on the list.
+    func remove() throws(StorageError) {
+        _ = try value.remove()
+        try list.remove(service, account)
+    }
 }

@@ -66,6 +66,16 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
 }
 
 extension ResolvedKey {
+    /// A value of the host's own beside those of a store.
+    convenience init(
+        hostsOwn address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
+    ) throws(StorageError) {
+        let isKept = open.store.abilities.attributes != nil || !layers.isEmpty
+        self.init(
+            snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
+            attributes: isKept ? attributes : nil, refusal: nil)
+    }
+
     /// Whether another key has the same value, by another path of its folder. May wait.
     func isOtherPath(of other: ResolvedKey) -> Bool {
         target != other.target && address.name.utf8.elementsEqual(other.address.name.utf8)

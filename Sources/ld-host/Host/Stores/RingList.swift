@@ -18,6 +18,8 @@ struct RingList: Sendable {
         case ring
         /// The key that a store's own ring is sealed with.
         case storeKey = "store key"
+        /// This device's keys in a sync group, and the group's.
+        case sync
     }
 
     /// A location in the keychain.

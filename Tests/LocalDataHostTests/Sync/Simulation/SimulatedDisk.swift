@@ -25,7 +25,8 @@ final class SimulatedReplica: SyncReplica {
     init(keys: [SyncKey], isAtomic: Bool) { (self.keys, self.isAtomic) = (keys, isAtomic) }
 
     func read(_ address: String) throws(StorageError) -> LocalValue? { disk.values[address] }
-    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool { true }
+    func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool { true }
+    func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes { attributes }
     func isAtomic(_ address: String) -> Bool { isAtomic }
 
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {

@@ -23,11 +23,11 @@ extension SyncEngine {
     func takeUsable() throws(StorageError) {
         for (name, entry) in entries where entry.isParked && keys[name] != nil {
             guard let remote = try parkedVersion(name), let value = remote.value,
-                replica.canUse(value.attributes, at: entry.address)
+                replica.canUse(value.data, value.attributes, at: entry.address)
             else { continue }
             var local = try current(name, entry.address)
             local.entry.isParked = false
-            var change = try merge(remote, into: local, name: name)
+            var change = try merge(kept(remote, at: entry.address), into: local, name: name)
             change.parked = .discard
             try commit([change])
         }

@@ -221,12 +221,21 @@ extension SyncEngine {
             }
             (local.entry.pending, local.entry.isHeld) = (nil, false)
         }
-        guard keys[name] != nil, remote.value.map({ replica.canUse($0.attributes, at: address) }) ?? true else {
+        guard keys[name] != nil, remote.value.map({ replica.canUse($0.data, $0.attributes, at: address) }) ?? true
+        else {
             return try park(remote, content, local, name: name)
         }
-        let change = try merge(remote, into: local, name: name)
+        let change = try merge(kept(remote, at: address), into: local, name: name)
         if case .remove = change.value { return hold(remote, local, name: name) }
         return change
+    }
+
+    /// A version as this device's store keeps it. Otherwise what the store leaves out would count as a change.
+    func kept(_ remote: RemoteVersion, at address: String) -> RemoteVersion {
+        guard let value = remote.value else { return remote }
+        return RemoteVersion(
+            version: remote.version, history: remote.history,
+            value: (value.data, replica.kept(value.attributes, at: address)))
     }
 
     /// The counter up to which all that a writer has published is here; what comes later with a lower one is a replay.

@@ -72,8 +72,11 @@ package protocol SyncReplica: AnyObject {
     /// The value of a key; `nil` if absent.
     func read(_ address: String) throws(StorageError) -> LocalValue?
 
-    /// Whether this device's software can use a value with such attributes. Others are kept aside.
-    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool
+    /// Whether this device's software can use such a value. Others are kept aside.
+    func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool
+
+    /// The attributes that the store keeps beside a value with these.
+    func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes
 
     /// Whether a value and its entry change as one, also across a crash. Where they do not, one thing goes unnoticed:
     /// that somebody removes a value between the end of a process that had just stored it, and the next one.
@@ -105,7 +108,7 @@ package protocol SyncGroup: AnyObject {
     var members: [DeviceID] { get }
     /// Whether a device is or was a member.
     func isKnown(_ device: DeviceID) -> Bool
-    /// The number of the newest epoch. It grows when a device is removed.
+    /// What tells the newest epoch from earlier ones; not 0. A new epoch begins when a device is removed.
     var epoch: UInt32 { get }
 
     /// The name of the records of an address: 32 hexadecimal digits.

@@ -1,0 +1,266 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import LocalDataHost
+
+extension Command {
+    private static let name = Option(
+        name: "--name", value: "NAME", help: "what people call this device; the host's name if not given")
+
+    /// What `sync status` and the commands that sync print as JSON.
+    private struct StatusRow: Encodable {
+        let device: String
+        let members: Int
+        let keys: Int
+        let isJoining: Bool
+        let isComplete: Bool
+        let pending: Int
+        let tooLarge: [String]
+        let removalsToAccept: Int
+        let changed: [String]
+        let conflicts: Int
+        let refused: SyncReport.Refused
+
+        init(_ report: SyncReport) {
+            (device, members, keys) = (report.device, report.members, report.keys)
+            (isJoining, isComplete, pending) = (report.isJoining, report.isComplete, report.pending)
+            (tooLarge, removalsToAccept) = (report.tooLarge, report.removalsToAccept)
+            (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
+        }
+    }
+
+    static let syncInit = Command(
+        name: "sync init", summary: "make this device the first of a sync group",
+        details: """
+            The keys that take part are those with a sync policy in the catalogs of the configuration, or of the app.
+            sync.transport names what carries their values, sealed: a folder that another program copies, or a server.
+            Then invite the other devices: ld-host sync invite.
+            """,
+        options: [name, json]
+    ) { arguments, session in
+        try show(try await session.router().createSyncGroup(named: arguments.value("--name")), session)
+        return .done
+    }
+
+    static let syncInvite = Command(
+        name: "sync invite", summary: "invite a device to the sync group",
+        details: """
+            Prints a code to type on the new device: ld-host sync join. Until one device has used it, or its time is
+            over, whoever has the code can join and read every value that takes part.
+            """,
+        options: [Option(name: "--minutes", value: "N", help: "how long the code can be used; 60 if not given"), json]
+    ) { arguments, session in
+        struct Row: Encodable {
+            let code: String
+            let seconds: Int64
+        }
+        var minutes = 60
+        if let text = arguments.value("--minutes") {
+            guard let number = Int(text), (1...10_080).contains(number) else {
+                throw UsageError("'\(text)' is not a number of minutes", hint: "give a whole number from 1 to 10080")
+            }
+            minutes = number
+        }
+        let invitation = try await session.router().inviteToSync(for: .seconds(minutes * 60))
+        if session.json {
+            try Output.json(Row(code: invitation.code, seconds: invitation.lifetime.components.seconds))
+            return .done
+        }
+        Output.line(invitation.code)
+        Output.remark("ld-host: one device can join with this code within \(minutes.counted("minute")); keep it secret")
+        return .done
+    }
+
+    static let syncJoin = Command(
+        name: "sync join", operands: "[CODE]", count: 0...1, summary: "join a sync group",
+        details: """
+            CODE is what ld-host sync invite printed on a device of the group. Without CODE it is read from standard
+            input, where no other user sees it. Where this device and the group have different values of a key, those
+            of the group win; the others are kept: see ld-host sync conflicts.
+            """,
+        options: [name, json]
+    ) { arguments, session in
+        var code = arguments.operands.first ?? ""
+        if code.isEmpty {
+            code = String(decoding: try Input.contents(of: "-", limit: 4096), as: UTF8.self)
+        }
+        let line = code.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        let report = try await session.router().joinSyncGroup(line, named: arguments.value("--name"))
+        try show(report, session)
+        return .done
+    }
+
+    static let syncLeave = Command(
+        name: "sync leave", summary: "leave the sync group",
+        details: "The values stay on this device. To take part again, the device needs a new invitation."
+    ) { _, session in
+        try await session.router().leaveSyncGroup()
+        Output.remark("ld-host: this device has left its sync group")
+        return .done
+    }
+
+    static let syncStatus = Command(
+        name: "sync status", summary: "show how far sync has come",
+        details: "Asks no other device. Ends with status 2 if something waits for you.", options: [json]
+    ) { _, session in
+        let report = try await session.router().syncReport()
+        try show(report, session)
+        return report.removalsToAccept > 0 ? .failure : .done
+    }
+
+    static let syncPush = Command(
+        name: "sync push", operands: "[ADDRESS]", count: 0...1, summary: "publish what has changed here",
+        details: """
+            First takes in what other devices have published, as ld-host sync pull does, since a newer version of a
+            value may be among it. ADDRESS names a key with the policy manual, whose value is published from now on
+            when you say so.
+            """,
+        options: [json]
+    ) { arguments, session in
+        let router = try session.router()
+        guard let address = arguments.operands.first else {
+            try show(try await router.sync(), session)
+            return .done
+        }
+        try show(try await router.sync(try await Address.key(address, router)), session)
+        return .done
+    }
+
+    static let syncPull = Command(
+        name: "sync pull", summary: "take in what other devices have published",
+        details: "Prints the addresses of the values that have changed. What has changed here is published, too.",
+        options: [json]
+    ) { _, session in
+        let report = try await session.router().sync()
+        try show(report, session)
+        return report.removalsToAccept > 0 ? .failure : .done
+    }
+
+    static let syncWatch = Command(
+        name: "sync watch", summary: "sync until interrupted",
+        details: """
+            Syncs at once, and whenever a value changes here or on another device. Prints a line for each value that
+            another device has changed: changed ADDRESS. It prints names, never values. If the other side cannot be
+            reached, it tries again.
+            """,
+        options: [
+            Option(name: "--count", value: "N", help: "end after N lines"),
+            Option(name: "--json", help: "print each line as a JSON object"),
+        ]
+    ) { arguments, session in
+        let count = try arguments.value("--count").map { text in
+            guard let count = Int(text), count > 0 else {
+                throw UsageError("'\(text)' is not a number of lines", hint: "give a whole number from 1 on")
+            }
+            return count
+        }
+        let router = try session.router()
+        let changes = router.syncedChanges()
+        let syncing = Task {
+            try await router.syncContinuously { result in
+                if case .failure(let error) = result {
+                    Output.remark("ld-host: not synced, trying again: \(Printable(error.message))")
+                }
+            }
+        }
+        let printing = Task {
+            var left = count ?? .max
+            for await address in changes {
+                try line(address, session)
+                left -= 1
+                if left <= 0 { break }
+            }
+            syncing.cancel()
+        }
+        defer { printing.cancel() }
+        do { try await syncing.value } catch is CancellationError { try await printing.value }
+        return .done
+    }
+
+    private static func line(_ address: String, _ session: Session) throws {
+        struct Line: Encodable { let address: String }
+        guard session.json else { return Output.line("changed \(Printable(address))") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        Output.write(PrintableText.escaped(json: try encoder.encode(Line(address: address))) + Data("\n".utf8))
+    }
+
+    static let syncDevices = Command(
+        name: "sync devices", summary: "list the devices of the sync group",
+        details: "The longest in the group comes first. Prints the id, the role, when it joined, and its name.",
+        options: [json]
+    ) { _, session in
+        let members = try await session.router().syncMembers()
+        guard !session.json else {
+            try Output.json(members)
+            return .done
+        }
+        var table = Table()
+        for member in members {
+            let date = UTCTime.seconds(Int64(clamping: member.since / 1000))
+            table.add(member.id, member.role.rawValue, date, member.name + (member.isThis ? " (this device)" : ""))
+        }
+        table.print()
+        return .done
+    }
+
+    static let syncRemove = Command(
+        name: "sync remove", operands: "DEVICE", count: 1...1, summary: "remove a device from the sync group",
+        details: """
+            DEVICE is its id, the beginning of it, or its name. The device keeps what it has, and can read what was
+            published until now, but nothing that is published later. If it was stolen, change the secrets that it had.
+            """,
+        options: [json]
+    ) { arguments, session in
+        try show(try await session.router().removeSyncMember(arguments.operands[0]), session)
+        return .done
+    }
+
+    static let syncAccept = Command(
+        name: "sync accept", summary: "make removals that wait for consent",
+        details: """
+            If other devices have removed more than half of the values, and more than 20, nothing is removed here until
+            you say so. ld-host sync status shows how many wait.
+            """,
+        options: [json]
+    ) { _, session in
+        try show(try await session.router().acceptSyncRemovals(), session)
+        return .done
+    }
+
+    private static func show(_ report: SyncReport, _ session: Session) throws {
+        guard !session.json else { return try Output.json(StatusRow(report)) }
+        for address in report.changed { Output.line("changed \(Printable(address))") }
+        for sentence in sentences(report) { Output.remark("ld-host: \(sentence)") }
+    }
+
+    private static func sentences(_ report: SyncReport) -> [String] {
+        var sentences = [
+            "\(report.keys.counted("key")) on \(report.members.counted("device")): "
+                + (report.isJoining
+                    ? "this device still takes over what the group has"
+                    : report.isComplete ? "everything that the others published is here" : "something is on its way")
+        ]
+        if report.keys == 0 {
+            sentences.append("no key of a catalog has a sync policy; see catalogs in: ld-host config show")
+        }
+        if report.pending > 0 { sentences.append("\(report.pending.counted("change")) not published yet") }
+        for address in report.tooLarge {
+            sentences.append("\(Printable(address)) is larger than sync.maxAutoSyncSize; it stays on this device")
+        }
+        if report.conflicts > 0 {
+            sentences.append(
+                "\(report.conflicts.counted("value")) lost against a later one and was kept: ld-host sync conflicts")
+        }
+        if report.removalsToAccept > 0 {
+            sentences.append(
+                "\(report.removalsToAccept.counted("removal")) by other devices waits for you: ld-host sync accept")
+        }
+        let refused = report.refused
+        if refused.forged + refused.foreign + refused.replayed > 0 {
+            sentences.append(
+                "refused records: \(refused.forged) forged, \(refused.foreign) of devices that are no members, "
+                    + "\(refused.replayed) replayed")
+        }
+        return sentences
+    }
+}

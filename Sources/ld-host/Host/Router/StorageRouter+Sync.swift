@@ -1,0 +1,119 @@
+internal import FoundationEssentials
+public import LocalDataAPI
+internal import Synchronization
+
+/// Sync: the values of registered keys with a sync policy converge on all devices of a group. What carries them sees
+/// neither names nor values: see `SyncTransport`.
+///
+/// ```swift
+/// try await router.createSyncGroup(named: "desk")          // on the first device
+/// let code = try await router.inviteToSync().code
+/// try await router.joinSyncGroup(code, named: "laptop")    // on the second one
+/// try await router.syncContinuously()                      // on both, until the task is cancelled
+/// ```
+///
+/// Of two versions of a value the later one wins on every device. The other one is kept for the days of
+/// `migrations.grace`: see ``syncConflicts()``. Any order of starts converges, and a device may be away for as long as
+/// `sync.forget` says.
+extension StorageRouter {
+    /// Publishes what has changed on this device, and takes over what others have published.
+    ///
+    /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
+    ///   the other side cannot be reached; whatever a store reports. What was not done is done by the next call.
+    public func sync() async throws -> SyncReport {
+        let report = try await syncDevice().sync()
+        let snapshot = try await snapshot()
+        await Quarantine(access: StoreAccess(snapshot: snapshot), kind: .conflict)
+            .expire(after: snapshot.settings.migrationGrace)
+        return report
+    }
+
+    /// Does what ``sync()`` does if this device is in a group, and logs a failure: for the start of an app.
+    ///
+    /// - Returns: `nil` if there is no transport, the device is in no group, or sync failed.
+    @discardableResult
+    public func syncRegisteredKeysIfNeeded() async -> SyncReport? {
+        guard let snapshot = try? await snapshot(), snapshot.transport != nil else { return nil }
+        do { return try await sync() } catch {
+            let failure = error as? StorageError
+            if failure?.code != .notFound {
+                snapshot.log(.warning, "sync", failure.map { "\($0)" } ?? "\(error)")
+            }
+            return nil
+        }
+    }
+
+    /// Publishes the value of a key with the policy `manual`, and syncs.
+    ///
+    /// - Throws: `dataTooLargeForSync` if the transport cannot carry it; `unsupported` if the key does not take part;
+    ///   what ``sync()`` throws.
+    @discardableResult
+    public func sync<Value>(_ key: StorageKey<Value>) async throws -> SyncReport { try await sync(AnyStorageKey(key)) }
+
+    /// The same for a key without its type.
+    @discardableResult
+    public func sync(_ key: AnyStorageKey) async throws -> SyncReport {
+        let address = "\(try await resolve(KeyReference(key)).address)"
+        return try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address) }
+    }
+
+    /// How far sync has come, without asking the transport.
+    public func syncReport() async throws -> SyncReport { try await syncDevice().report() }
+
+    /// Makes the removals that wait for consent.
+    @discardableResult
+    public func acceptSyncRemovals() async throws -> SyncReport {
+        try await syncDevice().sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
+    }
+
+    /// The addresses of values that sync changes on this device from now on, by any call through this router.
+    public func syncedChanges() -> AsyncStream<String> { state.withLock { $0.synced }.stream() }
+}
+
+extension StorageRouter {
+    /// This device, with the current configuration and catalogs.
+    func syncDevice() async throws -> SyncDevice {
+        let snapshot = try await snapshot()
+        if let known = state.withLock({ $0.device }), known.snapshot === snapshot { return known }
+        let access = StoreAccess(snapshot: snapshot)
+        var keys: [SyncedKey] = []
+        for key in (snapshot.catalog ?? snapshot.described).entries.values {
+            let descriptor = key.descriptor
+            guard descriptor.syncPolicy != .never, descriptor.availability.isAvailable(on: snapshot.settings.role)
+            else { continue }
+            let resolved = try await access.resolveUnlisted(KeyReference(key))
+            if let refusal = resolved.refusal { throw refusal }
+            keys.append(SyncedKey(key: key, resolved: resolved))
+        }
+        let home = try await access.openStore(for: "userDefaults")
+        let (found, synced) = (keys, state.withLock { $0.synced })
+        let device = try await onIOThread { () throws(StorageError) in
+            try SyncDevice(snapshot, keys: found, home: home) { synced.add($0) }
+        }
+        return state.withLock { state in
+            if let known = state.device, known.snapshot === snapshot { return known }
+            state.device = device
+            return device
+        }
+    }
+}
+
+// Values that lost.
+extension StorageRouter {
+    /// The values that lost against another version, ordered by store and time, and why some stores or records cannot
+    /// be read.
+    public func syncConflicts() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
+        try await putAside(.conflict)
+    }
+
+    /// Makes a value that lost the current one, on all devices; the value that it replaces is kept in its stead.
+    ///
+    /// - Throws: `notFound`.
+    @discardableResult
+    public func restoreSyncConflict(_ id: String) async throws -> QuarantinedValue {
+        let quarantine = Quarantine(access: try await access(), kind: .conflict)
+        let item = try await quarantine.item(id)
+        try await quarantine.exchange(item)
+        return QuarantinedValue(item)
+    }
+}

@@ -1,0 +1,58 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+extension StorageRouter {
+    /// Makes this device the first one of a new group.
+    ///
+    /// - Parameter name: What people call the device; the host's name if `nil`.
+    /// - Throws: `busy` if it is in a group; `invalidOptions` for a name that is not allowed.
+    @discardableResult
+    public func createSyncGroup(named name: String? = nil) async throws -> SyncReport {
+        try await syncDevice().create(named: name ?? Self.hostName)
+        return try await sync()
+    }
+
+    /// Makes an invitation, which one device can use.
+    ///
+    /// - Parameter lifetime: How long it can be used.
+    public func inviteToSync(for lifetime: Duration = .seconds(3600)) async throws -> SyncInvitation {
+        try await syncDevice().invite(for: Int(clamping: lifetime.components.seconds))
+    }
+
+    /// Joins a group by an invitation's code. What the group has wins over what this device had before.
+    ///
+    /// - Throws: `busy` if the device is in a group; `invalidOptions` for a mistyped code; `notFound` and `cannotOpen`
+    ///   if the code opens no invitation.
+    @discardableResult
+    public func joinSyncGroup(_ code: String, named name: String? = nil) async throws -> SyncReport {
+        try await syncDevice().join(code, named: name ?? Self.hostName)
+        return try await sync()
+    }
+
+    /// Leaves the group. The values stay.
+    public func leaveSyncGroup() async throws { try await syncDevice().leave() }
+
+    /// The devices of the group, the longest in it first.
+    public func syncMembers() async throws -> [SyncMember] { try await syncDevice().members() }
+
+    /// Removes a device from the group. It can read what was published until now, and nothing later.
+    ///
+    /// - Parameter id: The device's id, the beginning of it, or its name.
+    /// - Throws: `notFound` if there is no such device, or there are several.
+    @discardableResult
+    public func removeSyncMember(_ id: String) async throws -> SyncReport {
+        try await syncDevice().sync([]) { (turn) throws(StorageError) in
+            let found = turn.group.log.state.members.filter { $0.id.text.hasPrefix(id) || $0.name == id }
+            guard found.count == 1, !id.isEmpty else {
+                throw StorageError(
+                    .notFound, "\(found.isEmpty || id.isEmpty ? "no device" : "more than one device") of the sync group "
+                        + "has the id or the name '\(id)'",
+                    hint: "list them with: ld-host sync devices")
+            }
+            try turn.group.remove(found[0].id)
+            try turn.group.publish(to: turn.carrier)
+        }
+    }
+
+    private static var hostName: String { ProcessInfo.processInfo.hostName }
+}

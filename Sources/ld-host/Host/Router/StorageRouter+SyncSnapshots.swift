@@ -1,0 +1,46 @@
+public import FoundationEssentials
+internal import LocalDataAPI
+
+/// Values for apps that carry them on their own.
+extension StorageRouter {
+    /// The values of all registered keys with a sync policy, serialized, by their addresses: for an app that sends them
+    /// to another device of its own, in whatever way. They are not sealed. Larger ones than `sync.maxAutoSyncSize` are
+    /// left out, and so is what cannot be read.
+    public func syncSnapshot() async -> [String: Data] {
+        guard let snapshot = try? await snapshot() else { return [:] }
+        var values: [String: Data] = [:]
+        for key in eligibleKeys(snapshot) {
+            guard let resolved = try? await resolve(KeyReference(key)), let data = try? await resolved.data(),
+                data.count <= snapshot.settings.sync.maxAutoSyncSize
+            else { continue }
+            values["\(resolved.address)"] = data
+        }
+        return values
+    }
+
+    /// Stores the values of another device's snapshot, all or none. Those of keys that are not registered here, or have
+    /// no sync policy, are left out.
+    ///
+    /// - Returns: The addresses of the values that were stored, ascending.
+    /// - Throws: `deserializationFailed` for a value that is none of its key; then nothing has changed.
+    @discardableResult
+    public func apply(snapshot values: [String: Data]) async throws -> [String] {
+        var batch = StorageBatch()
+        var addresses: [String] = []
+        for key in eligibleKeys(try await snapshot()) {
+            let address = "\(try await resolve(KeyReference(key)).address)"
+            guard let data = values[address] else { continue }
+            try key.check(data)
+            batch.setData(data, for: key)
+            addresses.append(address)
+        }
+        try await apply(batch)
+        return addresses.sorted()
+    }
+
+    private func eligibleKeys(_ snapshot: RouterSnapshot) -> [AnyStorageKey] {
+        (snapshot.catalog ?? snapshot.described).entries.values.filter {
+            $0.descriptor.syncPolicy != .never && $0.descriptor.availability.isAvailable(on: snapshot.settings.role)
+        }
+    }
+}

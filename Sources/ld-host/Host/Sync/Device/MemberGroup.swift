@@ -1,0 +1,206 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The group that this device is in, as the engine sees it: the members' log, which the transport carries beside the
+/// values' records, and the keys that follow from it. Calls may wait.
+///
+/// A member publishes the entries of the log that it made, and those of devices that are no members any more. So a new
+/// device finds the whole log as long as one record of each entry's publisher is there.
+final class MemberGroup: SyncGroup {
+    /// What the names of the log's records begin with.
+    static let recordPrefix = "log-"
+
+    private let crypto: GroupCrypto
+    private let keychain: KeychainValue
+    private let page: ResolvedKey
+    private var membership: SyncMembership
+    private(set) var log: GroupLog
+    private var sealer: RecordSealer
+    /// The names of the log's records that this device has published.
+    private var published: Set<String> = []
+
+    /// Whether this device has to publish entries of the log.
+    var hasDueRecords: Bool { dueEntries.contains { !published.contains(Self.name(of: $0.id)) } }
+
+    /// Opens the group that this device is in.
+    ///
+    /// - Parameter page: Where the log is kept.
+    convenience init(
+        _ membership: SyncMembership, _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
+    ) throws(StorageError) {
+        var log = GroupLog(of: membership.keys, crypto)
+        let kept = try page.valueNow().map { (data) throws(StorageError) in try SyncLogPage(data) } ?? SyncLogPage()
+        log.add(contentsOf: kept.entries)
+        try self.init(membership, log, crypto, keychain: keychain, page: page)
+        published = kept.published
+    }
+
+    /// Begins with a log that was just made.
+    init(
+        _ membership: SyncMembership, _ log: GroupLog, _ crypto: GroupCrypto, keychain: KeychainValue,
+        page: ResolvedKey
+    ) throws(StorageError) {
+        (self.membership, self.log, self.crypto, self.keychain) = (membership, log, crypto, keychain)
+        self.page = page
+        sealer = try RecordSealer(membership.keys, epoch: log.state.epoch, crypto)
+        try refreshKeys()
+    }
+
+    /// Stores log and keys durably; the log first, since the keys of later epochs follow from it.
+    func save() throws(StorageError) {
+        try saveLog()
+        try membership.save(to: keychain)
+    }
+
+    private func saveLog() throws(StorageError) {
+        try page.setNow(SyncLogPage(entries: log.entries, published: published).encoded())
+    }
+
+    /// Takes over the keys and the epoch that the log says.
+    private func refreshKeys() throws(StorageError) {
+        let known = membership.keys.knownEpochs
+        membership.keys = try membership.keys.opening(log, with: membership.device)
+        if membership.keys.knownEpochs != known { try membership.save(to: keychain) }
+        sealer = try RecordSealer(membership.keys, epoch: log.state.epoch, crypto)
+    }
+
+    // MARK: As the engine sees it
+
+    var me: DeviceID { membership.device.id }
+    var members: [DeviceID] { log.state.members.map(\.id) }
+
+    func isKnown(_ device: DeviceID) -> Bool {
+        (log.state.members + log.state.removed + log.state.forgotten).contains { $0.id == device }
+    }
+
+    var epoch: UInt32 { UInt32(truncatingIfNeeded: log.state.epoch.id.high) | 1 }
+
+    func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
+    func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { Array(try sealer.hash(of: bytes)) }
+
+    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
+        try sealer.seal(content, by: me, name: name)
+    }
+
+    func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
+        guard let writer = DeviceID(text: record.writer) else { return .forged }
+        do throws(StorageError) {
+            let (content, epoch) = try sealer.open(record.content, by: writer, name: record.name)
+            return epoch == log.state.epoch.id ? .content(content) : .earlierEpoch
+        } catch {
+            switch error.code {
+            case .cannotOpen: return .forged
+            // Sealed under a key that has not arrived, or by a later version of this program.
+            case .storeUnavailable, .unsupported: return .laterEpoch
+            default: throw error
+            }
+        }
+    }
+
+    /// Opens what this device has sealed for itself, under whatever epoch.
+    func openOwn(_ sealed: Data, name: String) throws(StorageError) -> Data {
+        try sealer.open(sealed, by: me, name: name).content
+    }
+
+    func take(_ record: SyncRecord) throws(StorageError) -> Bool {
+        guard record.name.hasPrefix(Self.recordPrefix) else { return false }
+        let isByRemoved = log.state.removed.contains { $0.id.text == record.writer }
+        // The log counts what it refuses.
+        guard !isByRemoved, (try? log.add(record.content)) == true else { return true }
+        try saveLog()
+        try refreshKeys()
+        return true
+    }
+
+    func ownRecords() throws(StorageError) -> [SyncRecord] {
+        dueEntries.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
+    }
+
+    // MARK: Publishing the log
+
+    private var dueEntries: [(id: EntryID, published: Data)] {
+        let others = Set(members).subtracting([me])
+        return log.entries { !others.contains($0) }
+    }
+
+    private static func name(of entry: EntryID) -> String {
+        recordPrefix + entry.bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Publishes the entries that this device has to publish and has not.
+    func publish(to carrier: any SyncCarrier) throws(StorageError) {
+        let records = try ownRecords().filter { !published.contains($0.name) }
+        guard !records.isEmpty else { return }
+        try carrier.publish(records)
+        published.formUnion(records.map(\.name))
+        try saveLog()
+    }
+
+    /// Publishes all of them again the next time, since the transport has lost what it carried.
+    func forgetPublished() { published = [] }
+}
+
+// What members do.
+extension MemberGroup {
+    /// Milliseconds since 1970 UTC.
+    private static var now: UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+
+    /// Invites a device, for some seconds.
+    func invite(for seconds: Int) throws(StorageError) -> Invitation {
+        let invitation = try log.invite(
+            by: membership.device, with: membership.keys, until: Self.now + UInt64(seconds) * 1000, at: Self.now
+        ).invitation
+        try saveLog()
+        return invitation
+    }
+
+    /// Removes a member, and begins an epoch that it cannot read.
+    func remove(_ device: DeviceID) throws(StorageError) {
+        _ = try log.remove(device, by: membership.device, at: Self.now)
+        try saveLog()
+        try refreshKeys()
+    }
+
+    /// Says that a member has been away for too long.
+    func forget(_ device: DeviceID) throws(StorageError) {
+        _ = try log.forget(device, by: membership.device, at: Self.now)
+        try saveLog()
+    }
+
+    /// Begins a new epoch if it is for this device to do so.
+    func rekeyIfNeeded() throws(StorageError) {
+        guard log.state.rekeyer == me else { return }
+        _ = try log.rekey(by: membership.device, at: Self.now)
+        try saveLog()
+        try refreshKeys()
+    }
+
+    /// Creates a group with this device as its only member.
+    static func creating(
+        named name: String, role: DeviceRole, _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
+    ) throws(StorageError) -> MemberGroup {
+        let device = try DeviceKeys(creatingWith: crypto)
+        let (log, keys) = try GroupLog.creating(by: device, named: name, role: role, at: now, crypto)
+        return try MemberGroup(
+            SyncMembership(device: device, keys: keys), log, crypto, keychain: keychain, page: page)
+    }
+
+    /// Joins a group, whose log a transport carries, as a new device.
+    ///
+    /// - Throws: `notFound` if there is no such invitation; `cannotOpen` if it has ended.
+    static func joining(
+        by invitation: Invitation, named name: String, role: DeviceRole, _ carrier: any SyncCarrier,
+        _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
+    ) throws(StorageError) -> MemberGroup {
+        var entries: [Data] = []
+        _ = try carrier.fetch(since: nil) { record in
+            if record.name.hasPrefix(recordPrefix) { entries.append(record.content) }
+            return entries.count < GroupLog.mostEntries
+        }
+        let device = try DeviceKeys(creatingWith: crypto)
+        let (log, keys, _) = try GroupLog.joining(
+            entries, by: invitation, as: device, named: name, role: role, at: now, crypto)
+        return try MemberGroup(
+            SyncMembership(device: device, keys: keys), log, crypto, keychain: keychain, page: page)
+    }
+}

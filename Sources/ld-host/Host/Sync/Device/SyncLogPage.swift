@@ -1,0 +1,62 @@
+internal import ByteCoding
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// The log of a group as a device keeps it.
+///
+/// Version 1 (1 byte), number of entries (4), each after its size (4), number of published records (4), each name after
+/// its size (1), and the hash of all that; numbers are big-endian.
+struct SyncLogPage {
+    private static let version: UInt8 = 1
+
+    /// In their published form.
+    let entries: [Data]
+    /// The names of the records that this device has published.
+    let published: Set<String>
+
+    init(entries: [Data] = [], published: Set<String> = []) { (self.entries, self.published) = (entries, published) }
+
+    func encoded() -> Data {
+        var writer = ByteWriter(.bigEndian, [Self.version])
+        writer.add(UInt32(entries.count))
+        for entry in entries {
+            writer.add(UInt32(entry.count))
+            writer.add(entry)
+        }
+        writer.add(UInt32(published.count))
+        for name in published.sorted() {
+            writer.add(UInt8(name.utf8.count))
+            writer.add(name.utf8)
+        }
+        writer.addHash()
+        return Data(writer.bytes)
+    }
+
+    /// - Throws: `corrupt` if it is damaged, or of a later version.
+    init(_ data: Data) throws(StorageError) {
+        var entries: [Data] = []
+        var published: Set<String> = []
+        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
+            let count = reader.number(UInt32.self)
+        else { throw Self.damaged }
+        for _ in 0..<count {
+            guard let size = reader.number(UInt32.self), let bytes = reader.bytes(Int(size)) else {
+                throw Self.damaged
+            }
+            entries.append(Data(bytes))
+        }
+        for _ in 0..<(reader.number(UInt32.self) ?? 0) {
+            guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)) else {
+                throw Self.damaged
+            }
+            published.insert(String(decoding: bytes, as: UTF8.self))
+        }
+        self.init(entries: entries, published: published)
+    }
+
+    private static var damaged: StorageError {
+        StorageError(
+            .corrupt, "the log of the sync group's members is damaged, or of a later version",
+            hint: "restore it from a backup; if there is none, join again as a new device")
+    }
+}

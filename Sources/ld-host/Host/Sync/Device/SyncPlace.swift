@@ -1,0 +1,44 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Where a store keeps what sync knows of its values: beside them, so that both change as one. No app's value gets
+/// there: the domain cannot be configured.
+enum SyncPlace {
+    /// What the names of entries begin with; the hashed names of their keys follow.
+    static let entryPrefix = "entry "
+
+    /// The entry of a key.
+    static func entry(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
+        try value(entryPrefix + name, in: open)
+    }
+
+    /// A record of a key that this device's software cannot use, sealed under the group's keys.
+    static func parked(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
+        try value("parked \(name)", in: open)
+    }
+
+    /// How far sync has come: in one store only.
+    static func progress(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("progress", in: open) }
+
+    /// The log of the group's members: in the same store.
+    static func log(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("log", in: open) }
+
+    private static func value(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
+        let address = StorageAddress(HostSettings.syncNamespace, name: name)
+        return try ResolvedKey(
+            hostsOwn: address, in: open, open.sealing.map { [$0.layer(for: address)] } ?? [],
+            ValueAttributes(owner: "LocalData"))
+    }
+}
+
+extension ResolvedKey {
+    /// The value, opened; `nil` if absent. May wait.
+    func valueNow() throws(StorageError) -> Data? {
+        try open.repeating { () throws(StorageError) in try sealedValue(layers).get() }
+    }
+
+    /// Stores a value durably. May wait.
+    func setNow(_ data: Data) throws(StorageError) {
+        try sealedValue(layers).set(data, attributes: attributes)
+    }
+}

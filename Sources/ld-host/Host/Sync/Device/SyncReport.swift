@@ -1,0 +1,62 @@
+public import LocalDataAPI
+
+/// How far this device's sync has come.
+public struct SyncReport: Hashable, Sendable {
+    /// Records that did not count, since this device's program started.
+    public struct Refused: Hashable, Sendable, Codable {
+        /// Sealed by no member of the group, or changed on the way.
+        public var forged = 0
+        /// Published by devices that are no members.
+        public var foreign = 0
+        /// Older than what the same device had published before.
+        public var replayed = 0
+        /// Sealed under keys that a device which was removed knows.
+        public var outdated = 0
+    }
+
+    /// This device's id: 32 hexadecimal digits.
+    public var device: String
+    /// The number of devices in the group, this one included.
+    public var members: Int
+    /// The number of keys that take part.
+    public var keys: Int
+    /// Whether the device is new in its group and still takes over what the group has. It publishes nothing yet.
+    public var isJoining: Bool
+    /// Whether everything is here that the other devices say they have published.
+    public var isComplete: Bool
+    /// The number of changes that are not published yet.
+    public var pending: Int
+    /// The addresses of values that are too large to be published.
+    public var tooLarge: [String]
+    /// The number of removals that wait for consent, since they are so many: see
+    /// ``StorageRouter/acceptSyncRemovals()``; 0 if none do.
+    public var removalsToAccept: Int
+    /// The addresses of values that other devices have changed, in order: those of the call that reports.
+    public var changed: [String]
+    /// The number of values that lost against another version and were kept: those of the call that reports.
+    public var conflicts: Int
+    /// What was refused.
+    public var refused: Refused
+}
+
+/// A device of the sync group.
+public struct SyncMember: Hashable, Sendable, Codable {
+    /// Its id: 32 hexadecimal digits.
+    public let id: String
+    /// What its owner calls it.
+    public let name: String
+    /// Its role.
+    public let role: DeviceRole
+    /// Whether it is this device.
+    public let isThis: Bool
+    /// When it joined, in milliseconds since 1970 UTC by its own clock.
+    public let since: UInt64
+}
+
+/// An invitation to the sync group.
+public struct SyncInvitation: Sendable {
+    /// The code to type on the new device. It is a secret until the invitation ends.
+    public let code: String
+    /// How long it can be used.
+    public let lifetime: Duration
+}

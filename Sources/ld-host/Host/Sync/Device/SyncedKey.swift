@@ -1,0 +1,35 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// A key whose values take part in sync, with its open store.
+struct SyncedKey: Sendable {
+    let key: AnyStorageKey
+    let resolved: ResolvedKey
+
+    /// The address by which all devices know it.
+    var address: String { "\(resolved.address)" }
+
+    /// The value behind its layers.
+    var value: SealedValue { resolved.sealedValue(resolved.layers) }
+
+    /// The attributes that the store keeps beside a value with these.
+    func kept(_ attributes: ValueAttributes) -> ValueAttributes {
+        guard resolved.attributes != nil else { return ValueAttributes() }
+        var kept = attributes.kept
+        if resolved.store.abilities.expiry == nil { kept.expires = nil }
+        return kept
+    }
+
+    /// Whether this device's software can use a value.
+    func canUse(_ data: Data, _ attributes: ValueAttributes) -> Bool {
+        if let chain = key.chain {
+            do throws(MigrationError) { try chain.check(data, attributes.versionTag) } catch { return false }
+            return true
+        }
+        if (try? key.check(data)) != nil { return true }
+        guard key.descriptor.serializer == .json, attributes.isText, let text = JSONText.string(data) else {
+            return false
+        }
+        return (try? key.check(text)) != nil
+    }
+}
