@@ -234,12 +234,15 @@ extension Command {
     }
 
     private static func sentences(_ report: SyncReport) -> [String] {
-        var sentences = [
-            "\(report.keys.counted("key")) on \(report.members.counted("device")): "
-                + (report.isJoining
-                    ? "this device still takes over what the group has"
-                    : report.isComplete ? "everything that the others published is here" : "something is on its way")
-        ]
+        let state =
+            if report.members == 1 {
+                "no other device is in the group"
+            } else if report.isJoining {
+                "this device still takes over what the group has"
+            } else {
+                report.isComplete ? "everything that the others published is here" : "something is on its way"
+            }
+        var sentences = ["\(report.keys.counted("key")) on \(report.members.counted("device")): \(state)"]
         if report.keys == 0 {
             sentences.append("no key of a catalog has a sync policy; see catalogs in: ld-host config show")
         }
@@ -256,10 +259,10 @@ extension Command {
                 "\(report.removalsToAccept.counted("removal")) by other devices waits for you: ld-host sync accept")
         }
         let refused = report.refused
-        if refused.forged + refused.foreign + refused.replayed > 0 {
+        // A transport may bring a record again, so those that count as replayed need not mean anything.
+        if refused.forged + refused.foreign > 0 {
             sentences.append(
-                "refused records: \(refused.forged) forged, \(refused.foreign) of devices that are no members, "
-                    + "\(refused.replayed) replayed")
+                "refused records: \(refused.forged) forged, \(refused.foreign) of devices that never were members")
         }
         return sentences
     }

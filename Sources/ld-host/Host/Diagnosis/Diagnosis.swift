@@ -134,11 +134,19 @@ package enum Diagnosis {
     private static func transport(_ snapshot: RouterSnapshot) async -> [Finding] {
         guard let slot = snapshot.transport else { return [] }
         do throws(StorageError) {
-            let largest = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded().largestRecord }
+            let (largest, members) = try await onIOThread { () throws(StorageError) in
+                (try slot.openIfNeeded().largestRecord, try SyncDevice.memberCount(snapshot))
+            }
             return [
                 Finding(
                     "the sync transport is '\(slot.settings.component)', named in \(slot.settings.origin), for records "
-                        + "of up to \(largest) bytes; this version does not sync values yet")
+                        + "of up to \(largest) bytes"),
+                members.map {
+                    Finding("this device is in a sync group of \($0.counted("device"))", hint: "see: ld-host sync status")
+                }
+                    ?? Finding(
+                        "this device is in no sync group, so nothing is synced",
+                        hint: "run: ld-host sync init, or: ld-host sync join"),
             ]
         } catch {
             return [Finding("sync", error)]

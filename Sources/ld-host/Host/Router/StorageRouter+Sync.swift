@@ -85,7 +85,7 @@ extension StorageRouter {
             if let refusal = resolved.refusal { throw refusal }
             keys.append(SyncedKey(key: key, resolved: resolved))
         }
-        let home = try await access.openStore(for: "userDefaults")
+        let home = try await access.openStore(for: SyncDevice.homeDomain)
         let (found, synced) = (keys, state.withLock { $0.synced })
         let device = try await onIOThread { () throws(StorageError) in
             try SyncDevice(snapshot, keys: found, home: home) { synced.add($0) }

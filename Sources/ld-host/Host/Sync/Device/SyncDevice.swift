@@ -39,7 +39,7 @@ final class SyncDevice: @unchecked Sendable {
         guard let slot = snapshot.transport else {
             throw StorageError(
                 .invalidConfiguration, "no sync transport is configured, so nothing carries the values",
-                hint: "run: ld-host config set sync.transport folder, and see: ld-host plugins list")
+                hint: "run: ld-host config set sync.options.folder DIR, then: ld-host config set sync.transport folder")
         }
         for open in keys.map(\.resolved.open) + [home] where open.isGoneWithProcess {
             throw StorageError(
@@ -115,6 +115,19 @@ extension SyncDevice {
             limits: limits, now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) })
         return Turn(engine: engine, group: group, carrier: carrier)
     }
+
+    /// The number of members of the group that this device is in, as far as it knows; `nil` if it is in none. May wait.
+    static func memberCount(_ snapshot: RouterSnapshot) throws(StorageError) -> Int? {
+        let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
+        let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
+        guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
+        let home = try snapshot.slot(for: homeDomain).openIfNeeded()
+        let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+        return group.members.count
+    }
+
+    /// The domain whose store keeps what is about no single value.
+    static let homeDomain = "userDefaults"
 
     static var noGroup: StorageError {
         StorageError(
@@ -235,7 +248,11 @@ extension SyncDevice {
         for _ in 0..<4 {
             let wasJoining = turn.engine.isJoining
             try requireMember(turn.group)
-            try turn.engine.step()
+            do throws(StorageError) { try turn.engine.step() } catch {
+                // What it lacks, it may lack since it was removed.
+                try requireMember(turn.group)
+                throw error
+            }
             try requireMember(turn.group)
             try turn.group.rekeyIfNeeded()
             let isGroupNews = turn.group.hasDueRecords
@@ -268,9 +285,13 @@ extension SyncDevice {
         report.conflicts = turn.engine.counts.conflicts - before
     }
 
-    /// Reports without changing anything, or asking the transport.
+    /// Reports without asking the transport.
     func report() async throws(StorageError) -> SyncReport {
-        try await turn { (turn) throws(StorageError) in SyncReport(of: turn) }
+        try await turn { (turn) throws(StorageError) in
+            try turn.engine.observe()
+            try turn.engine.findTooLarge()
+            return SyncReport(of: turn)
+        }
     }
 
     /// The members, the longest in the group first.
@@ -303,7 +324,7 @@ extension SyncReport {
             tooLarge: engine.tooLarge.compactMap { engine.keys[$0]?.address }.sorted(),
             removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
             refused: Refused(
-                forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, replayed: counts.replayed,
-                outdated: counts.outdated))
+                forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, former: counts.former,
+                replayed: counts.replayed, outdated: counts.outdated))
     }
 }

@@ -6,8 +6,10 @@ public struct SyncReport: Hashable, Sendable {
     public struct Refused: Hashable, Sendable, Codable {
         /// Sealed by no member of the group, or changed on the way.
         public var forged = 0
-        /// Published by devices that are no members.
+        /// Published by devices that never were members.
         public var foreign = 0
+        /// Published by devices that are no members any more.
+        public var former = 0
         /// Older than what the same device had published before.
         public var replayed = 0
         /// Sealed under keys that a device which was removed knows.

@@ -181,6 +181,16 @@ extension SyncEngine {
         }
     }
 
+    /// Finds the values that are due and too large, without publishing anything.
+    func findTooLarge() throws(StorageError) {
+        for name in duties {
+            guard let entry = entries[name], duty(of: entry, name) == .publish,
+                let value = try replica.read(entry.address), isTooLarge(value.data, name)
+            else { continue }
+            tooLarge.insert(name)
+        }
+    }
+
     private func isTooLarge(_ data: Data, _ name: String) -> Bool {
         data.count + Self.overhead > carrier.largestRecord
             || keys[name]?.policy == .automaticSmall && data.count > limits.automatic

@@ -139,7 +139,7 @@ extension SyncEngine {
             return nil
         }
         guard group.members.contains(writer) else {
-            counts.foreign += 1
+            if group.isKnown(writer) { counts.former += 1 } else { counts.foreign += 1 }
             hasPassedOver = true
             return nil
         }

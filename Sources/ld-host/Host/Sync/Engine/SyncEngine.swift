@@ -13,8 +13,10 @@ package protocol SyncCarrier: AnyObject {
 package struct SyncCounts: Hashable, Sendable {
     /// Records that no member of the group has sealed, or that were changed.
     package var forged = 0
-    /// Records of devices that are no members.
+    /// Records of devices that never were members.
     package var foreign = 0
+    /// Records of devices that are no members any more.
+    package var former = 0
     /// Records that are older than what their writer had published.
     package var replayed = 0
     /// Records under an epoch that has ended.
