@@ -57,7 +57,10 @@ extension DurableDirectory {
         held = new.take()
     }
 
-    private func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws -> Bool {
+    /// Whether the name still belongs to an open file.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws -> Bool {
         guard let folder = try descriptorForReading(), let parent = try parent(of: path, in: folder) else {
             return false
         }

@@ -202,7 +202,7 @@ extension OpenFile {
     /// The piece size in bytes for reading and writing.
     package static let pieceSize = 256 << 10
 
-    private func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
+    func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
         while true {
             let count = pread(descriptor.number, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }

@@ -69,8 +69,8 @@ private func runFolderWatcher(_ context: UnsafeMutableRawPointer?) -> UnsafeMuta
 /// Reports files that any process puts in place or removes in a folder and in some below it. See inotify(7).
 ///
 /// The folder need not exist, and may disappear and come back; then the watch reports that anything may have changed. A
-/// file must be renamed into place, as ``DurableDirectory`` does. The watch does not report edits in place, nor a
-/// symbolic link on the way that changes its target.
+/// file must be renamed into place, as ``DurableDirectory`` does. Unless asked to, the watch does not report edits in
+/// place; it never reports a symbolic link on the way that changes its target.
 ///
 /// All watches of a process share one thread, which starts with the first watch and never ends.
 package final class FolderWatch: Sendable {
@@ -78,13 +78,15 @@ package final class FolderWatch: Sendable {
     ///
     /// - Parameters:
     ///   - path: The folder's absolute path.
+    ///   - includesWrites: Whether to report each write to a file, too.
     ///   - entersFolder: Whether to report files in a folder of that name, at any depth.
     /// - Throws: `SystemCallError`.
     package init(
-        _ path: String, entersFolder: @escaping @Sendable (_ name: [UInt8]) -> Bool,
+        _ path: String, includesWrites: Bool = false, entersFolder: @escaping @Sendable (_ name: [UInt8]) -> Bool,
         changed: @escaping @Sendable (FolderChange) -> Void
     ) throws {
         self.path = path
+        self.includesWrites = includesWrites
         self.entersFolder = entersFolder
         self.changed = Mutex(changed)
         watcher = try FolderWatcher.shared()
@@ -98,6 +100,7 @@ package final class FolderWatch: Sendable {
     }
 
     let path: String
+    let includesWrites: Bool
     let entersFolder: @Sendable (_ name: [UInt8]) -> Bool
     private let watcher: FolderWatcher
     /// Locked during the call; `nil` after the end.

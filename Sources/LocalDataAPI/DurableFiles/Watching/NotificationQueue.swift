@@ -14,6 +14,8 @@ struct NotificationQueue: Sendable {
 
     /// A file appears whole or is removed; folders appear and disappear.
     static let contents = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE)
+    /// A file is written to in place.
+    static let writes = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
     /// The folder itself was removed or renamed.
     static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 

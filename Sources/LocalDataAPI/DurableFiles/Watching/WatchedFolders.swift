@@ -36,7 +36,7 @@ struct WatchedFolders {
             let name = String(decoding: piece, as: UTF8.self)
             let next = index == 0 ? "/" : "\(path)/\(name)"
             let isWatched = index == pieces.count
-            let mask = isWatched ? NotificationQueue.contents | NotificationQueue.itself : NotificationQueue.itself
+            let mask = isWatched ? contents(watch) | NotificationQueue.itself : NotificationQueue.itself
             guard let number = try insert(next, mask, isWatched, queue) else {
                 // The system reports no events of a folder that this process may only traverse.
                 guard let above else { throw SystemCallError(EACCES, "watch the folder", path: path) }
@@ -96,7 +96,8 @@ struct WatchedFolders {
                 return entered(folders + [event.name], watch, queue)
             }
             // A file that is created in place is not whole yet.
-            guard event.has(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE) else { return [] }
+            let isWritten = watch.includesWrites && event.has(IN_MODIFY | IN_CLOSE_WRITE)
+            guard isWritten || event.has(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE) else { return [] }
             return [(watch, .file(folders: folders, name: event.name))]
         }
     }
@@ -113,7 +114,7 @@ struct WatchedFolders {
         let path = folders.reduce(watch.path) { "\($0)/\(String(decoding: $1, as: UTF8.self))" }
         do {
             // If the folder is gone, so is its content.
-            guard let number = try queue.insert(path, NotificationQueue.contents) else { return [(watch, .anything)] }
+            guard let number = try queue.insert(path, contents(watch)) else { return [(watch, .anything)] }
             interests[number, default: []].removeAll { $0.watch === watch }
             interests[number, default: []].append(Interest(watch: watch, role: .watched(folders: folders)))
             return try enter(path, folders, watch, queue).map { (watch, $0) }
@@ -138,6 +139,11 @@ struct WatchedFolders {
             }
         }
         return found
+    }
+
+    /// The events of a folder whose files a watch reports.
+    private func contents(_ watch: FolderWatch) -> UInt32 {
+        NotificationQueue.contents | (watch.includesWrites ? NotificationQueue.writes : 0)
     }
 
     /// - Returns: The folder's number; -1 if it may only be traversed; `nil` if absent.

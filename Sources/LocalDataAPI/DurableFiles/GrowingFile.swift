@@ -1,0 +1,94 @@
+import CLinux
+import Glibc
+
+/// Files that are written at their end and read from any place, such as logs.
+extension DurableDirectory {
+    /// Creates a file of this folder that must not exist, for ``OpenFile/write(_:at:)``. Its name is durable after
+    /// ``synchronizeEntries()``.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func create(_ path: RelativePath) throws -> OpenFile {
+        let folder = try folderForWriting()
+        let location = FileLocation(directory: self, name: path.text)
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+        guard let descriptor = Descriptor(Descriptor.open(path.name.start, in: folder.descriptor, flags, mode: 0o600))
+        else { throw SystemCallError(errno, "create", path: location.description) }
+        let file = OpenFile(descriptor, at: location)
+        if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 {
+            let code = errno
+            unlinkat(folder.descriptor, path.name.start, 0)
+            throw file.failure(code, "set the mode of")
+        }
+        return file
+    }
+
+    /// Removes a file of this folder, if it exists; durable after ``synchronizeEntries()``.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func removeEntry(_ path: RelativePath) throws {
+        guard let folder = try descriptorForReading() else { return }
+        guard unlinkat(folder, path.name.start, 0) != 0 else { return }
+        let code = errno
+        if code != ENOENT { throw failure(code, "remove", path.text) }
+    }
+
+    /// Makes created and removed entries of this folder durable.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func synchronizeEntries() throws {
+        guard let folder = try descriptorForReading() else { return }
+        try synchronizeSelf(folder)
+    }
+}
+
+extension OpenFile {
+    /// Reads bytes from an offset until the buffer is full or the file ends.
+    ///
+    /// - Returns: The number of bytes.
+    /// - Throws: `SystemCallError`.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), from: offset + filled)
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Writes all bytes at an offset.
+    ///
+    /// - Throws: `SystemCallError`; part of the bytes may be in the file.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(descriptor.number, rest.baseAddress, rest.count, off_t(offset + written))
+            if count > 0 {
+                written += count
+            } else if count == 0 || errno != EINTR {
+                throw failure(count == 0 ? EIO : errno, "write")
+            }
+        }
+    }
+
+    /// Makes the content durable, and of the file's status what reading needs; see fdatasync(2).
+    ///
+    /// - Throws: `SystemCallError`.
+    package func synchronizeContent() throws {
+        while fdatasync(descriptor.number) != 0 {
+            let code = errno
+            if code != EINTR { throw failure(code, "synchronize") }
+        }
+    }
+
+    /// Cuts the file off.
+    ///
+    /// - Throws: `SystemCallError`.
+    package func truncate(to size: Int) throws {
+        while ftruncate(descriptor.number, off_t(size)) != 0 {
+            let code = errno
+            if code != EINTR { throw failure(code, "set the size of") }
+        }
+    }
+}
