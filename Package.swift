@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
 /// have their entry function in a target of its own.
 let backends = [
     "MemoryStore", "FileStore", "SQLiteStore", "PostgreSQLStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService",
+    "FolderSync",
 ]
 
 /// The migration packs, which are plugins of the same shape.
@@ -25,11 +26,14 @@ let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 /// The stores that are part of `ld-host` and of every program with the product `LocalData`.
 let linkedStores: Set = ["MemoryStore", "FileStore"]
 
-/// The target with a plugin's entry function.
-func entry(of plugin: String) -> String { linkedStores.contains(plugin) ? "\(plugin)Plugin" : plugin }
+/// The plugins that programs or tests link: their entry functions are in targets of their own.
+let linkable = linkedStores.union(["FolderSync"])
 
-/// The stores that use the checksums and files of `DurableFiles`.
-let filekeepers: Set = ["FileStore", "SQLiteStore", "PostgreSQLStore"]
+/// The target with a plugin's entry function.
+func entry(of plugin: String) -> String { linkable.contains(plugin) ? "\(plugin)Plugin" : plugin }
+
+/// The plugins that use the checksums and files of `DurableFiles`.
+let filekeepers: Set = ["FileStore", "SQLiteStore", "PostgreSQLStore", "FolderSync"]
 
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = [
@@ -65,15 +69,15 @@ let backendTargets: [Target] = backends.map { plugin in
         name: plugin,
         dependencies: dependencies,
         path: "Sources/Backends/\(plugin)",
-        exclude: linkedStores.contains(plugin) ? ["Plugin"] : library.map { [$0] } ?? [],
+        exclude: linkable.contains(plugin) ? ["Plugin"] : library.map { [$0] } ?? [],
         swiftSettings: settings)
 }
 
-let entryTargets: [Target] = linkedStores.sorted().map { store in
+let entryTargets: [Target] = linkable.sorted().map { plugin in
     .target(
-        name: entry(of: store),
-        dependencies: ["LocalDataAPI", .byName(name: store)],
-        path: "Sources/Backends/\(store)/Plugin",
+        name: entry(of: plugin),
+        dependencies: ["LocalDataAPI", .byName(name: plugin)],
+        path: "Sources/Backends/\(plugin)/Plugin",
         swiftSettings: settings)
 }
 
@@ -209,6 +213,10 @@ let package = Package(
             dependencies: ["FileStore", "LocalDataAPI", "CLinux"],
             swiftSettings: settings),
         .testTarget(
+            name: "FolderSyncTests",
+            dependencies: ["FolderSync", "DurableFiles", "LocalDataHost", "LocalDataAPI", "CLinux"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SQLiteStoreTests",
             dependencies: ["LocalDataHost", "LocalDataAPI", "CSQLite"],
             swiftSettings: settings),
@@ -247,7 +255,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI", "CLinux"],
+            dependencies: ["MigrationExercise", "FolderSync", "LocalDataHost", "LocalDataAPI", "CLinux"],
             exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(

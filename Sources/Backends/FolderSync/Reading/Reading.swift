@@ -1,0 +1,109 @@
+import DurableFiles
+import FoundationEssentials
+import LocalDataAPI
+
+/// One fetch: what each writer's folder has, and how far it has been read.
+final class Reading {
+    private struct WriterState {
+        let writer: String
+        var segments: WriterSegments
+        /// How far segments are known, by their ids.
+        var known: [UInt64: Int]
+    }
+
+    private let folder: SharedFolder
+    private let headers: HeaderCache
+    private let entries: [Position.Entry]
+    private var states: [WriterState] = []
+    /// What could not be read; it is left for a later fetch.
+    private(set) var problems: [String] = []
+
+    init(_ folder: SharedFolder, _ headers: HeaderCache, _ entries: [Position.Entry]) {
+        (self.folder, self.headers, self.entries) = (folder, headers, entries)
+    }
+
+    /// Looks at all writers.
+    ///
+    /// - Throws: `SystemCallError` if the folder cannot be listed.
+    func list() throws {
+        for writer in try folder.writers() {
+            guard let segments = try attempt(writer, { try WriterSegments(writer, in: $0, headers) }) else { continue }
+            let tag = Position.tag(of: writer)
+            let known = entries.filter { $0.writer == tag }.map { ($0.name.id, $0.offset) }
+            states.append(
+                WriterState(writer: writer, segments: segments, known: Dictionary(known) { max($0, $1) }))
+        }
+    }
+
+    /// A segment of the position that is gone, although nothing makes it unnecessary.
+    var unexplained: SegmentName? {
+        if !problems.isEmpty { return nil }
+        return entries.first { entry in
+            !states.contains { Position.tag(of: $0.writer) == entry.writer && $0.segments.explains(entry.name) }
+        }?.name
+    }
+
+    /// Passes records to `body` until it returns `false`.
+    func read(_ body: (SyncRecord) throws -> Bool) throws {
+        for index in states.indices {
+            var failure: (any Error)?
+            let writer = states[index].writer
+            var known = states[index].known
+            defer { states[index].known = known }
+            var first: WriterSegments? = states[index].segments
+            let isAtEnd = try attempt(writer) { directory in
+                let segments = try first.take() ?? WriterSegments(writer, in: directory, headers)
+                states[index].segments = segments
+                return try segments.read(&known) { frame in
+                    guard frame.kind == .put else { return true }
+                    let record = SyncRecord(writer: writer, name: frame.nameText, content: Data(frame.content))
+                    do { return try body(record) } catch {
+                        failure = error
+                        return false
+                    }
+                }
+            }
+            if let failure { throw failure }
+            if isAtEnd == false { return }
+        }
+    }
+
+    /// Works on a writer's folder. Files may be removed meanwhile: then it tries again, a few times.
+    ///
+    /// - Returns: `nil` if that is not possible now; the reason is noted.
+    private func attempt<Result>(
+        _ writer: String, _ body: (DurableDirectory) throws -> Result
+    ) throws -> Result? {
+        do {
+            for _ in 0..<Self.attempts {
+                do { return try body(folder.subfolder(of: writer)) } catch is Vanished {}
+            }
+            problems.append("the files of '\(folder.path)/\(writer)' keep changing")
+        } catch let error as SystemCallError {
+            problems.append(error.description)
+        }
+        return nil
+    }
+
+    /// The position that was reached.
+    var position: Position {
+        var found: Set<Position.Entry> = []
+        for state in states {
+            let tag = Position.tag(of: state.writer)
+            let own = entries.filter { $0.writer == tag && state.segments.explains($0.name) }
+            let names = Dictionary(own.map { ($0.name.id, $0.name) }) { first, _ in first }
+            let known = state.known.filter { id, _ in
+                names[id] != nil || state.segments.segments.contains { $0.name.id == id }
+            }
+            for (name, offset) in state.segments.frontier(of: known, names: names) {
+                found.insert(Position.Entry(writer: tag, name: name, offset: offset))
+            }
+        }
+        // Those of writers that could not be read now.
+        let read = Set(states.map { Position.tag(of: $0.writer) })
+        found.formUnion(entries.filter { !read.contains($0.writer) })
+        return Position(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) })
+    }
+
+    private static let attempts = 8
+}

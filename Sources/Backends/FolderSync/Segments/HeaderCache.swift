@@ -1,0 +1,66 @@
+import DurableFiles
+import Glibc
+import Synchronization
+
+/// The headers of segments that were read before. A header never changes.
+final class HeaderCache: Sendable {
+    private struct Key: Hashable {
+        let writer: String
+        let name: SegmentName
+    }
+
+    private let headers = Mutex<[Key: SegmentHeader]>([:])
+    private static let most = 20_000
+
+    /// The header of a segment; `nil` if the file is gone, or has not arrived so far, or is not that segment.
+    ///
+    /// - Throws: `SystemCallError`.
+    func header(of name: SegmentName, _ writer: String, in directory: DurableDirectory) throws -> SegmentHeader? {
+        let key = Key(writer: writer, name: name)
+        if let known = headers.withLock({ $0[key] }) { return known }
+        guard let file = try directory.openSegment(name), let found = try Self.read(file), found.name == name,
+            found.writer == writer
+        else { return nil }
+        headers.withLock { headers in
+            if headers.count >= Self.most { headers.removeAll() }
+            headers[key] = found
+        }
+        return found
+    }
+
+    private static func read(_ file: borrowing OpenFile) throws -> SegmentHeader? {
+        let start = try bytes(512, of: file)
+        guard let length = SegmentHeader.length(of: start) else { return nil }
+        let all = try length <= start.count ? Array(start[..<length]) : bytes(length, of: file)
+        return all.count == length ? SegmentHeader(all) : nil
+    }
+
+    private static func bytes(_ count: Int, of file: borrowing OpenFile) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let filled = try bytes.withUnsafeMutableBytes { try file.read(into: $0, from: 0) }
+        return Array(bytes[..<filled])
+    }
+}
+
+extension DurableDirectory {
+    /// Opens a segment; `nil` if it is absent, or something else has its name: a folder, a pipe, a link.
+    func openSegment(_ name: SegmentName) throws -> OpenFile? {
+        do {
+            guard let file = try open(name.path) else { return nil }
+            _ = try file.status()
+            return file
+        } catch is FileKindError {
+            return nil
+        }
+    }
+
+    /// The segments in this folder, oldest first.
+    func segmentNames() throws -> [SegmentName] {
+        var names: [SegmentName] = []
+        try forEachEntry { bytes, kind in
+            if kind == .regular, let name = SegmentName(bytes) { names.append(name) }
+            return true
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,132 @@
+import ByteCoding
+import DurableFiles
+import Glibc
+import LocalDataAPI
+import Synchronization
+
+/// The folder that all writers share, each with a subfolder of its name.
+final class SharedFolder: Sendable {
+    let path: String
+    /// The name of an entry without which the folder does not count as reachable; empty for none.
+    private let marker: String
+    /// The device that the folder was on when it had entries.
+    private let device = Mutex<dev_t?>(nil)
+
+    init(path: String, marker: String) { (self.path, self.marker) = (path, marker) }
+
+    /// Checks that the folder is reachable.
+    ///
+    /// - Throws: `storeUnavailable`.
+    func reach() throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            throw unavailable("cannot be reached: \(SystemCallError.text(of: code))", "create it, or mount it")
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw unavailable("is not a folder", "move it away, or choose another 'folder'")
+        }
+        if !marker.isEmpty, access("\(path)/\(marker)", F_OK) != 0 {
+            throw unavailable("has no '\(marker)'", "mount it, or create that there if it is the right folder")
+        }
+        let isEmpty = try StorageError.translating { try self.isEmpty() }
+        try device.withLock { device in
+            if isEmpty, let device, device != status.st_dev {
+                throw unavailable("was unmounted: it is empty, and on another device", "mount it again")
+            }
+            if !isEmpty { device = status.st_dev }
+        }
+    }
+
+    /// The names of the writers' subfolders, sorted.
+    ///
+    /// - Throws: `SystemCallError`.
+    func writers() throws -> [String] {
+        var writers: [String] = []
+        try root().forEachEntry { name, kind in
+            if kind == .directory, SyncName.isValid(name) { writers.append(String(decoding: name, as: UTF8.self)) }
+            return true
+        }
+        return writers.sorted()
+    }
+
+    private func root() throws -> DurableDirectory {
+        let directory = try DurableDirectory(root: path)
+        // Nothing there but the writers' subfolders is the transport's.
+        directory.skipCleaning()
+        return directory
+    }
+
+    /// A writer's subfolder, which need not exist.
+    ///
+    /// - Throws: `SystemCallError`.
+    func subfolder(of writer: String) throws -> DurableDirectory {
+        let directory = try DurableDirectory(root: path, folders: [writer])
+        directory.skipCleaning()
+        return directory
+    }
+
+    /// A hash of what all segments are now, to notice changes that the system does not report.
+    func fingerprint() throws -> UInt64 {
+        var hash = StableHash.start
+        for writer in try writers() {
+            var entries: [UInt64] = []
+            let directory = try subfolder(of: writer)
+            for name in try directory.segmentNames() {
+                guard let file = try directory.openSegment(name) else { continue }
+                entries += [name.id, try file.status().fingerprint]
+            }
+            entries.withUnsafeBytes { StableHash.add($0, to: &hash) }
+        }
+        return hash
+    }
+
+    private func isEmpty() throws -> Bool {
+        var isEmpty = true
+        try root().forEachEntry { _, _ in
+            isEmpty = false
+            return false
+        }
+        return isEmpty
+    }
+
+    private func unavailable(_ problem: String, _ hint: String) -> StorageError {
+        StorageError(.storeUnavailable, "the shared folder '\(path)' \(problem)", hint: hint)
+    }
+}
+
+extension StorageError {
+    /// Runs file operations, and converts their errors into the transport's; other errors pass through.
+    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SystemCallError {
+            throw StorageError(code(of: error), error.description, hint: hint(for: error))
+        }
+    }
+
+    private static func code(of error: SystemCallError) -> Code {
+        switch error.code {
+        case ENOSPC, EDQUOT: .noSpace
+        case EACCES, EPERM, EROFS: .permissionDenied
+        case ETIMEDOUT: .busy
+        case ECANCELED: .cancelled
+        case ENOENT, ENOTDIR, ENOTCONN, ESTALE, EIO: .storeUnavailable
+        default: .fileError
+        }
+    }
+
+    private static func hint(for error: SystemCallError) -> String {
+        switch error.code {
+        case ENOSPC, EDQUOT: "free some space on the disk of the shared folder"
+        case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
+        case EROFS: "mount the shared folder so that it can be written to"
+        case ETIMEDOUT: "try again, or end the process that holds the lock"
+        case ELOOP: "remove the symbolic link: no link is followed in the shared folder"
+        case ENOENT, ENOTDIR, ENOTCONN, ESTALE: "check that the shared folder is mounted"
+        case EIO: "check the disk, then try again"
+        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import FolderSync
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import Synchronization
+import TestSupport
+
+@testable import FolderSync
+
+/// A record of the tests: its content tells what it is, so that a torn or mixed one is noticed.
+struct Numbered: Hashable {
+    let writer: String
+    let name: String
+    let number: Int
+
+    /// The record, with so many more bytes that its number determines.
+    func record(_ more: Int = 0) -> SyncRecord {
+        var content = Data("\(writer) \(name) \(number) \(more) ".utf8)
+        content.append(contentsOf: SeededGenerator.bytes(more, seed: UInt64(number)))
+        return SyncRecord(writer: writer, name: name, content: content)
+    }
+
+    /// Reads a record; `nil` if a byte of it is not as it was published.
+    init?(_ record: SyncRecord) {
+        let words = record.content.split(separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
+            .prefix(4).map { String(decoding: $0, as: UTF8.self) }
+        guard words.count == 4, let number = Int(words[2]), let more = Int(words[3]) else { return nil }
+        self.init(record.writer, words[1], number)
+        guard words[0] == record.writer, name == record.name, self.record(more) == record else { return nil }
+    }
+
+    init(_ writer: String, _ name: String, _ number: Int) {
+        (self.writer, self.name, self.number) = (writer, name, number)
+    }
+}
+
+extension FolderSync {
+    /// A transport with small segments, which compacts early and removes at once.
+    static func open(
+        _ folder: String, segment: Int = 4096, linger: Double = 0, poll: Int64 = 3600, marker: String = "",
+        log: any StorageLogHandler = SilentLog()
+    ) throws -> FolderSync {
+        try FolderSync(
+            options: ComponentOptions([
+                "folder": .string(folder), "poll": .integer(poll), "segment": .integer(Int64(segment)),
+                "marker": .string(marker),
+            ]), host: HostServices(name: "test", version: "1", log: log),
+            settings: Publisher.Settings(segment: segment, linger: linger))
+    }
+
+    func publish(_ record: SyncRecord) throws { try publish([record]) }
+
+    /// Everything since a position, and the position behind it.
+    func all(since position: Data? = nil) throws -> (records: [SyncRecord], position: Data) {
+        var records: [SyncRecord] = []
+        let position = try fetch(since: position) {
+            records.append($0)
+            return true
+        }
+        return (records, position)
+    }
+
+    /// The numbers of the records since a position, as they come.
+    func numbers(since position: Data? = nil) throws -> [Int] {
+        try all(since: position).records.map { record in
+            guard let numbered = Numbered(record) else { throw TestFailure("a torn record of \(record.writer)") }
+            return numbered.number
+        }
+    }
+}
+
+/// What a device knows of the records of others, as the host keeps it.
+struct Replica {
+    let name: String
+    var position: Data?
+    /// The greatest number of each writer's names.
+    var newest: [String: [String: Int]] = [:]
+    var delivered = 0
+    var positionsLost = 0
+
+    init(_ name: String) { self.name = name }
+
+    /// Fetches at most so many records.
+    ///
+    /// - Parameter isOrdered: Whether a name's number must never go back.
+    mutating func fetch(from transport: FolderSync, atMost most: Int = .max, isOrdered: Bool = true) throws {
+        var failure: String?
+        var count = 0
+        func take(_ record: SyncRecord) -> Bool {
+            guard let numbered = Numbered(record) else {
+                failure = "a torn record '\(record.name)' of \(record.writer)"
+                return false
+            }
+            let known = newest[record.writer]?[record.name] ?? 0
+            if isOrdered, numbered.number < known { failure = "\(numbered) came after number \(known)" }
+            newest[record.writer, default: [:]][record.name] = max(known, numbered.number)
+            count += 1
+            return count < most
+        }
+        do {
+            position = try transport.fetch(since: position, take)
+        } catch let error as StorageError where error.code == .positionLost {
+            positionsLost += 1
+            position = nil
+            newest = [:]
+            position = try transport.fetch(since: nil, take)
+        }
+        delivered += count
+        if let failure { throw TestFailure("\(name): \(failure)") }
+        guard let position, (1...4096).contains(position.count) else { throw TestFailure("a position of bad size") }
+    }
+}
+
+extension TemporaryFolder {
+    /// The names of a writer's segments, oldest first.
+    func segments(of writer: String) throws -> [String] { try entries(writer).filter { $0.hasSuffix(".segment") } }
+}

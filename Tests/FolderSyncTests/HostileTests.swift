@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Glibc
+import LocalDataAPI
+import TestSupport
+import Testing
+
+@testable import FolderSync
+
+@Suite("Files that others put into the folder of FolderSync")
+struct HostileTests {
+    private let folder: TemporaryFolder
+    private let transport: FolderSync
+
+    init() throws {
+        folder = try TemporaryFolder()
+        transport = try FolderSync.open("\(folder.path)/shared")
+        try TemporaryFolder.makeFolder("\(folder.path)/shared")
+        try transport.publish((0..<40).map { Numbered("a", "n\($0)", $0).record() })
+    }
+
+    private var expected: [Int] { Array(0..<40) }
+
+    private func path(_ name: String) -> String { "\(folder.path)/shared/\(name)" }
+
+    /// A name of a segment with a stamp before or behind all others.
+    private func name(_ stamp: UInt64, _ id: UInt64 = 77) -> String {
+        SegmentName(stamp: stamp, id: id).description
+    }
+
+    private func checkWorks() throws {
+        #expect(try FolderSync.open(path("")).numbers() == expected)
+        let position = try transport.all().position
+        try transport.publish(Numbered("a", "n1", 100).record())
+        #expect(try transport.numbers(since: position) == [100])
+        #expect(try FolderSync.open(path("")).numbers().contains(100))
+    }
+
+    @Test("symbolic links are not followed, wherever they lead", arguments: ["folder", "segment", "own"])
+    func links(_ kind: String) throws {
+        let outside = try TemporaryFolder()
+        let other = try FolderSync.open(outside.path)
+        try other.publish(Numbered("evil", "n", 666).record())
+        let segment = try outside.segments(of: "evil")[0]
+        switch kind {
+        case "folder": #expect(symlink("\(outside.path)/evil", path("evil")) == 0)
+        case "segment":
+            try TemporaryFolder.makeFolder(path("evil"))
+            #expect(symlink("\(outside.path)/evil/\(segment)", path("evil/\(segment)")) == 0)
+        default:
+            #expect(symlink("\(outside.path)/evil", path("mine")) == 0)
+            let error = #expect(throws: StorageError.self) {
+                try transport.publish(Numbered("mine", "n", 1).record())
+            }
+            #expect(error?.description.contains(path("mine")) == true)
+            #expect(try outside.entries("evil") == [segment])
+        }
+        try checkWorks()
+    }
+
+    @Test("pipes, folders and sockets with a segment's name neither block nor break anything")
+    func kinds() throws {
+        #expect(mkfifo(path("a/\(name(1))"), 0o666) == 0)
+        #expect(mkfifo(path("a/\(name(SegmentName.greatestStamp))"), 0o666) == 0)
+        try TemporaryFolder.makeFolder(path("a/\(name(2))"))
+        #expect(mkfifo(path("b"), 0o666) == 0)
+        try checkWorks()
+    }
+
+    @Test("garbage, empty and huge files are passed over")
+    func garbage() throws {
+        try folder.write([], to: "shared/a/\(name(1))")
+        try folder.write(SeededGenerator.bytes(5000, seed: 3), to: "shared/a/\(name(.max >> 3, 5))")
+        let own = try #require(folder.content("shared/a/\(folder.segments(of: "shared/a")[0])"))
+        // A copy under another name, another segment's frames behind a header, and a file of a terabyte of nothing.
+        try folder.write(own, to: "shared/a/\(name(7))")
+        try TemporaryFolder.makeFolder(path("b"))
+        for segment in try folder.segments(of: "shared/a") { try folder.write(own, to: "shared/b/\(segment)") }
+        try folder.write(own.prefix(100), to: "shared/a/\(name(9))")
+        #expect(truncate(path("a/\(name(9))"), 1 << 40) == 0)
+        try folder.write(own, to: "shared/a/x.sync-conflict-20260101-120000-ABCDEFG.segment")
+        try folder.write(own, to: "shared/UPPER")
+        try folder.write(own, to: "shared/README.txt")
+        try checkWorks()
+    }
+
+    @Test("a changed byte anywhere holds back what is behind it, of that writer alone, until it is repaired")
+    func damage() throws {
+        try transport.publish((0..<5).map { Numbered("b", "n\($0)", 1000 + $0).record() })
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let whole = try #require(folder.content(file))
+        for offset in stride(from: 0, to: whole.count, by: 7) {
+            var damaged = whole
+            damaged[offset] ^= 0x40
+            try folder.write(damaged, to: file)
+            let numbers = try FolderSync.open(path("")).numbers()
+            #expect(expected.starts(with: numbers.filter { $0 < 1000 }) && numbers.filter { $0 < 1000 }.count < 40)
+            #expect(numbers.filter { $0 >= 1000 } == Array(1000..<1005))
+        }
+        try folder.write(whole, to: file)
+        #expect(try FolderSync.open(path("")).numbers().filter { $0 < 1000 } == expected)
+    }
+
+    @Test("every prefix of a segment is read to its last whole record, and on from there")
+    func prefixes() throws {
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let whole = try #require(folder.content(file))
+        let reader = try FolderSync.open(path(""))
+        var numbers: [Int] = []
+        var position: Data?
+        for count in stride(from: 0, through: whole.count, by: 11) {
+            try folder.write(whole[..<count], to: file)
+            let (records, next) = try reader.all(since: position)
+            numbers += records.compactMap { Numbered($0)?.number }
+            position = next
+        }
+        try folder.write(whole, to: file)
+        numbers += try reader.numbers(since: position)
+        #expect(numbers == expected)
+    }
+
+    @Test("an own segment that is cut off, replaced or removed does not keep later records from anybody")
+    func ownIsChanged() throws {
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let whole = try #require(folder.content(file))
+        for (index, change) in ["cut", "replaced", "removed", "longer"].enumerated() {
+            try folder.write(whole, to: file)
+            switch change {
+            case "cut": #expect(truncate("\(folder.path)/\(file)", 500) == 0)
+            case "replaced":
+                unlink("\(folder.path)/\(file)")
+                try folder.write(whole.prefix(700), to: file)
+            case "removed": unlink("\(folder.path)/\(file)")
+            default: try folder.write(whole + [1, 2, 3], to: file)
+            }
+            let number = 200 + index
+            try transport.publish(Numbered("a", "later", number).record())
+            #expect(try FolderSync.open(path("")).numbers().last == number, "\(change)")
+            #expect(try transport.numbers().last == number, "\(change)")
+        }
+    }
+
+    @Test("a base of a terabyte is waited for, and what came before it is read")
+    func unfinishedBase() throws {
+        let forged = SegmentHeader(
+            writer: "a", name: SegmentName(stamp: Publisher.now + 1_000_000_000, id: 99), previous: nil,
+            base: .init(end: 1 << 40, floor: Publisher.now, covered: [:]), nextCheck: 0)
+        try folder.write(forged.encoded, to: "shared/a/\(forged.name)")
+        try checkWorks()
+    }
+}
