@@ -58,8 +58,10 @@ struct OwnChain {
         typealias Name = SIMD64<UInt8>
 
         struct Place {
+            let stamp: UInt64
             let offset: Int
             let segment: Int32
+            /// The size of the frame; 0 for a removal.
             let size: Int32
         }
 
@@ -84,11 +86,11 @@ struct OwnChain {
                 let size = reader.offset - offset
                 let name = Self.key(frame.name)
                 survey.size += size
-                switch frame.kind {
-                case .put:
-                    survey.newest[name] = Survey.Place(offset: offset, segment: Int32(index), size: Int32(size))
-                case .remove: survey.newest[name] = nil
-                case nil: break
+                // In a fork, what comes later need not be newer.
+                if let kind = frame.kind, frame.stamp >= survey.newest[name]?.stamp ?? 0 {
+                    survey.newest[name] = Survey.Place(
+                        stamp: frame.stamp, offset: offset, segment: Int32(index),
+                        size: kind == .put ? Int32(size) : 0)
                 }
                 offset = reader.offset
             }
@@ -134,8 +136,10 @@ struct OwnChain {
             guard let reader = try reader(of: segment) else { throw Vanished() }
             var offset = reader.offset
             while let frame = try reader.next() {
-                if let place = survey.newest[Self.key(frame.name)], place.segment == index, place.offset == offset {
-                    try frames.append(.put, name: frame.name, content: frame.content)
+                if let place = survey.newest[Self.key(frame.name)], place.size > 0, place.segment == index,
+                    place.offset == offset
+                {
+                    try frames.append(.put, stamp: frame.stamp, name: frame.name, content: frame.content)
                 }
                 offset = reader.offset
             }

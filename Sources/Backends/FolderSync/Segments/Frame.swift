@@ -9,8 +9,8 @@ enum FrameKind: UInt8, Sendable {
     case remove = 2
 }
 
-/// The form of a frame: length of the rest 4, CRC-32C 4, then kind 1, length of the name 1, the name, the content.
-/// Numbers are little endian.
+/// The form of a frame: length of the rest 4, CRC-32C 4, then kind 1, length of the name 1, stamp 8, the name, the
+/// content. Numbers are little endian.
 ///
 /// The checksum is also of the segment's id and the frame's offset, so no other bytes that a disk or a copying program
 /// puts there pass for the frame, and no frame is skipped or doubled.
@@ -18,9 +18,11 @@ enum FrameForm {
     /// The bytes before the kind.
     static let head = 8
     /// The most bytes behind them.
-    static let largestBody = 2 + 64 + FolderSync.largestContent
+    static let largestBody = fixed + 64 + FolderSync.largestContent
+    /// The bytes behind them before the name.
+    static let fixed = 10
 
-    static func size(name: Int, content: Int) -> Int { head + 2 + name + content }
+    static func size(name: Int, content: Int) -> Int { head + fixed + name + content }
 
     static func checksum(_ id: UInt64, _ offset: Int, _ pieces: UnsafeRawBufferPointer...) -> UInt32 {
         var sum = Checksum()
@@ -33,6 +35,9 @@ enum FrameForm {
 /// A frame that was read. Valid until the reader reads the next one.
 struct Frame {
     let kind: FrameKind?
+    /// The stamp of the segment that had the frame first: a base restates it. So a base that a restored device wrote
+    /// without knowing of newer records does not outdo them.
+    let stamp: UInt64
     let name: UnsafeRawBufferPointer
     let content: UnsafeRawBufferPointer
 
@@ -70,19 +75,23 @@ final class FrameReader {
         guard let head = try window(FrameForm.head) else { return nil }
         let length = Int(UInt32(littleEndian: head.loadUnaligned(as: UInt32.self)))
         let checksum = UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-        guard (3...FrameForm.largestBody).contains(length), let bytes = try window(FrameForm.head + length) else {
+        guard (FrameForm.fixed + 1...FrameForm.largestBody).contains(length),
+            let bytes = try window(FrameForm.head + length)
+        else {
             return nil
         }
         let body = UnsafeRawBufferPointer(rebasing: bytes[FrameForm.head...])
         let first = UnsafeRawBufferPointer(rebasing: bytes[..<4])
         guard FrameForm.checksum(id, offset, first, body) == checksum else { return nil }
-        let nameEnd = 2 + Int(body[1])
+        let nameEnd = FrameForm.fixed + Int(body[1])
         guard nameEnd <= length else { return nil }
-        let name = UnsafeRawBufferPointer(rebasing: body[2..<nameEnd])
+        let name = UnsafeRawBufferPointer(rebasing: body[FrameForm.fixed..<nameEnd])
         guard SyncName.isValid(name) else { return nil }
         offset += bytes.count
         return Frame(
-            kind: FrameKind(rawValue: body[0]), name: name, content: UnsafeRawBufferPointer(rebasing: body[nameEnd...]))
+            kind: FrameKind(rawValue: body[0]),
+            stamp: UInt64(littleEndian: body.loadUnaligned(fromByteOffset: 2, as: UInt64.self)), name: name,
+            content: UnsafeRawBufferPointer(rebasing: body[nameEnd...]))
     }
 
     /// Reads to the last whole frame.
@@ -121,11 +130,16 @@ final class FrameWriter {
     }
 
     /// Adds a frame. It is in the file after ``flush()``.
-    func append(_ kind: FrameKind, name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer) throws {
+    ///
+    /// - Parameter stamp: The stamp of the segment that had the frame first; `nil` for this one.
+    func append(
+        _ kind: FrameKind, stamp: UInt64? = nil, name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer
+    ) throws {
         var head: [UInt8] = []
-        let length = UInt32(2 + name.count + content.count)
+        let length = UInt32(FrameForm.fixed + name.count + content.count)
         withUnsafeBytes(of: length.littleEndian) { head += $0 }
-        let start: [UInt8] = [kind.rawValue, UInt8(name.count)]
+        var start: [UInt8] = [kind.rawValue, UInt8(name.count)]
+        withUnsafeBytes(of: (stamp ?? header.name.stamp).littleEndian) { start += $0 }
         let checksum = head.withUnsafeBytes { head in
             start.withUnsafeBytes { FrameForm.checksum(header.name.id, offset, head, $0, name, content) }
         }
