@@ -320,8 +320,9 @@ extension SyncReport {
         let (engine, counts) = (turn.engine, turn.engine.counts)
         self.init(
             device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.count,
-            isJoining: engine.isJoining, isComplete: engine.isComplete, pending: engine.pendingCount,
-            tooLarge: engine.tooLarge.compactMap { engine.keys[$0]?.address }.sorted(),
+            isJoining: engine.isJoining, isComplete: engine.isComplete,
+            pending: engine.duties.subtracting(engine.tooLarge).count,
+            tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
             removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
             refused: Refused(
                 forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, former: counts.former,
