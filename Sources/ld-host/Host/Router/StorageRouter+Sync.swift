@@ -20,6 +20,7 @@ extension StorageRouter {
     ///
     /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
     ///   the other side cannot be reached; whatever a store reports. What was not done is done by the next call.
+    @discardableResult
     public func sync() async throws -> SyncReport {
         let report = try await syncDevice().sync()
         let snapshot = try await snapshot()

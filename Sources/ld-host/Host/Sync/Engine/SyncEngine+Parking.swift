@@ -31,6 +31,7 @@ extension SyncEngine {
             change.parked = .discard
             try commit([change])
         }
+        mayUseParked = false
     }
 
     private func parkedVersion(_ name: String) throws(StorageError) -> RemoteVersion? {

@@ -87,6 +87,8 @@ package final class SyncEngine {
     var knownMembers: [DeviceID] = []
     var lastStatus: SyncStatus?
     var isWaitingForConsent = false
+    /// Whether what is kept aside was not looked at yet: the app may have been updated.
+    var mayUseParked = true
     /// Whether others know more of this device than it does: it was restored from an older image.
     var isRestored = false
     /// Whether this process has given out a counter.
@@ -115,6 +117,7 @@ package final class SyncEngine {
     /// is due. What fails is tried again with the next call.
     package func step() throws(StorageError) {
         try observe()
+        if mayUseParked { try takeUsable() }
         try pull()
         try push()
         try finish()
@@ -169,7 +172,6 @@ extension SyncEngine {
         }
         counters.observe(progress.lastCounter)
         noticeAll()
-        try takeUsable()
     }
 
     /// Replaces what is known of a key, and what follows from it.

@@ -1,0 +1,132 @@
+import Foundation
+import LocalDataAPI
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("Devices of a group, through the router") struct SyncGroupTests {
+    private let key = MigrationHome.synced("name", .custom(name: "rows"))
+
+    @Test("without a transport or a group, an app's start changes nothing")
+    func withoutGroup() async throws {
+        let homes = try SyncHomes()
+        let plain = try homes.homes[0].router()
+        #expect(await plain.syncRegisteredKeysIfNeeded() == nil)
+        await #expect(throws: StorageError.invalidConfiguration) { try await plain.sync() }
+        let router = try await homes.router(0, [.key(key)])
+        #expect(await router.syncRegisteredKeysIfNeeded() == nil)
+        await #expect(throws: StorageError.notFound) { try await router.sync() }
+        try await router.createSyncGroup(named: "first")
+        #expect(await router.syncRegisteredKeysIfNeeded()?.members == 1)
+        await #expect(throws: StorageError.busy) { try await router.createSyncGroup() }
+    }
+
+    @Test("a code opens one invitation once, and a mistyped one says so")
+    func invitations() async throws {
+        let homes = try SyncHomes(3)
+        let (first, second) = try await homes.pair([.key(key)])
+        let third = try await homes.router(2, [.key(key)])
+        let code = try await second.inviteToSync().code
+        await #expect(throws: StorageError.invalidOptions) { try await third.joinSyncGroup(String(code.dropLast())) }
+        try await third.joinSyncGroup(code.lowercased(), named: "third")
+        try await first.sync()
+        #expect(try await first.syncMembers().map(\.name) == ["first", "second", "third"])
+        #expect(try await first.syncMembers().map(\.isThis) == [true, false, false])
+        await #expect(throws: StorageError.busy) { try await third.joinSyncGroup(code) }
+        try await third.leaveSyncGroup()
+        await #expect(throws: StorageError.cannotOpen) { try await third.joinSyncGroup(code) }
+    }
+
+    @Test("a device that was removed reads nothing later; with a new invitation it takes part again")
+    func removal() async throws {
+        let homes = try SyncHomes(3)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("before", for: key)
+        try await first.sync()
+        try await second.sync()
+        await #expect(throws: StorageError.notFound) { try await first.removeSyncMember("nobody") }
+        try await first.removeSyncMember("second")
+        try await first.set("after", for: key)
+        try await first.sync()
+        await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
+        #expect(try await second.get(key) == "before")
+        try await second.set("of a removed one", for: key)
+        await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
+        try await first.sync()
+        #expect(try await first.get(key) == "after")
+        try await second.leaveSyncGroup()
+        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        #expect(try await second.get(key) == "after")
+        #expect(try await second.syncConflicts().values.count == 1)
+        #expect(try await first.sync().members == 2)
+    }
+
+    @Test("what passes through holds no name and no value")
+    func sealed() async throws {
+        let homes = try SyncHomes()
+        let (first, _) = try await homes.pair([.key(key)])
+        try await first.set("a value to look for", for: key)
+        try await first.sync()
+        let files = try homes.shared.files()
+        #expect(!files.isEmpty)
+        for path in files {
+            let bytes = try Data(contentsOf: URL(filePath: path.hasPrefix("/") ? path : "\(homes.shared.path)/\(path)"))
+            for text in ["a value to look for", "rows", "name", "first", "second"] {
+                #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) is in \(path)")
+            }
+        }
+    }
+
+    @Test("a folder that lost everything gets it again from its devices, and a new one can join")
+    func wiped() async throws {
+        let homes = try SyncHomes(3)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("value", for: key)
+        try await first.sync()
+        try await second.sync()
+        for name in try homes.shared.entries() {
+            try FileManager.default.removeItem(atPath: "\(homes.shared.path)/\(name)")
+        }
+        for _ in 0..<2 {
+            try await first.sync()
+            try await second.sync()
+        }
+        let third = try await homes.router(2, [.key(key)])
+        try await third.joinSyncGroup(try await first.inviteToSync().code, named: "third")
+        #expect(try await third.get(key) == "value")
+    }
+
+    @Test("a catalog is refused whose key must stay on the device but has a policy")
+    func refusals() async throws {
+        let homes = try SyncHomes()
+        let router = try await homes.router(0, [])
+        func key(_ security: SecurityPolicy, _ availability: PlatformAvailability = .all) -> AnyStorageKey {
+            .key(
+                StorageKey<String>(
+                    name: "k", domain: .keychain(service: "s"), security: security, owner: "o", description: "d",
+                    availability: availability, syncPolicy: .manual))
+        }
+        let refused: [AnyStorageKey] = [
+            key(.keychain(accessibility: .whenUnlockedThisDeviceOnly)), key(.recommended, .phoneOnly),
+            key(.recommended, .watchOnly), key(.encrypted(.external(source: KeyMaterialSource(id: "own")))),
+        ]
+        for key in refused {
+            let error = await #expect(throws: StorageError.self) {
+                try await router.registerCatalog(SyncHomes.Keys(allKeys: [key]))
+            }
+            #expect(error?.code == .securityApplicationFailed && error?.message.contains("keychain:s/k") == true)
+        }
+        try await router.registerCatalog(SyncHomes.Keys(allKeys: [key(.recommended, .phoneWithWatchSync)]))
+    }
+
+    @Test("values that are only in memory are not synced")
+    func memory() async throws {
+        let homes = try SyncHomes()
+        let own = MigrationHome.synced("name", .custom(name: "passing"))
+        let router = try await homes.router(0, [.key(own)])
+        try await router.configure("domains.passing", "memory")
+        let error = await #expect(throws: StorageError.self) { try await router.createSyncGroup() }
+        #expect(error?.code == .unsupported && error?.message.contains("'memory'") == true)
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import LocalDataAPI
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("Values on two devices") struct SyncedValuesTests {
+    @Test("go to the other device, change there, and are removed", arguments: MigrationHome.domains)
+    func exchange(domain: StorageDomain) async throws {
+        let homes = try SyncHomes()
+        let key = MigrationHome.synced("name", domain)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("of the first", for: key)
+        try await first.sync()
+        #expect(try await second.sync().changed.count == 1)
+        #expect(try await second.get(key) == "of the first")
+        #expect(try await second.attributes(of: AnyStorageKey(key))?.owner == "tests")
+        try await second.set("of the second", for: key)
+        try await second.sync()
+        try await first.sync()
+        #expect(try await first.get(key) == "of the second")
+        try await first.remove(key)
+        try await first.sync()
+        try await second.sync()
+        #expect(try await !second.exists(key))
+        // Another process of the device goes on where this one is.
+        let later = try await homes.router(1, [.key(key)])
+        #expect(try await later.sync().changed.isEmpty)
+        try await later.set("again", for: key)
+        try await later.sync()
+        #expect(try await first.sync().changed == ["\(try await first.resolve(KeyReference(key)).address)"])
+        #expect(try await first.get(key) == "again")
+        #expect(try await second.sync().changed.isEmpty)
+    }
+
+    @Test("that both change at once become the later one, and the other is kept", arguments: MigrationHome.domains)
+    func conflict(domain: StorageDomain) async throws {
+        let homes = try SyncHomes()
+        let key = MigrationHome.synced("name", domain)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("earlier", for: key)
+        try await second.set("later", for: key)
+        try await first.sync()
+        try await second.sync()
+        try await first.sync()
+        #expect(try await first.get(key) == "later")
+        #expect(try await second.get(key) == "later")
+        let lost = try await first.syncConflicts().values + second.syncConflicts().values
+        #expect(lost.allSatisfy { $0.address.hasSuffix("/name") } && !lost.isEmpty)
+        let keeper = try await first.syncConflicts().values.isEmpty ? second : first
+        try await keeper.restoreSyncConflict(lost[0].id)
+        try await keeper.sync()
+        try await first.sync()
+        try await second.sync()
+        #expect(try await first.get(key) == "earlier")
+        #expect(try await second.get(key) == "earlier")
+        let replaced = try await keeper.syncConflicts().values
+        #expect(replaced.count == 1 && replaced[0].size == lost[0].size - 2)
+    }
+
+    @Test("expire on both devices at the same time")
+    func expiry() async throws {
+        let homes = try SyncHomes()
+        let key = MigrationHome.synced("name", .custom(name: "rows"))
+        let (first, second) = try await homes.pair([.key(key)])
+        let end = Date(timeIntervalSinceNow: 3600)
+        try await first.set("for an hour", for: key, expires: end)
+        try await first.sync()
+        try await second.sync()
+        let kept = try await second.attributes(of: AnyStorageKey(key))?.expires
+        #expect(kept == end.nanoseconds)
+    }
+
+    @Test("of a manual key go when the app asks; what is too large is said")
+    func manual() async throws {
+        let homes = try SyncHomes()
+        let (manual, small) = (MigrationHome.synced("manual", .fileSystem(), .manual), MigrationHome.synced("small"))
+        let (first, second) = try await homes.pair([.key(manual), .key(small)])
+        await first.updateSyncConfiguration(SyncConfiguration(maxAutoSyncSize: 10))
+        try await first.set("manual, and of many bytes", for: manual)
+        try await first.set("small, but not so small", for: small)
+        #expect(try await first.sync().tooLarge == ["userDefaults/small"])
+        #expect(try await first.syncReport().tooLarge == ["userDefaults/small"])
+        #expect(try await second.sync().changed.isEmpty)
+        try await first.sync(manual)
+        try await second.sync()
+        #expect(try await second.get(manual) == "manual, and of many bytes")
+        #expect(try await !second.exists(small))
+        try await first.set(String(repeating: "x", count: 17 << 20), for: manual)
+        await #expect(throws: StorageError.dataTooLargeForSync) { try await first.sync(manual) }
+        let other = MigrationHome.synced("other", .userDefaults(), .never)
+        await #expect(throws: StorageError.unregisteredKey) { try await first.sync(other) }
+    }
+
+    @Test("are not removed in masses without consent")
+    func removals() async throws {
+        let homes = try SyncHomes()
+        let keys = (0..<30).map { MigrationHome.synced("key \($0)", .custom(name: "rows")) }
+        let (first, second) = try await homes.pair(keys.map { .key($0) })
+        for key in keys { try await first.set("value", for: key) }
+        try await first.sync()
+        #expect(try await second.sync().changed.count == 30)
+        for key in keys { try await first.remove(key) }
+        try await first.sync()
+        #expect(try await second.sync().removalsToAccept == 30)
+        #expect(try await second.exists(keys[0]))
+        // Another process knows of them, too.
+        #expect(try await homes.router(1, keys.map { .key($0) }).sync().removalsToAccept == 30)
+        #expect(try await second.acceptSyncRemovals().removalsToAccept == 0)
+        for key in keys { #expect(try await !second.exists(key)) }
+    }
+
+    @Test("of a newer version than the app knows are kept aside, until it knows them")
+    func newerVersions() async throws {
+        let homes = try SyncHomes()
+        let domain = StorageDomain.custom(name: "rows")
+        let newer = StorageKey<Note.V3>(
+            name: "note", domain: domain, security: .none, owner: "tests", description: "a note",
+            syncPolicy: .automaticSmall, migrator: try Note.migrator())
+        let older = MigrationHome.synced("note", domain, as: Note.V1.self)
+        let first = try await homes.router(0, [.key(newer)])
+        let second = try await homes.router(1, [.key(older)])
+        try await first.createSyncGroup()
+        try await second.joinSyncGroup(try await first.inviteToSync().code)
+        try await second.set(Note.V1(text: "of the older"), for: older)
+        try await second.sync()
+        try await first.sync()
+        #expect(try await first.get(newer) == Note.V3(title: "of the older", tags: []))
+        try await first.set(Note.V3(title: "of the newer", tags: ["a"]), for: newer)
+        try await first.sync()
+        #expect(try await second.sync().changed.isEmpty)
+        #expect(try await second.get(older) == Note.V1(text: "of the older"))
+        // Its own changes go on, and destroy nothing.
+        let updated = try await homes.router(1, [.key(newer)])
+        #expect(try await updated.sync().changed == ["rows/note"])
+        #expect(try await updated.get(newer) == Note.V3(title: "of the newer", tags: ["a"]))
+    }
+
+    @Test("come by themselves while both devices sync continuously")
+    func continuous() async throws {
+        let homes = try SyncHomes()
+        let key = MigrationHome.synced("name", .fileSystem())
+        let (first, second) = try await homes.pair([.key(key)])
+        let changes = second.syncedChanges()
+        let syncing = [first, second].map { router in Task { try await router.syncContinuously() } }
+        try await first.set("by itself", for: key)
+        for await address in changes {
+            #expect(address.hasSuffix("/name"))
+            break
+        }
+        #expect(try await second.get(key) == "by itself")
+        for task in syncing { task.cancel() }
+        for task in syncing { await #expect(throws: CancellationError.self) { try await task.value } }
+    }
+
+    @Test("go into a snapshot and out of it, for apps that carry them on their own")
+    func snapshots() async throws {
+        let homes = try SyncHomes()
+        let (key, number) = (MigrationHome.synced("name"), MigrationHome.synced("number", as: Int.self))
+        let never = MigrationHome.synced("never", .userDefaults(), .never)
+        let keys: [AnyStorageKey] = [.key(key), .key(number), .key(never)]
+        let (first, second) = (try await homes.router(0, keys), try await homes.router(1, keys))
+        try await first.set("value", for: key)
+        try await first.set(1, for: number)
+        try await first.set("stays", for: never)
+        var snapshot = await first.syncSnapshot()
+        #expect(snapshot.keys.sorted() == ["userDefaults/name", "userDefaults/number"])
+        snapshot["userDefaults/unknown"] = Data("1".utf8)
+        snapshot["userDefaults/never"] = Data("1".utf8)
+        #expect(try await second.apply(snapshot: snapshot) == ["userDefaults/name", "userDefaults/number"])
+        #expect(try await second.get(key) == "value")
+        #expect(try await second.get(number) == 1)
+        #expect(try await !second.exists(never))
+        snapshot["userDefaults/name"] = Data("\"other\"".utf8)
+        snapshot["userDefaults/number"] = Data("no number".utf8)
+        let bad = snapshot
+        await #expect(throws: StorageError.deserializationFailed) { try await second.apply(snapshot: bad) }
+        #expect(try await second.get(key) == "value")
+    }
+}
