@@ -226,7 +226,7 @@ extension SyncEngine {
         return others.contains { writer in
             guard let their = progress.writers[writer]?.status else { return false }
             let (old, new) = (last.acknowledged[writer] ?? 0, status.acknowledged[writer] ?? 0)
-            return new > old && their.waiting > old
+            return new > old && (their.waiting > old || their.ended > old)
         }
     }
 }
