@@ -87,9 +87,9 @@ extension StorageRouter {
             keys.append(SyncedKey(key: key, resolved: resolved))
         }
         let home = try await access.openStore(for: SyncDevice.homeDomain)
-        let (found, synced) = (keys, state.withLock { $0.synced })
+        let (found, synced, clock) = state.withLock { [keys] in (keys, $0.synced, $0.clock) }
         let device = try await onIOThread { () throws(StorageError) in
-            try SyncDevice(snapshot, keys: found, home: home) { synced.add($0) }
+            try SyncDevice(snapshot, keys: found, home: home, now: clock) { synced.add($0) }
         }
         return state.withLock { state in
             if let known = state.device, known.snapshot === snapshot { return known }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import LocalDataAPI
 internal import Synchronization
 
@@ -37,6 +38,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         /// This device in its sync group, as the last snapshot that synced saw it.
         var device: SyncDevice?
         let synced = SyncedChanges()
+        /// Milliseconds since 1970 UTC, for sync.
+        var clock: @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// The rings of all snapshots, which are never freed either.

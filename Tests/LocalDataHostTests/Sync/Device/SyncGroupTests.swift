@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+import Synchronization
 import TestSupport
 import Testing
 
@@ -76,6 +77,54 @@ import Testing
                 #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) is in \(path)")
             }
         }
+    }
+
+    @Test("a device that is away for longer than the setting is forgotten, and brings no removed value back")
+    func absence() async throws {
+        let homes = try SyncHomes(3)
+        let late = MigrationHome.synced("late", .fileSystem())
+        let (first, second) = try await homes.pair([.key(key), .key(late)])
+        let third = try await homes.router(2, [.key(key), .key(late)])
+        try await third.joinSyncGroup(try await first.inviteToSync().code, named: "third")
+        try await first.set("value", for: key)
+        for router in [first, second, third] { try await router.sync() }
+        try await first.remove(key)
+        let start = UInt64(Date().timeIntervalSince1970 * 1000)
+        for day in 1...182 as ClosedRange<UInt64> {
+            for router in [first, second] {
+                router.state.withLock { $0.clock = { start + day * 86_400_000 } }
+                // The device of a router keeps its clock.
+                router.state.withLock { $0.device = nil }
+                try await router.sync()
+            }
+            if day == 170 { #expect(try await first.syncMembers().count == 3) }
+        }
+        #expect(try await first.syncMembers().map(\.name) == ["first", "second"])
+        let error = await #expect(throws: StorageError.self) { try await third.sync() }
+        #expect(error?.code == .permissionDenied && error?.message.contains("away for so long") == true)
+        try await third.set("unsynced", for: late)
+        try await third.joinSyncGroup(try await second.inviteToSync().code, named: "third")
+        for router in [first, third, second, first, third] { try await router.sync() }
+        #expect(try await !third.exists(key))
+        #expect(try await !first.exists(key))
+        let kept = try await third.syncConflicts().values.map { "\($0.address) \($0.size): \($0.reason)" }
+        #expect(kept.count == 1)
+        #expect(try await first.get(late) == "unsynced")
+    }
+
+    @Test("a clock that jumps ahead by years makes nobody absent")
+    func jumps() async throws {
+        let homes = try SyncHomes()
+        let (first, _) = try await homes.pair([.key(key)])
+        let start = UInt64(Date().timeIntervalSince1970 * 1000)
+        for year in 1...5 as ClosedRange<UInt64> {
+            first.state.withLock {
+                $0.clock = { start + year * 365 * 86_400_000 }
+                $0.device = nil
+            }
+            try await first.sync()
+        }
+        #expect(try await first.syncMembers().count == 2)
     }
 
     @Test("a folder that lost everything gets it again from its devices, and a new one can join")

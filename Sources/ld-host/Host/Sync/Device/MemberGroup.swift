@@ -19,6 +19,9 @@ final class MemberGroup: SyncGroup {
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
 
+    /// Whether this device was away for so long that it has to join again.
+    var isForgotten: Bool { log.state.forgotten.contains { $0.id == me } }
+
     /// Whether this device has to publish entries of the log.
     var hasDueRecords: Bool { dueEntries.contains { !published.contains(Self.name(of: $0.id)) } }
 

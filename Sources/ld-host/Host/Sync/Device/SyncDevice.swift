@@ -22,6 +22,7 @@ final class SyncDevice: @unchecked Sendable {
     private let transport: LoadedTransport
     private let keychain: KeychainValue
     private let applied: @Sendable ([String]) -> Void
+    private let now: @Sendable () -> UInt64
     private let lane = CallLane(width: 1, timeout: nil, threads: .own)
     private let lock: FileLock
     /// What the last turn left, and the number of that turn.
@@ -31,9 +32,10 @@ final class SyncDevice: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - home: A store that keeps what is about no single value.
+    ///   - now: Milliseconds since 1970 UTC.
     ///   - applied: Called with the addresses of values that other devices have changed.
     init(
-        _ snapshot: RouterSnapshot, keys: [SyncedKey], home: OpenStore,
+        _ snapshot: RouterSnapshot, keys: [SyncedKey], home: OpenStore, now: @escaping @Sendable () -> UInt64,
         applied: @escaping @Sendable ([String]) -> Void
     ) throws(StorageError) {
         guard let slot = snapshot.transport else {
@@ -52,7 +54,7 @@ final class SyncDevice: @unchecked Sendable {
                 .unsupported, "the store '\(open.name)' cannot list its values, which sync needs",
                 hint: "map its domains to another store: ld-host config set domains.DOMAIN file")
         }
-        (self.snapshot, self.keys, self.home, self.applied) = (snapshot, keys, home, applied)
+        (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
@@ -112,7 +114,7 @@ extension SyncDevice {
         limits.automatic = snapshot.settings.sync.maxAutoSyncSize
         let engine = try SyncEngine(
             group: group, replica: RouterReplica(keys, home: home, of: group, snapshot), carrier: carrier,
-            limits: limits, now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) })
+            limits: limits, now: now)
         return Turn(engine: engine, group: group, carrier: carrier)
     }
 
@@ -163,19 +165,31 @@ extension SyncDevice {
     ) async throws(StorageError) {
         try await lane.run("entering the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
-                guard try SyncMembership.load(from: keychain, crypto) == nil else {
-                    throw StorageError(
-                        .busy, "this device is in a sync group",
-                        hint: "leave it first, on every device that is to use another one: ld-host sync leave")
-                }
-                try forgetEntries()
+                let former = try formerGroup()
+                if former == nil { try forgetEntries() }
                 let group = try make()
+                if let former, former != group.log.group { try forgetEntries() }
                 try group.save()
                 try file.setNumber(try file.number() &+ 1)
                 opened = nil
+                if former == group.log.group { try turn(of: group).engine.takeOverAgain() }
                 try group.publish(to: TransportCarrier(transport))
             }
         }
+    }
+
+    /// The group that has forgotten this device; `nil` if it is in none.
+    ///
+    /// - Throws: `busy` if it is in a group that has not.
+    private func formerGroup() throws(StorageError) -> EntryID? {
+        guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
+        let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+        guard group.isForgotten else {
+            throw StorageError(
+                .busy, "this device is in a sync group",
+                hint: "leave it first, on every device that is to use another one: ld-host sync leave")
+        }
+        return group.log.group
     }
 
     /// Leaves the group: the values stay, and what sync knew of them goes.
@@ -245,6 +259,8 @@ extension SyncDevice {
 
     /// One step, and those that follow from it.
     private func step(_ turn: Turn) throws(StorageError) {
+        // Others forget a device that says nothing for too long.
+        turn.engine.renewStatus(after: UInt64(snapshot.settings.sync.forget) * 86_400_000 / 8)
         for _ in 0..<4 {
             let wasJoining = turn.engine.isJoining
             try requireMember(turn.group)
@@ -255,13 +271,32 @@ extension SyncDevice {
             }
             try requireMember(turn.group)
             try turn.group.rekeyIfNeeded()
+            try forgetAbsent(turn)
             let isGroupNews = turn.group.hasDueRecords
             try turn.group.publish(to: turn.carrier)
             guard isGroupNews || wasJoining && !turn.engine.isJoining else { return }
         }
     }
 
+    /// Lets the group forget members that were away for longer than `sync.forget`, so that it need not remember
+    /// removals for them. The first member that is not away does it.
+    private func forgetAbsent(_ turn: Turn) throws(StorageError) {
+        let place = try SyncPlace.presence(in: home)
+        let before = try place.valueNow().flatMap { SyncPresence($0) } ?? SyncPresence()
+        var presence = before
+        presence.update(turn.engine.statusCounters, now: now())
+        if presence != before { try place.setNow(presence.encoded()) }
+        let absent = presence.absent(after: snapshot.settings.sync.forget)
+        guard turn.group.members.first(where: { !absent.contains($0) }) == turn.group.me else { return }
+        for device in absent.sorted() { try turn.group.forget(device) }
+    }
+
     private func requireMember(_ group: MemberGroup) throws(StorageError) {
+        guard !group.isForgotten else {
+            throw StorageError(
+                .permissionDenied, "this device was away for so long that its sync group has forgotten it",
+                hint: "its values stay here; to take part again, join by a new invitation: ld-host sync join")
+        }
         guard group.members.contains(group.me) else {
             throw StorageError(
                 .permissionDenied, "this device is no member of its sync group any more",

@@ -23,6 +23,9 @@ enum SyncPlace {
     /// The log of the group's members: in the same store.
     static func log(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("log", in: open) }
 
+    /// How long this device has not heard of others: in the same store.
+    static func presence(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("presence", in: open) }
+
     private static func value(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
         let address = StorageAddress(HostSettings.syncNamespace, name: name)
         return try ResolvedKey(

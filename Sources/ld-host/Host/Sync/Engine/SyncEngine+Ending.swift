@@ -125,6 +125,12 @@ extension SyncEngine {
         try commit([change])
     }
 
+    /// Begins again after the group has forgotten this device: what changed here since its last sync counts as a change.
+    func takeOverAgain() throws(StorageError) {
+        try observe()
+        try beginAgain()
+    }
+
     /// Takes over the group's values as a new device does, since this one was restored from an older image: it has
     /// acknowledged what it does not know any more. What the group has wins, and what it does not have any more is kept
     /// as a lost value; only what changed since the device was restored counts as a change.
@@ -194,6 +200,20 @@ extension SyncEngine {
 
     private var hasReleases: Bool {
         duties.contains { name in entries[name].map { duty(of: $0, name) == .release } ?? false }
+    }
+
+    /// Publishes a status with the next step even if it says nothing new, so that others hear of this device.
+    ///
+    /// - Parameter milliseconds: Unless the last one is younger.
+    func renewStatus(after milliseconds: UInt64) {
+        // Counters follow this device's clock; see ``HybridClock``.
+        let age = (counters.now << 16).subtractingReportingOverflow(progress.statusCounter)
+        if !age.overflow, age.partialValue >> 16 > milliseconds { lastStatus = nil }
+    }
+
+    /// The counters of the other members' latest statuses; 0 for none.
+    var statusCounters: [DeviceID: UInt64] {
+        others.reduce(into: [:]) { $0[$1] = progress.writers[$1]?.statusCounter ?? 0 }
     }
 
     /// Publishes a status if others need to know more than the last one said.

@@ -68,17 +68,19 @@ package struct HybridClock: Sendable {
     package static let latest: UInt64 = 253_402_300_799_999 << 16
 
     private var last: UInt64
-    /// Milliseconds since 1970 UTC.
-    private let now: @Sendable () -> UInt64
+    private let wall: @Sendable () -> UInt64
 
-    package init(after last: UInt64 = 0, now: @escaping @Sendable () -> UInt64) { (self.last, self.now) = (last, now) }
+    /// The wall clock's time, in milliseconds since 1970 UTC.
+    package var now: UInt64 { wall() }
+
+    package init(after last: UInt64 = 0, now: @escaping @Sendable () -> UInt64) { (self.last, wall) = (last, now) }
 
     /// The time of a value that was there before the device joined.
-    package func timeBefore() -> UInt64 { min(now(), (1 << 48) - 1) }
+    package func timeBefore() -> UInt64 { min(now, (1 << 48) - 1) }
 
     /// A time after all earlier ones.
     package mutating func tick() -> UInt64 {
-        last = min(max(last + 1, now() << 16), Self.latest)
+        last = min(max(last + 1, now << 16), Self.latest)
         return last
     }
 
