@@ -6,7 +6,11 @@ package final class TemporaryFolder: Sendable {
     /// The folder, without symbolic links.
     package let path: String
 
-    package init() throws { path = try Self.make() }
+    /// - Parameter inMemory: Whether it may be in memory: for tests that make files durable very often, and prove
+    ///   nothing about disks.
+    package init(inMemory: Bool = false) throws {
+        path = try Self.make(in: inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil)
+    }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
