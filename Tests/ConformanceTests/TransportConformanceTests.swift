@@ -12,6 +12,16 @@ struct TransportConformanceTests {
         #expect(report.results.allSatisfy { $0.outcome == .passed }, "\(report)")
     }
 
+    @Test("finds nothing in the plugin of shared folders, and skips nothing")
+    func folderPasses() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let end = try Built.testPlugin(
+            BuiltProducts.plugin("FolderSync"), "--verbose", "--options", #"{"folder": "\#(folder.path)"}"#)
+        #expect(end.status == 0, "\(end.output)\(end.errors)")
+        let count = ConformanceCheck.all(for: .sync).count
+        #expect(end.output.contains("\(count) passed, 0 failed, 0 skipped"), "\(end.output)")
+    }
+
     @Test("fails the check whose promise a transport breaks", arguments: BrokenTransport.all)
     func brokenTransportFails(_ broken: BrokenTransport) async throws {
         let report = try await broken.run(["sync.\(broken.check)"])

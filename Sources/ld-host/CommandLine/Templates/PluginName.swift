@@ -42,19 +42,19 @@ struct PluginName: Sendable {
         "Any", "AuthenticatedCipher", "Bool", "CLibSodium", "CLinux", "CLocalData", "COpenSSL", "CSQLite", "CSodium",
         "Component",
         "ComponentInfo", "ComponentOptions", "CryptoConformance", "CryptoProvider", "Data", "DurableFiles", "Equatable",
-        "Error", "FileManager", "FileStore", "Foundation", "FoundationEssentials", "Glibc", "Hashable", "HostServices",
-        "KeyAgreement", "KeyDerivationFunction", "LocalData", "LocalDataAPI", "LocalDataHost", "LocalDataTesting",
-        "MemoryLayout", "MemoryStore", "MutableRawSpan", "Mutex", "Never", "OpenSSLCrypto", "Optional", "Package",
-        "PackageDescription", "Plugin", "PropertyListDecoder", "PropertyListEncoder", "Protocol", "RawSpan", "Record",
-        "Result", "SQLiteStore", "Self", "Sendable", "Set", "SodiumCrypto", "StorageAddress", "StorageBackend",
-        "StorageConformance",
+        "Error", "FileManager", "FileStore", "FolderSync", "Foundation", "FoundationEssentials", "Glibc", "Hashable",
+        "HostServices", "KeyAgreement", "KeyDerivationFunction", "LocalData", "LocalDataAPI", "LocalDataHost",
+        "LocalDataTesting", "MemoryLayout", "MemoryStore", "MutableRawSpan", "Mutex", "Never", "OpenSSLCrypto",
+        "Optional", "Package", "PackageDescription", "Plugin", "PropertyListDecoder", "PropertyListEncoder", "Protocol",
+        "RawSpan", "Record", "Result", "SQLiteStore", "Self", "Sendable", "Set", "SodiumCrypto", "StorageAddress",
+        "StorageBackend", "StorageConformance",
         "StorageError", "StorageNamespace", "StoreProperties", "String", "Suite", "Swift", "Synchronization", "Test",
         "Testing", "Type", "UInt64", "UInt8", "UUID", "UnsafeMutablePointer", "UnsafePointer", "UnsafeRawPointer",
         "ValueAttributes", "Void", "XCTest",
     ]
 
     /// Components of the plugins that come with LocalData: two of one id are an error at run time.
-    private static let takenComponents: Set<String> = ["file", "memory", "openssl", "sodium"]
+    private static let takenComponents: Set<String> = ["file", "folder", "memory", "openssl", "sodium"]
 
     /// `MyStore` becomes `my-store`, `HTTP2Store` `http2-store`.
     private static func kebabCase(_ text: String) -> String {

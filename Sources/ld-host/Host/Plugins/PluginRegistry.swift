@@ -170,8 +170,10 @@ package final class PluginRegistry: Sendable {
                 + "LOCALDATA_PLUGIN_PATH or plugins.path")
     }
 
-    /// The components of this package that need a library of the system, so that no program links them.
-    private static let separate: Set = ["sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard"]
+    /// The components of this package that no program links, most of them because they need a library of the system.
+    private static let separate: Set = [
+        "sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard", "folder",
+    ]
 
     /// Whether this is an app with the product `LocalData`: `ld-host` links the same stores, and is installed.
     private static var isApp: Bool { !PluginImage.ofProgram.isEmpty && !PluginInspector.isHost }
