@@ -35,6 +35,8 @@ public enum SyncNotice: Int32, CaseIterable, Hashable, Sendable {
 ///   If the other side carries records later, as a folder that another program copies, this holds once it has.
 /// - **Order.** The records of one writer arrive in the order of their publication. Those that a later one of the same
 ///   name replaced may be left out. Nothing is promised about the records of different writers.
+/// - **The last one counts.** What a fetch gives of a name ends with its newest record; of a removed name with the last
+///   one before the removal, or nothing.
 /// - **At least once.** A record may arrive again, but never changed. A part of a record never arrives.
 /// - **Own records** are fetched as those of others are.
 /// - **Waiting.** Every method may wait for the network. The host calls it on threads of its own, many at once.

@@ -748,6 +748,8 @@ typedef struct LD_SENDABLE ld_sync_subscriber_r1 {
  *                  carries records later, as a folder that another program copies, this holds once it has.
  *   order          the records of one writer arrive in the order of their publication; those that a later one of the same
  *                  name replaced may be left out. Nothing is promised about records of different writers.
+ *   last counts    what a fetch gives of a name ends with its newest record; of a removed name with the last one before
+ *                  the removal, or nothing.
  *   at least once  a record may arrive again, but never changed, and never in part.
  *   own records    are fetched as those of others are.
  *
