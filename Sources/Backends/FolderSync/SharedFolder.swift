@@ -57,11 +57,11 @@ final class SharedFolder: Sendable {
         return directory
     }
 
-    /// A writer's subfolder, which need not exist.
+    /// A writer's subfolder, which need not exist. No change creates the shared folder itself, which may be unmounted.
     ///
     /// - Throws: `SystemCallError`.
     func subfolder(of writer: String) throws -> DurableDirectory {
-        let directory = try DurableDirectory(root: path, folders: [writer])
+        let directory = try DurableDirectory(root: path, folders: [writer], makesRoot: false)
         directory.skipCleaning()
         return directory
     }
@@ -73,8 +73,8 @@ final class SharedFolder: Sendable {
             var entries: [UInt64] = []
             let directory = try subfolder(of: writer)
             for name in try directory.segmentNames() {
-                guard let file = try directory.openSegment(name) else { continue }
-                entries += [name.id, try file.status().fingerprint]
+                guard let file = try? directory.openSegment(name), let status = try? file.status() else { continue }
+                entries += [name.id, status.fingerprint]
             }
             entries.withUnsafeBytes { StableHash.add($0, to: &hash) }
         }

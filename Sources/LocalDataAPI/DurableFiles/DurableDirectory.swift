@@ -48,16 +48,20 @@ package final class DurableDirectory: Sendable {
     /// A folder, which need not exist, by the absolute path of the root that it is responsible for, and the names of
     /// the folders below that root.
     ///
-    /// - Parameter batches: The batches whose leftovers are removed here.
+    /// - Parameters:
+    ///   - makesRoot: Whether changes create the root, too. If not, they fail with `ENOENT` while it is missing.
+    ///   - batches: The batches whose leftovers are removed here.
     /// - Throws: `SystemCallError` with `EINVAL` if the path is not absolute.
     package init(
-        root: String, folders: [String] = [], staging: Staging = .inFolder, batches: BatchFolder? = nil
+        root: String, folders: [String] = [], makesRoot: Bool = true, staging: Staging = .inFolder,
+        batches: BatchFolder? = nil
     ) throws {
         guard root.utf8.first == UInt8(ascii: "/") else { throw SystemCallError(EINVAL, "open", path: root) }
         let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         let all = names.map { String($0) ?? String(decoding: $0, as: UTF8.self) } + folders
         path = "/" + all.joined(separator: "/")
-        folderPath = FolderPath(root: names.map { CString($0) }, below: folders.map { CString($0.utf8) })
+        folderPath = FolderPath(
+            root: names.map { CString($0) }, below: folders.map { CString($0.utf8) }, makesRoot: makesRoot)
         responsibility = names.isEmpty ? folders.count : folders.count + 1
         self.staging = staging
         self.batches = batches

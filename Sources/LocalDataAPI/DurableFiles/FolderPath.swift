@@ -10,10 +10,13 @@ struct FolderPath: Sendable {
     let text: CString
     private let root: [CString]
     private let below: [CString]
+    /// Whether ``openMaking()`` creates the root, too.
+    private let makesRoot: Bool
 
-    init(root: [CString], below: [CString]) {
+    init(root: [CString], below: [CString], makesRoot: Bool = true) {
         self.root = root
         self.below = below
+        self.makesRoot = makesRoot
         text = CString("/\((root + below).map(\.description).joined(separator: "/"))".utf8)
     }
 
@@ -48,7 +51,7 @@ struct FolderPath: Sendable {
     func reach() throws -> ReachedFolder? { try walk(isMaking: false) }
 
     private func walk(isMaking: Bool) throws -> ReachedFolder? {
-        var walk = try FolderWalk(isMaking: isMaking)
+        var walk = try FolderWalk(isMaking: isMaking && makesRoot)
         var rest = Array(root.reversed())
         var links = 0
         while let name = rest.popLast() {
@@ -64,6 +67,7 @@ struct FolderPath: Sendable {
                 rest += target.split(separator: UInt8(ascii: "/")).reversed().map { CString($0) }
             }
         }
+        walk.isMaking = isMaking
         for name in below {
             guard case .entered = try walk.enter(name, followsLinks: false) else { return nil }
         }
@@ -85,7 +89,8 @@ struct FolderWalk: ~Copyable {
         case link([UInt8])
     }
 
-    private let isMaking: Bool
+    /// Whether steps create missing folders.
+    var isMaking: Bool
     private var folder: Descriptor
     private var path = ""
     /// Whether others may have put anything here.
