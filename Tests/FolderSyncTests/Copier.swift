@@ -77,6 +77,20 @@ struct Copier {
         }
     }
 
+    /// Brings a writer a part of a file that it has lost, or of what is missing at the end of one.
+    ///
+    /// - Parameter kept: The folder with what it had.
+    mutating func bringBackPart(of writer: String, from kept: String) throws {
+        try TemporaryFolder.makeFolder(path(writer, writer))
+        let files = try FileManager.default.contentsOfDirectory(atPath: kept).sorted()
+        guard let file = files.randomElement(using: &random) else { return }
+        let (source, known) = (content("\(kept)/\(file)"), content(path(writer, writer, file)))
+        guard source.count > known.count else { return }
+        let isWhole = Bool.random(using: &random)
+        let arrived = isWhole ? source.count : Int.random(in: known.count...source.count, using: &random)
+        try write(source[..<arrived], to: path(writer, writer, file))
+    }
+
     /// Brings a writer the files that it has lost, and the longer versions of those that it has.
     ///
     /// - Parameter kept: The folder with what it had.

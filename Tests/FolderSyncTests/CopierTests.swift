@@ -11,6 +11,8 @@ import Testing
 @Suite("FolderSync over a program that copies badly")
 struct CopierTests {
     private static let devices = ["a", "b", "c"]
+    /// How often a restored device publishes before anything comes back: the last is enough to compact several times.
+    private static let rounds = [0, 1, 3, 60]
 
     /// Three devices, and what they have published.
     private struct World {
@@ -26,7 +28,7 @@ struct CopierTests {
         var isOrdered = true
 
         init(seed: UInt64) throws {
-            folder = try TemporaryFolder()
+            folder = try TemporaryFolder(inMemory: true)
             random = SeededGenerator(seed: seed)
             var folders: [String: String] = [:]
             for device in devices {
@@ -83,10 +85,13 @@ struct CopierTests {
                 try new.fetch(from: FolderSync.open("\(folder.path)/\(device)"), isOrdered: isOrdered)
                 for replica in [replicas[device], new].compactMap(\.self) {
                     for (writer, names) in published {
-                        for (name, number) in names where replica.newest[writer]?[name] != number {
-                            throw TestFailure(
-                                "\(replica.name) has \(replica.newest[writer]?[name] ?? -1) of \(writer)'s \(name), "
-                                    + "not \(number)")
+                        for (name, number) in names {
+                            let (newest, last) = (replica.newest[writer]?[name], replica.last[writer]?[name])
+                            guard newest == number, last == number else {
+                                throw TestFailure(
+                                    "\(replica.name) has \(newest ?? -1) of \(writer)'s \(name), at last \(last ?? -1), "
+                                        + "not \(number)")
+                            }
                         }
                     }
                 }
@@ -127,25 +132,40 @@ struct CopierTests {
         }
     }
 
-    /// Puts back what a writer's folder was some time ago, after others have got all that it has published since.
+    /// Puts back what a device's folder was some time ago, all of it or the part of its own writer, after others have
+    /// got all that it has published since. Then a copying program brings that back, bit by bit.
     private func restore(_ device: String, in world: inout World) throws {
-        let (own, image) = ("\(world.folder.path)/\(device)/\(device)", "\(world.folder.path)/image")
-        let isEmpty = Bool.random(using: &world.random) || !FileManager.default.fileExists(atPath: own)
-        if !isEmpty { try FileManager.default.copyItem(atPath: own, toPath: image) }
-        for _ in 0..<Int.random(in: 1...30, using: &world.random) { try world.publish(device) }
+        let isWhole = Bool.random(using: &world.random)
+        let (shared, image, kept) = (
+            "\(world.folder.path)/\(device)", "\(world.folder.path)/image", "\(world.folder.path)/kept"
+        )
+        let own = "\(shared)/\(device)"
+        let replaced = isWhole ? shared : own
+        let isEmpty = Int.random(in: 0..<4, using: &world.random) == 0 || !FileManager.default.fileExists(atPath: own)
+        if !isEmpty { try FileManager.default.copyItem(atPath: replaced, toPath: image) }
+        for _ in 0..<Int.random(in: 1...30, using: &world.random) {
+            try world.publish(device)
+            if Int.random(in: 0..<6, using: &world.random) == 0 { try world.restart(device) }
+        }
         try world.copier.finish()
         // What the copying program brings back is whole, whatever it does to the copies of the others meanwhile.
-        let kept = "\(world.folder.path)/kept"
         try FileManager.default.copyItem(atPath: own, toPath: kept)
-        try FileManager.default.removeItem(atPath: own)
-        if !isEmpty { try FileManager.default.moveItem(atPath: image, toPath: own) }
+        try FileManager.default.removeItem(atPath: replaced)
+        if !isEmpty { try FileManager.default.moveItem(atPath: image, toPath: replaced) }
+        try TemporaryFolder.makeFolder(shared)
         try world.restart(device)
         // What it does not know of comes late, and so behind what it publishes now.
         (world.isOrdered, world.copier.removes) = (false, false)
-        // It publishes before its folder comes back, and others may get that first.
-        for _ in 0..<Int.random(in: 0...3, using: &world.random) { try world.publish(device) }
+        // It publishes before its folder comes back, now and then enough to compact, and others may get that first.
+        for _ in 0..<(Self.rounds.randomElement(using: &world.random) ?? 0) { try world.publish(device) }
         for _ in 0..<Int.random(in: 0...60, using: &world.random) { try world.copier.step() }
         for other in Self.devices { try world.fetch(other) }
+        for _ in 0..<Int.random(in: 0...12, using: &world.random) {
+            try world.copier.bringBackPart(of: device, from: kept)
+            if Bool.random(using: &world.random) { try world.publish(device) }
+            if Bool.random(using: &world.random) { try world.copier.step() }
+            for other in Self.devices { try world.fetch(other, atMost: 40) }
+        }
         try world.copier.bringBack(device, from: kept)
         world.copier.removes = true
         if Bool.random(using: &world.random) { try world.restart(device) }

@@ -69,12 +69,24 @@ extension FolderSync {
     }
 }
 
+/// Keeps what is logged.
+struct LogRecorder: StorageLogHandler {
+    let level = StorageLogLevel.debug
+    private let recorder = Recorder<String>()
+
+    func log(_ level: StorageLogLevel, label: String, _ message: String) { recorder.add(message) }
+
+    var messages: [String] { recorder.all }
+}
+
 /// What a device knows of the records of others, as the host keeps it.
 struct Replica {
     let name: String
     var position: Data?
     /// The greatest number of each writer's names.
     var newest: [String: [String: Int]] = [:]
+    /// The number that came last of each writer's names.
+    var last: [String: [String: Int]] = [:]
     var delivered = 0
     var positionsLost = 0
 
@@ -94,6 +106,7 @@ struct Replica {
             let known = newest[record.writer]?[record.name] ?? 0
             if isOrdered, numbered.number < known { failure = "\(numbered) came after number \(known)" }
             newest[record.writer, default: [:]][record.name] = max(known, numbered.number)
+            last[record.writer, default: [:]][record.name] = numbered.number
             count += 1
             return count < most
         }
@@ -102,7 +115,7 @@ struct Replica {
         } catch let error as StorageError where error.code == .positionLost {
             positionsLost += 1
             position = nil
-            newest = [:]
+            (newest, last) = ([:], [:])
             position = try transport.fetch(since: nil, take)
         }
         delivered += count

@@ -1,3 +1,4 @@
+import DurableFiles
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
@@ -80,6 +81,11 @@ struct HostileTests {
         try folder.write(own, to: "shared/a/x.sync-conflict-20260101-120000-ABCDEFG.segment")
         try folder.write(own, to: "shared/UPPER")
         try folder.write(own, to: "shared/README.txt")
+        for name in ["~syncthing~x.segment.tmp", ".syncthing.x.segment.tmp", "\(name(1))\n", "a\nb", "\n"] {
+            try folder.write(own, to: "shared/a/\(name)")
+            try folder.write(own, to: "shared/\(name)")
+        }
+        try TemporaryFolder.makeFolder(path("folder\nb"))
         try checkWorks()
     }
 
@@ -136,6 +142,89 @@ struct HostileTests {
             try transport.publish(Numbered("a", "later", number).record())
             #expect(try FolderSync.open(path("")).numbers().last == number, "\(change)")
             #expect(try transport.numbers().last == number, "\(change)")
+        }
+    }
+
+    @Test(
+        "what may not be read is reported, and keeps nothing of others back",
+        .enabled(if: geteuid() != 0, "root reads every file"), arguments: ["a", "segment"])
+    func unreadable(_ kind: String) throws {
+        try transport.publish((0..<3).map { Numbered("b", "n\($0)", 1000 + $0).record() })
+        let closed = try kind == "a" ? path("a") : path("a/\(folder.segments(of: "shared/a")[0])")
+        #expect(chmod(closed, 0) == 0)
+        let log = LogRecorder()
+        let reader = try FolderSync.open(path(""), log: log)
+        let (records, position) = try reader.all()
+        #expect(records.compactMap { Numbered($0)?.number } == [1000, 1001, 1002])
+        #expect(log.messages.contains { $0.contains(closed) }, "\(log.messages)")
+        let error = #expect(throws: StorageError.self) {
+            try FolderSync.open(path("")).publish(Numbered("a", "n1", 100).record())
+        }
+        #expect(error?.code == .permissionDenied && error?.description.contains(closed) == true, "\(error as Any)")
+        #expect(chmod(closed, kind == "a" ? 0o700 : 0o600) == 0)
+        #expect(try reader.numbers(since: position) == expected)
+    }
+
+    @Test("a folder that is read-only is read, and says so to who publishes", .enabled(if: geteuid() != 0))
+    func readOnly() throws {
+        for folder in ["", "a"] { #expect(chmod(path(folder), 0o500) == 0) }
+        defer { for folder in ["", "a"] { chmod(path(folder), 0o700) } }
+        let reader = try FolderSync.open(path(""))
+        #expect(try reader.numbers() == expected)
+        for writer in ["a", "new"] {
+            let error = #expect(throws: StorageError.self) {
+                try reader.publish(Numbered(writer, "n1", 100).record())
+            }
+            #expect(error?.code == .permissionDenied && error?.description.contains(path("")) == true)
+        }
+        for folder in ["", "a"] { #expect(chmod(path(folder), 0o700) == 0) }
+        try reader.publish(Numbered("a", "n1", 100).record())
+        #expect(try reader.numbers() == expected + [100])
+    }
+
+    @Test("a folder that vanishes with its content is not created again", arguments: [true, false])
+    func vanished(_ isEmptied: Bool) throws {
+        let position = try transport.all().position
+        #expect(rename(path("a"), "\(folder.path)/a") == 0)
+        if isEmptied {
+            // As if it was set up again: nothing tells that from a folder that somebody has emptied.
+            #expect(throws: StorageError(.positionLost)) { try transport.all(since: position) }
+        } else {
+            #expect(rmdir(path("")) == 0)
+            #expect(throws: StorageError.storeUnavailable) { try transport.all(since: position) }
+            #expect(throws: StorageError.storeUnavailable) {
+                try transport.publish(Numbered("a", "n1", 100).record())
+            }
+            #expect(throws: (any Error).self) {
+                try SharedFolder(path: path(""), marker: "").subfolder(of: "a").make()
+            }
+            #expect(!folder.exists("shared"))
+            try TemporaryFolder.makeFolder(path(""))
+        }
+        #expect(rename("\(folder.path)/a", path("a")) == 0)
+        #expect(try transport.numbers(since: position).isEmpty)
+        try checkWorks()
+    }
+
+    @Test("an unfinished file is waited for, but one that stays so for long is not")
+    func unfinished() throws {
+        let position = try transport.all().position
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let whole = try #require(folder.content(file))
+        try folder.write(whole.prefix(20), to: file)
+        // Nothing is lost, and nothing is given again.
+        let (records, waiting) = try transport.all(since: position)
+        #expect(records.isEmpty)
+        try transport.publish(Numbered("b", "n", 7).record())
+        let again = try FolderSync.open(path("")).all(since: waiting)
+        #expect(again.records.map(\.writer) == ["b"])
+        try folder.write(whole, to: file)
+        #expect(try FolderSync.open(path("")).all(since: again.position).records.isEmpty)
+        try folder.write(whole.prefix(20), to: file)
+        var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+        #expect(utimensat(AT_FDCWD, "\(folder.path)/\(file)", &times, 0) == 0)
+        #expect(throws: StorageError(.positionLost)) {
+            try FolderSync.open(path("")).all(since: again.position)
         }
     }
 

@@ -36,6 +36,7 @@ struct ProcessSteps {
         let work = try #require(Self.work)
         switch work[0] {
         case "publish": try publish(to: work[1], named: work[2])
+        case "answer": try answer(in: work[1])
         case "stream": print("result \(try stream(through: work[1]))")
         default: throw TestFailure("unknown work: \(work)")
         }
@@ -47,6 +48,24 @@ struct ProcessSteps {
         for number in 1...200 {
             if number % 41 == 0 { transport = try FolderSync.open(folder) }
             try transport.publish(Numbered("a", "\(name)-\(number % 7)", number).record(100))
+        }
+    }
+
+    /// Answers as the writer `b` each record of `a`, when it is notified of it, until the record that is named `end`.
+    private func answer(in folder: String) throws {
+        let transport = try FolderSync.open(folder)
+        let notices = Recorder<SyncNotice>()
+        let subscription = try transport.subscribe { notices.add($0) }
+        defer { transport.unsubscribe(subscription) }
+        var position: Data?
+        while true {
+            let (records, next) = try transport.all(since: position)
+            position = next
+            for record in records where record.writer == "a" {
+                if record.name == "end" { return }
+                try transport.publish(SyncRecord(writer: "b", name: record.name, content: record.content))
+            }
+            if notices.take(through: { _ in true }) == nil { throw TestFailure("no notice came") }
         }
     }
 

@@ -30,6 +30,49 @@ struct ProcessTests {
         }
     }
 
+    @Test("two processes notify each other of what they publish, and fetch it")
+    func conversation() throws {
+        let path = folder.path
+        let times = Recorder<Duration>()
+        let failures = Recorder<String>()
+        onThreads(2) { thread in
+            do {
+                if thread == 1 {
+                    _ = try ProcessSteps.run("answer", path)
+                } else {
+                    try ask(200, in: path, times)
+                }
+            } catch { failures.add("\(error)") }
+        }
+        #expect(failures.all == [])
+        let sorted = times.all.sorted()
+        try #require(sorted.count == 200)
+        print("folder: a question and its answer take \(sorted[100]) between two processes, median of 200")
+    }
+
+    /// Publishes records as the writer `a` and waits for each one's answer.
+    private func ask(_ count: Int, in folder: String, _ times: Recorder<Duration>) throws {
+        let transport = try FolderSync.open(folder)
+        let notices = Recorder<SyncNotice>()
+        let subscription = try transport.subscribe { notices.add($0) }
+        defer { transport.unsubscribe(subscription) }
+        var position: Data?
+        for number in 0..<count {
+            let start = ContinuousClock.now
+            let question = Numbered("a", "n\(number % 10)", number).record(200)
+            try transport.publish(question)
+            var isAnswered = false
+            while !isAnswered {
+                let (records, next) = try transport.all(since: position)
+                position = next
+                isAnswered = records.contains { $0.writer == "b" && $0.content == question.content }
+                if !isAnswered, notices.take(through: { _ in true }) == nil { throw TestFailure("no notice came") }
+            }
+            times.add(ContinuousClock.now - start)
+        }
+        try transport.publish(SyncRecord(writer: "a", name: "end", content: Data()))
+    }
+
     @Test("100,000 records are published, compacted and fetched in bounded memory")
     func bounded() throws {
         let grown = try Int(ProcessSteps.run("stream", folder.path))

@@ -15,6 +15,8 @@ final class Publisher: Sendable {
         var segment: Int
         /// How long segments stay that a base made unnecessary, in seconds.
         var linger: Double = 600
+        /// How long files stay that a process left unfinished, in seconds.
+        var abandoned: Double = 86_400
         /// How long to wait for another process's lock.
         var patience: Duration = .seconds(60)
 
@@ -181,7 +183,7 @@ final class Publisher: Sendable {
     private func compacting(
         _ chain: OwnChain
     ) throws -> (previous: SegmentHeader.Previous?, nextCheck: Int, newest: UInt64) {
-        var newest = chain.segments.segments.last?.name.stamp ?? 0
+        var newest = chain.branches.segments.segments.last?.name.stamp ?? 0
         var previous = chain.last
         var check = chain.nextCheck
         let size = try chain.size()
@@ -189,7 +191,7 @@ final class Publisher: Sendable {
         let isScattered = chain.count - size / settings.segment > Self.mostSmallSegments
         if size >= max(check, settings.smallest) || isScattered || !chain.isWhole {
             do {
-                let survey = try chain.survey()
+                let survey = try Survey(of: chain.branches)
                 if !chain.isWhole || isScattered || survey.isMostlyUnneeded {
                     let stamp = try Self.stamp(after: newest, directory)
                     let base = try chain.writeBase(survey, stamp: stamp, smallest: settings.smallest)
@@ -205,7 +207,8 @@ final class Publisher: Sendable {
             }
         }
         do {
-            try chain.segments.removeUnneeded(linger: settings.linger)
+            try chain.branches.segments.removeUnneeded(
+                linger: settings.linger, abandoned: settings.abandoned)
         } catch {
             log("cannot remove old segments of '\(directory.path)': \(error)")
         }

@@ -7,8 +7,10 @@ final class Reading {
     private struct WriterState {
         let writer: String
         var segments: WriterSegments
-        /// How far segments are known, by their ids.
-        var known: [UInt64: Int]
+        /// How far segments are known.
+        var known: [SegmentName: Int]
+        /// Whether it was read; if not, its part of the position stays.
+        var isRead = false
     }
 
     private let folder: SharedFolder
@@ -17,6 +19,8 @@ final class Reading {
     private var states: [WriterState] = []
     /// What could not be read; it is left for a later fetch.
     private(set) var problems: [String] = []
+    /// Whether something that was there is arriving again, so that a later fetch can give more.
+    private(set) var isWaiting = false
 
     init(_ folder: SharedFolder, _ headers: HeaderCache, _ entries: [Position.Entry]) {
         (self.folder, self.headers, self.entries) = (folder, headers, entries)
@@ -29,7 +33,7 @@ final class Reading {
         for writer in try folder.writers() {
             guard let segments = try attempt(writer, { try WriterSegments(writer, in: $0, headers) }) else { continue }
             let tag = Position.tag(of: writer)
-            let known = entries.filter { $0.writer == tag }.map { ($0.name.id, $0.offset) }
+            let known = entries.filter { $0.writer == tag }.map { ($0.name, $0.offset) }
             states.append(
                 WriterState(writer: writer, segments: segments, known: Dictionary(known) { max($0, $1) }))
         }
@@ -39,7 +43,7 @@ final class Reading {
     var unexplained: SegmentName? {
         if !problems.isEmpty { return nil }
         return entries.first { entry in
-            !states.contains { Position.tag(of: $0.writer) == entry.writer && $0.segments.explains(entry.name) }
+            !states.contains { Position.tag(of: $0.writer) == entry.writer && !$0.segments.hasLost(entry.name) }
         }?.name
     }
 
@@ -64,6 +68,7 @@ final class Reading {
                 }
             }
             if let failure { throw failure }
+            states[index].isRead = isAtEnd != nil
             if isAtEnd == false { return }
         }
     }
@@ -79,6 +84,8 @@ final class Reading {
                 do { return try body(folder.subfolder(of: writer)) } catch is Vanished {}
             }
             problems.append("the files of '\(folder.path)/\(writer)' keep changing")
+        } catch is Unclear {
+            isWaiting = true
         } catch let error as SystemCallError {
             problems.append(error.description)
         }
@@ -88,19 +95,15 @@ final class Reading {
     /// The position that was reached.
     var position: Position {
         var found: Set<Position.Entry> = []
-        for state in states {
+        for state in states where state.isRead {
             let tag = Position.tag(of: state.writer)
-            let own = entries.filter { $0.writer == tag && state.segments.explains($0.name) }
-            let names = Dictionary(own.map { ($0.name.id, $0.name) }) { first, _ in first }
-            let known = state.known.filter { id, _ in
-                names[id] != nil || state.segments.segments.contains { $0.name.id == id }
-            }
-            for (name, offset) in state.segments.frontier(of: known, names: names) {
+            let known = state.known.filter { state.segments.explains($0.key) }
+            for (name, offset) in state.segments.frontier(of: known) {
                 found.insert(Position.Entry(writer: tag, name: name, offset: offset))
             }
         }
-        // Those of writers that could not be read now.
-        let read = Set(states.map { Position.tag(of: $0.writer) })
+        // Those of writers that were not read now.
+        let read = Set(states.filter(\.isRead).map { Position.tag(of: $0.writer) })
         found.formUnion(entries.filter { !read.contains($0.writer) })
         return Position(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) })
     }

@@ -9,8 +9,21 @@ enum FrameKind: UInt8, Sendable {
     case remove = 2
 }
 
-/// The form of a frame: length of the rest 4, CRC-32C 4, then kind 1, length of the name 1, stamp 8, the name, the
-/// content. Numbers are little endian.
+/// Where a frame was written first: a base restates it. Of two frames of one name, the one with the greater origin was
+/// published later; so a base that a restored device wrote without knowing of newer records does not outdo them.
+struct FrameOrigin: Hashable, Comparable {
+    /// The stamp of that segment.
+    let stamp: UInt64
+    /// The offset there.
+    let offset: Int
+
+    static func < (one: FrameOrigin, other: FrameOrigin) -> Bool {
+        (one.stamp, one.offset) < (other.stamp, other.offset)
+    }
+}
+
+/// The form of a frame: length of the rest 4, CRC-32C 4, then kind 1, length of the name 1, the origin's stamp 8 and
+/// offset 8, the name, the content. Numbers are little endian.
 ///
 /// The checksum is also of the segment's id and the frame's offset, so no other bytes that a disk or a copying program
 /// puts there pass for the frame, and no frame is skipped or doubled.
@@ -20,7 +33,7 @@ enum FrameForm {
     /// The most bytes behind them.
     static let largestBody = fixed + 64 + FolderSync.largestContent
     /// The bytes behind them before the name.
-    static let fixed = 10
+    static let fixed = 18
 
     static func size(name: Int, content: Int) -> Int { head + fixed + name + content }
 
@@ -35,9 +48,7 @@ enum FrameForm {
 /// A frame that was read. Valid until the reader reads the next one.
 struct Frame {
     let kind: FrameKind?
-    /// The stamp of the segment that had the frame first: a base restates it. So a base that a restored device wrote
-    /// without knowing of newer records does not outdo them.
-    let stamp: UInt64
+    let origin: FrameOrigin
     let name: UnsafeRawBufferPointer
     let content: UnsafeRawBufferPointer
 
@@ -90,7 +101,10 @@ final class FrameReader {
         offset += bytes.count
         return Frame(
             kind: FrameKind(rawValue: body[0]),
-            stamp: UInt64(littleEndian: body.loadUnaligned(fromByteOffset: 2, as: UInt64.self)), name: name,
+            origin: FrameOrigin(
+                stamp: UInt64(littleEndian: body.loadUnaligned(fromByteOffset: 2, as: UInt64.self)),
+                offset: Int(clamping: UInt64(littleEndian: body.loadUnaligned(fromByteOffset: 10, as: UInt64.self)))),
+            name: name,
             content: UnsafeRawBufferPointer(rebasing: body[nameEnd...]))
     }
 
@@ -131,15 +145,16 @@ final class FrameWriter {
 
     /// Adds a frame. It is in the file after ``flush()``.
     ///
-    /// - Parameter stamp: The stamp of the segment that had the frame first; `nil` for this one.
+    /// - Parameter origin: Where it was written first; `nil` for here.
     func append(
-        _ kind: FrameKind, stamp: UInt64? = nil, name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer
+        _ kind: FrameKind, origin: FrameOrigin? = nil, name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer
     ) throws {
+        let origin = origin ?? FrameOrigin(stamp: header.name.stamp, offset: offset)
         var head: [UInt8] = []
         let length = UInt32(FrameForm.fixed + name.count + content.count)
         withUnsafeBytes(of: length.littleEndian) { head += $0 }
         var start: [UInt8] = [kind.rawValue, UInt8(name.count)]
-        withUnsafeBytes(of: (stamp ?? header.name.stamp).littleEndian) { start += $0 }
+        withUnsafeBytes(of: (origin.stamp.littleEndian, UInt64(origin.offset).littleEndian)) { start += $0 }
         let checksum = head.withUnsafeBytes { head in
             start.withUnsafeBytes { FrameForm.checksum(header.name.id, offset, head, $0, name, content) }
         }

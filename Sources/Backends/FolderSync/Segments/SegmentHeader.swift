@@ -5,7 +5,8 @@ import DurableFiles
 ///
 /// ``` magic 8, version 2, flags 2, length of the header 4, then 8 bytes each: stamp, id, the previous segment's
 /// stamp, id and length, end of a base, floor, next check; length of the writer's name 1 and the name; number of
-/// covered segments 4, and of each the id 8 and the length 8; CRC-32C of all that 4. Numbers are little endian. ```
+/// covered segments 4, and of each the stamp 8, the id 8 and the length 8; CRC-32C of all that 4. Numbers are little
+/// endian. ```
 struct SegmentHeader: Hashable, Sendable {
     /// The segment before, as far as the writer knew.
     struct Previous: Hashable, Sendable {
@@ -22,11 +23,10 @@ struct SegmentHeader: Hashable, Sendable {
     struct Base: Hashable, Sendable {
         /// The length of the whole segment, to which nothing is ever added.
         var end: Int
-        /// Every segment with a smaller stamp is unnecessary.
+        /// Segments with a smaller stamp may be left out of ``covered``.
         var floor: UInt64
-        /// How many bytes of other segments are unnecessary, by their ids. Bytes behind those may be of a fork; see
-        /// ``WriterSegments``.
-        var covered: [UInt64: Int]
+        /// How many bytes of other segments are unnecessary. Bytes behind those are not: they arrived later.
+        var covered: [SegmentName: Int]
     }
 
     var writer: String
@@ -36,14 +36,16 @@ struct SegmentHeader: Hashable, Sendable {
     /// The size of all segments from which on the writer looks for bytes that are no longer needed.
     var nextCheck: Int
 
-    /// The greatest length of a header in bytes: 60,000 covered segments.
+    /// The greatest number of covered segments.
+    static let mostCovered = 4096
+    /// The greatest length of a header in bytes.
     static let largest = 1 << 20
     private static let magic: [UInt8] = [0x8B] + Array("LDSYN\r\n".utf8)
     private static let version: UInt16 = 1
     private static let fixed = 16 + 8 * 8 + 1 + 4 + 4
 
     /// The number of bytes that it takes.
-    var length: Int { Self.fixed + writer.utf8.count + 16 * (base?.covered.count ?? 0) }
+    var length: Int { Self.fixed + writer.utf8.count + 24 * (base?.covered.count ?? 0) }
 
     var encoded: [UInt8] {
         var bytes = ByteWriter(.littleEndian, Self.magic, capacity: length)
@@ -57,8 +59,9 @@ struct SegmentHeader: Hashable, Sendable {
         bytes.add(UInt8(writer.utf8.count))
         bytes.add(Array(writer.utf8))
         bytes.add(UInt32(base?.covered.count ?? 0))
-        for (id, length) in base?.covered ?? [:] {
-            bytes.add(id)
+        for (name, length) in base?.covered ?? [:] {
+            bytes.add(name.stamp)
+            bytes.add(name.id)
             bytes.add(UInt64(length))
         }
         bytes.add(bytes.bytes.withUnsafeBytes { Checksum(of: $0).value })
@@ -91,10 +94,12 @@ struct SegmentHeader: Hashable, Sendable {
         guard let count = reader.number(UInt8.self), let writer = reader.bytes(Int(count)), SyncName.isValid(writer),
             let coveredCount = reader.number(UInt32.self)
         else { return nil }
-        var covered: [UInt64: Int] = [:]
+        var covered: [SegmentName: Int] = [:]
         for _ in 0..<coveredCount {
-            guard let id = reader.number(UInt64.self), let length = reader.number(UInt64.self) else { return nil }
-            covered[id] = Int(clamping: length)
+            guard let stamp = reader.number(UInt64.self), let id = reader.number(UInt64.self),
+                let length = reader.number(UInt64.self)
+            else { return nil }
+            covered[SegmentName(stamp: stamp, id: id)] = Int(clamping: length)
         }
         self.writer = String(decoding: writer, as: UTF8.self)
         name = SegmentName(stamp: numbers[0], id: numbers[1])
