@@ -17,8 +17,8 @@ import Synchronization
 /// - **Restored devices.** A device that continues from an old image begins a new segment, which everybody reads. When
 ///   the copying program brings back what the device published after the image, both count: of each name, the record
 ///   that was published last, by the device's clock. See ``Branches``.
-/// - **Late files.** A reader waits for files that are missing or shorter than they were, but not for one that has not
-///   changed for ten minutes: then its position is lost, or it reads what there is.
+/// - **Late files.** A reader waits for files that are missing or shorter than they were. If a position names one that
+///   is gone, or has been unfinished for ten minutes, the position is lost.
 /// - **Damage.** The records behind damaged bytes are not read before the copying program or a base repairs them.
 /// - **Unmounting.** An unmounted folder is usually an empty one: name an entry of the folder as `marker` to notice it.
 package final class FolderSync: SyncTransport {
@@ -149,7 +149,7 @@ package final class FolderSync: SyncTransport {
             let problems = reading.problems.count
             defer {
                 for problem in reading.problems.dropFirst(problems) { log(.warning, Self.component.id, problem) }
-                if !reading.problems.isEmpty || reading.isWaiting { watch.expectMore() }
+                if !reading.problems.isEmpty { watch.expectMore() }
             }
             try reading.read {
                 guard cancellations.load(ordering: .acquiring) == before else { throw StorageError.cancelled }

@@ -19,8 +19,6 @@ final class Reading {
     private var states: [WriterState] = []
     /// What could not be read; it is left for a later fetch.
     private(set) var problems: [String] = []
-    /// Whether something that was there is arriving again, so that a later fetch can give more.
-    private(set) var isWaiting = false
 
     init(_ folder: SharedFolder, _ headers: HeaderCache, _ entries: [Position.Entry]) {
         (self.folder, self.headers, self.entries) = (folder, headers, entries)
@@ -84,8 +82,6 @@ final class Reading {
                 do { return try body(folder.subfolder(of: writer)) } catch is Vanished {}
             }
             problems.append("the files of '\(folder.path)/\(writer)' keep changing")
-        } catch is Unclear {
-            isWaiting = true
         } catch let error as SystemCallError {
             problems.append(error.description)
         }
@@ -97,8 +93,7 @@ final class Reading {
         var found: Set<Position.Entry> = []
         for state in states where state.isRead {
             let tag = Position.tag(of: state.writer)
-            let known = state.known.filter { state.segments.explains($0.key) }
-            for (name, offset) in state.segments.frontier(of: known) {
+            for (name, offset) in state.segments.frontier(of: state.known) {
                 found.insert(Position.Entry(writer: tag, name: name, offset: offset))
             }
         }

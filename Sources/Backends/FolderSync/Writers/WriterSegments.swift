@@ -8,7 +8,7 @@ import DurableFiles
 /// frame counts, however late it arrives; see ``Branches``.
 ///
 /// A copying program may show a file that was whole before in part again, or remove segments before the base arrives
-/// that replaces them. What a reader knows then does not say where to go on, so it waits; see ``Unclear``.
+/// that replaces them. Then the reader cannot see what it knows of older segments, and leaves those for later.
 struct WriterSegments {
     let writer: String
     let directory: DurableDirectory
@@ -66,11 +66,6 @@ struct WriterSegments {
     /// Whether this folder cannot explain what a position names, and never will.
     func hasLost(_ name: SegmentName) -> Bool { !isArriving && !explains(name) }
 
-    /// Whether a part of what a reader knows is missing here, and may be arriving.
-    private func isUnclear(_ known: [SegmentName: Int]) -> Bool {
-        isArriving && known.keys.contains { !explains($0) }
-    }
-
     /// The segment's size in bytes; 0 if it is gone.
     func size(of name: SegmentName) throws -> Int {
         guard let file = try directory.openSegment(name) else { return 0 }
@@ -90,13 +85,14 @@ struct WriterSegments {
     ///
     /// - Parameter known: How far the reader knows segments. What it reads is added.
     /// - Returns: Whether it came to the end.
-    /// - Throws: ``Vanished`` if a segment was removed meanwhile; ``Unclear`` if it has to wait; `SystemCallError`.
+    /// - Throws: ``Vanished`` if a segment was removed meanwhile; `SystemCallError`.
     func read(_ known: inout [SegmentName: Int], _ body: (Frame) -> Bool) throws -> Bool {
         addAncestors(to: &known)
-        if isUnclear(known) { throw Unclear() }
+        let unclear = known.keys.filter { !explains($0) }.max()
         var newest: NewestFrames?
         for segment in segments {
             let name = segment.name
+            if known[name] == nil, let unclear, name < unclear { continue }
             guard let start = start(of: segment, known) else { continue }
             if known[name] == nil, covered[name] == nil { known[name] = start }
             if let end = end(of: name), start >= end { continue }
@@ -155,9 +151,6 @@ struct WriterSegments {
 
 /// A segment was removed between two steps: the folder has to be listed again.
 struct Vanished: Error {}
-
-/// What a reader knows is missing, and may be arriving.
-struct Unclear: Error {}
 
 extension Int {
     fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) }
