@@ -9,7 +9,7 @@ extension SyncEngine {
             guard let status, isComplete(writer), status.acknowledged.keys.allSatisfy(group.isKnown) else {
                 return false
             }
-            return status.isJoining && status.records.count == 0
+            return status.isJoining
                 || writers.allSatisfy { other, their in
                     other == writer || status.acknowledged[other] ?? 0 >= their?.ended ?? 0
                 }
@@ -104,7 +104,7 @@ extension SyncEngine {
             try commit([change])
         }
         for name in entries.keys.sorted() where entries[name]?.isFormer == true { try removeFormer(name) }
-        progress.isJoining = false
+        (progress.isJoining, progress.forgotten) = (false, 0)
         try saveProgress()
         entries.keys.forEach(refreshDuty)
     }
@@ -139,12 +139,13 @@ extension SyncEngine {
         for (name, entry) in entries {
             var next = SyncEntry(address: entry.address)
             next.isParked = entry.isParked
-            if edited.contains(name), var state = entry.state, state.version.author == group.me {
-                // Its version may have been another value's, before the device was restored.
-                state.version = SyncVersion(time: clock.tick(), author: group.me)
-                state.history.add(state.version)
-                state.isShared = false
-                next.state = state
+            if isEdited(name), var state = entry.state, state.version.author == group.me {
+                if !state.isShared {
+                    // Its version may have been another value's, before the device was restored.
+                    state.version = SyncVersion(time: clock.tick(), author: group.me)
+                    state.history.add(state.version)
+                }
+                (next.state, next.changed) = (state, entry.changed)
             } else if let hash = entry.state?.hash {
                 let version = SyncVersion(time: clock.timeBefore(), author: group.me)
                 next.state = SyncEntry.State(
@@ -154,9 +155,11 @@ extension SyncEngine {
             changes.append(SyncChange(name: name, entry: next))
         }
         try commit(changes)
+        let (ended, forgotten) = (progress.ended, progress.forgotten)
         progress = SyncProgress()
+        (progress.ended, progress.forgotten) = (ended, forgotten)
         forgetGaps()
-        (lastStatus, knownMembers, isRestored) = (nil, [], false)
+        (lastStatus, knownMembers) = (nil, [])
         try saveProgress()
     }
 }
@@ -173,7 +176,7 @@ extension SyncEngine {
     /// while it joined.
     func doubtOwnValues() throws(StorageError) {
         var changes: [SyncChange] = []
-        for (name, entry) in entries where !entry.isFormer && !edited.contains(name) {
+        for (name, entry) in entries where !entry.isFormer && !isEdited(name) {
             guard let state = entry.state, state.hash != nil, !state.isShared, state.version.isFromBefore else {
                 continue
             }

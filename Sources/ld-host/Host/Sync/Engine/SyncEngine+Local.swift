@@ -50,6 +50,7 @@ extension SyncEngine {
         entry.state = SyncEntry.State(version: version, history: history, hash: hash)
         entry.isRequested = false
         entry.isFormer = false
+        entry.changed = counters.tick()
         edited.insert(name)
         return LocalState(entry: entry, value: value, isChanged: true)
     }

@@ -31,12 +31,13 @@ extension SyncEngine {
             // Whatever the histories say, the greater version wins on every device.
             if state.history.includes(remote.version), remote.version < state.version { return change }
             if remote.history.includes(state.version), state.version < remote.version {
-                guard !state.isShared else {
+                let isUnknown = state.version.author == group.me && remote.history.isPast(state.version)
+                guard !state.isShared || isUnknown else {
                     return try take(remote, hash, state.history, local, change)
                 }
                 // The device was restored from an older image, and has given a version a second time.
                 isRestored = true
-                loses = !edited.contains(name)
+                loses = !isEdited(name)
                 state.version = SyncVersion(time: clock.tick(), author: group.me)
                 state.history.add(state.version)
             }
@@ -76,6 +77,7 @@ extension SyncEngine {
         change.expected = local.value
         change.entry?.state = state
         change.entry?.isFormer = false
+        change.entry?.changed = 0
         if let value = remote.value {
             change.value = .set(value.data, value.attributes)
         } else if local.value != nil {

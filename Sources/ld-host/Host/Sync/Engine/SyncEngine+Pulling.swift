@@ -34,10 +34,28 @@ extension SyncEngine {
             progress.position = hasPassedOver || progress.isJoining && !isConsistent ? nil : position
             hasPassedOver = false
             try saveProgress()
+        } else if isStuck() {
+            try startOver()
         }
         if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
         try makeHeldRemovals()
         try followGroup()
+    }
+
+    /// Whether the next pull begins at the beginning, since this device lacks records, or has some that are gone, and
+    /// nothing has come that changed that: after 1, 2, 4, 8 and so on pulls.
+    private func isStuck() -> Bool {
+        var now: [DeviceID: SyncDigest] = [:]
+        for writer in others where progress.writers[writer]?.status != nil && !isComplete(writer) {
+            now[writer] = table.digest(of: writer)
+        }
+        defer { incomplete = now }
+        guard !now.isEmpty, now == incomplete else {
+            vainPulls = 0
+            return false
+        }
+        vainPulls += 1
+        return vainPulls & (vainPulls - 1) == 0
     }
 
     private func nextPage(
@@ -170,9 +188,12 @@ extension SyncEngine {
     private func take(_ status: SyncStatus, _ counter: UInt64, of writer: DeviceID) throws(StorageError) {
         guard writer != group.me else {
             noticeOwn(counter)
-            return
+            return try noticeOwnEnd(status.ended)
         }
         guard counter > progress.writers[writer]?.statusCounter ?? 0 else { return }
+        // A writer that was restored from an older image may not know any more what has ended.
+        var status = status
+        status.ended = max(status.ended, ended(by: writer))
         try table.end(of: writer, after: ended(by: writer), upTo: status.ended, entries, group)
         progress.writers[writer, default: SyncProgress.Writer()].status = status
         progress.writers[writer]?.statusCounter = counter
@@ -244,8 +265,18 @@ extension SyncEngine {
         return writer == group.me ? progress.counter : progress.writers[writer]?.taken ?? 0
     }
 
+    /// What has ended stays so, also for a device that was restored from an older image.
+    private func noticeOwnEnd(_ counter: UInt64) throws(StorageError) {
+        guard counter > progress.ended else { return }
+        try table.end(of: group.me, after: progress.ended, upTo: counter, entries, group)
+        progress.ended = counter
+    }
+
     private func noticeOwn(_ counter: UInt64) {
-        if isForgotten(counter) { isRestored = true }
+        if isForgotten(counter) {
+            isRestored = true
+            progress.forgotten = max(progress.forgotten, counter)
+        }
         counters.observe(counter)
     }
 }

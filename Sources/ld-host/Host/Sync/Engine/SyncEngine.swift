@@ -89,11 +89,13 @@ package final class SyncEngine {
     var isWaitingForConsent = false
     /// Whether what is kept aside was not looked at yet: the app may have been updated.
     var mayUseParked = true
-    /// Whether others know more of this device than it does: it was restored from an older image.
-    var isRestored = false
+    /// Writers whose records were not those of their status after the latest pull, with what was here of them.
+    var incomplete: [DeviceID: SyncDigest] = [:]
+    /// How many pulls in a row have not changed that.
+    var vainPulls = 0
     /// Whether this process has given out a counter.
     var hasCounted = false
-    /// Keys that have changed here since the engine was made.
+    /// Keys that have changed here since the engine was made; see ``isEdited(_:)``.
     var edited: Set<String> = []
     /// Called with the addresses of values that sync has changed here.
     package var applied: ([String]) -> Void = { _ in }
@@ -135,6 +137,12 @@ package final class SyncEngine {
 
     /// The number of keys with a record to publish.
     package var pendingCount: Int { duties.count }
+
+    /// Whether others know more of this device than it does: it was restored from an older image.
+    var isRestored: Bool {
+        get { progress.isRestored }
+        set { progress.isRestored = newValue }
+    }
 
     var others: [DeviceID] { group.members.filter { $0 != group.me } }
 
@@ -207,6 +215,12 @@ extension SyncEngine {
     /// Whether this device has given out a counter that it does not know of: it was restored from an older image.
     func isForgotten(_ counter: UInt64) -> Bool {
         !hasCounted && counter > progress.lastCounter || progress.gaps.contains { $0.contains(counter) }
+    }
+
+    /// Whether a key has changed here since the device was restored from an older image, as far as this can be told:
+    /// in this process, or later than all counters that the device has forgotten.
+    func isEdited(_ name: String) -> Bool {
+        edited.contains(name) || progress.forgotten > 0 && entries[name]?.changed ?? 0 > progress.forgotten
     }
 
     func saveProgress() throws(StorageError) {

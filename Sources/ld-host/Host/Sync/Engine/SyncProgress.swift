@@ -16,6 +16,8 @@ struct SyncProgress: Equatable, Sendable {
     var position: Data?
     /// Whether the device is new, and takes over what the group has before it publishes anything.
     var isJoining = true
+    /// Whether the device has noticed that it was restored from an older image, and has not begun again yet.
+    var isRestored = false
     /// The highest counter that was ever given to a record of a key.
     var counter: UInt64 = 0
     /// Own records up to this counter are published.
@@ -28,6 +30,9 @@ struct SyncProgress: Equatable, Sendable {
     var epoch: UInt32 = 0
     /// The counter of the latest status that this device has published.
     var statusCounter: UInt64 = 0
+    /// The highest counter that this device has given out and does not know, while it takes over the group's values
+    /// since it was restored from an older image; otherwise 0.
+    var forgotten: UInt64 = 0
     /// The latest time of the clock when this was saved.
     var time: UInt64 = 0
     var writers: [DeviceID: Writer] = [:]
@@ -48,8 +53,8 @@ struct SyncProgress: Equatable, Sendable {
     init() {}
 
     func encoded() -> Data {
-        var writer = ByteWriter(.bigEndian, [1, isJoining ? 1 : 0, position == nil ? 0 : 1])
-        for number in [counter, confirmed, outdated, ended, statusCounter, UInt64(epoch), time] { writer.add(number) }
+        var writer = ByteWriter(.bigEndian, [1, isJoining ? 1 : 0, isRestored ? 1 : 0, position == nil ? 0 : 1])
+        for number in [counter, confirmed, outdated, ended, statusCounter, forgotten, UInt64(epoch), time] { writer.add(number) }
         writer.add(UInt16(writers.count))
         for (device, state) in writers.sorted(by: { $0.key < $1.key }) {
             writer.add(device.bytes)
@@ -73,10 +78,11 @@ struct SyncProgress: Equatable, Sendable {
     /// Decodes it; `nil` if it is damaged.
     init?(_ data: Data) {
         guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == 1,
-            let isJoining = reader.number(UInt8.self), let hasPosition = reader.number(UInt8.self)
+            let isJoining = reader.number(UInt8.self), let isRestored = reader.number(UInt8.self),
+            let hasPosition = reader.number(UInt8.self)
         else { return nil }
-        self.isJoining = isJoining == 1
-        for path in [\SyncProgress.counter, \.confirmed, \.outdated, \.ended, \.statusCounter] {
+        (self.isJoining, self.isRestored) = (isJoining == 1, isRestored == 1)
+        for path in [\SyncProgress.counter, \.confirmed, \.outdated, \.ended, \.statusCounter, \.forgotten] {
             guard let number = reader.number(UInt64.self) else { return nil }
             self[keyPath: path] = number
         }

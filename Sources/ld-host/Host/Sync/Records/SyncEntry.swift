@@ -48,6 +48,8 @@ package struct SyncEntry: Hashable, Sendable {
     /// Whether the value was there before the device was forgotten by its group, and goes if the group does not have
     /// it.
     package var isFormer = false
+    /// When the value last changed here, by the clock that counters follow; 0 if sync has changed it since.
+    package var changed: UInt64 = 0
     /// The latest record of each writer, this device included.
     package var published: [DeviceID: Published] = [:]
 
@@ -79,6 +81,7 @@ extension SyncEntry {
             writer.add(UInt8(state.isShared ? 1 : 0))
             if let hash = state.hash { writer.add(hash) }
         }
+        writer.add(changed)
         writer.add(UInt16(published.count))
         for (device, record) in published.sorted(by: { $0.key < $1.key }) {
             writer.add(device.bytes)
@@ -109,7 +112,8 @@ extension SyncEntry {
             self[keyPath: path] = State(version: version, history: history, hash: hash, isShared: isShared == 1)
         }
         (isHeld, isRequested, isParked, isFormer) = (flag(4), flag(5), flag(6), flag(7))
-        guard let count = reader.number(UInt16.self) else { return nil }
+        guard let changed = reader.number(UInt64.self), let count = reader.number(UInt16.self) else { return nil }
+        self.changed = changed
         for _ in 0..<count {
             guard let device = reader.device(), let counter = reader.number(UInt64.self),
                 let kind = reader.number(UInt8.self).flatMap(Kind.init(rawValue:)), let version = reader.syncVersion()

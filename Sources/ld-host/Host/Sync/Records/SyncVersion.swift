@@ -40,6 +40,11 @@ package struct SyncHistory: Hashable, Sendable {
         times[Self.line(version)].map { $0 >= version.time } ?? false
     }
 
+    /// Whether a later version of the same author is among them.
+    package func isPast(_ version: SyncVersion) -> Bool {
+        times[Self.line(version)].map { $0 > version.time } ?? false
+    }
+
     package mutating func add(_ version: SyncVersion) {
         if !includes(version) { times[Self.line(version)] = version.time }
         shorten()
