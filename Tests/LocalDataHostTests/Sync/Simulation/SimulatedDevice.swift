@@ -51,10 +51,15 @@ final class SimulatedDevice: SyncCarrier {
     let network: SimulatedNetwork
     let largestRecord = 1 << 20
     let clock: SimulatedClock
+    let limits: SyncEngine.Limits
+    let fault: SyncFault?
     private var engine: SyncEngine?
 
-    init(_ id: DeviceID, _ keys: [SyncKey], isAtomic: Bool, _ network: SimulatedNetwork, _ clock: SimulatedClock) {
-        (self.id, self.network, self.clock) = (id, network, clock)
+    init(
+        _ id: DeviceID, _ keys: [SyncKey], isAtomic: Bool, _ network: SimulatedNetwork, _ clock: SimulatedClock,
+        _ limits: SyncEngine.Limits, _ fault: SyncFault?
+    ) {
+        (self.id, self.network, self.clock, self.limits, self.fault) = (id, network, clock, limits, fault)
         group = SimulatedGroup(id)
         replica = SimulatedReplica(keys: keys, isAtomic: isAtomic)
     }
@@ -74,6 +79,7 @@ final class SimulatedDevice: SyncCarrier {
         } catch {
             if error.code == .cancelled { stop() }
         }
+        if fault?.needsNewProcesses == true { stop() }
         replica.writesLeft = nil
     }
 
@@ -95,16 +101,25 @@ final class SimulatedDevice: SyncCarrier {
 
     func running() throws(StorageError) -> SyncEngine {
         if let engine { return engine }
-        var limits = SyncEngine.Limits()
-        limits.page = 5
-        let made = try SyncEngine(group: group, replica: replica, carrier: self, limits: limits) { [clock] in
-            clock.now()
-        }
+        let made = if let fault { try makeEngine(with: fault) } else { try makeEngine() }
         engine = made
         return made
     }
 
     func stop() { engine = nil }
+
+    private func makeEngine() throws(StorageError) -> SyncEngine {
+        try SyncEngine(group: group, replica: replica, carrier: self, limits: limits) { [clock] in clock.now() }
+    }
+
+    private func makeEngine(with fault: SyncFault) throws(StorageError) -> SyncEngine {
+        var limits = limits
+        if fault == .asksForNoConsent { limits.removals = .max }
+        return try SyncEngine(
+            group: FaultyGroup(group, fault, replica), replica: FaultyReplica(replica, fault),
+            carrier: FaultyCarrier(self, fault), limits: limits
+        ) { [clock] in fault == .countsWithoutClock ? 1 : clock.now() }
+    }
 }
 
 /// A device's clock, in milliseconds.

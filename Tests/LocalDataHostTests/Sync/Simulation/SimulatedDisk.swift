@@ -21,6 +21,8 @@ final class SimulatedReplica: SyncReplica {
     var writesLeft: Int?
     /// Changes a value at the moment when sync changes it, as an app could.
     var intrudes: (String) -> Bool = { _ in false }
+    /// How many values sync has removed.
+    private(set) var removals = 0
 
     init(keys: [SyncKey], isAtomic: Bool) { (self.keys, self.isAtomic) = (keys, isAtomic) }
 
@@ -55,6 +57,7 @@ final class SimulatedReplica: SyncReplica {
         if change.changesValue {
             let isOther = intrudes(change.address) || disk.values[change.address]?.data != change.expected?.data
             if isOther { return false }
+            if case .remove = change.value { removals += 1 }
         }
         guard !isAtomic, change.changesValue else {
             try write { disk in

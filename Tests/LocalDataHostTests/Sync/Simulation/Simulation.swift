@@ -14,10 +14,16 @@ final class Simulation {
         var kills = 10
         var wipes = 0
         var restores = 0
+        /// The percentage of steps after which all devices exchange everything.
+        var rounds = 0
         var joins = 0
         var removals = 0
         var skews = true
         var intrusions = 2
+        /// The percentage of a person's changes that remove, where there is a value.
+        var removedValues = 35
+        /// How many values a pull may remove without consent; `nil` for as many as an engine allows by itself.
+        var consents: Int?
     }
 
     /// Something that a person did.
@@ -31,6 +37,7 @@ final class Simulation {
     }
 
     let hazards: Hazards
+    private let fault: SyncFault?
     private var random: SeededRandom
     private let network: SimulatedNetwork
     private(set) var devices: [SimulatedDevice] = []
@@ -43,9 +50,14 @@ final class Simulation {
     private var past: Set<DeviceID> = []
     private var removed: [SimulatedDevice] = []
     private(set) var log: [String] = []
+    /// Values that a new device had before it joined, while a member had another one.
+    private var weak: [(address: String, value: String)] = []
+    /// What should not have happened on the way.
+    private var noticed: [String] = []
 
-    init(_ seed: UInt64, _ hazards: Hazards) {
-        self.hazards = hazards
+    /// - Parameter fault: What is wrong with the engines; `nil` for nothing.
+    init(_ seed: UInt64, _ hazards: Hazards, _ fault: SyncFault? = nil) {
+        (self.hazards, self.fault) = (hazards, fault)
         random = SeededRandom(seed)
         network = SimulatedNetwork(SeededRandom(seed &+ 1))
         network.failures = hazards.failures
@@ -64,7 +76,10 @@ final class Simulation {
         let year: Int64 = 365 * 86_400_000
         let skew = hazards.skews && random.chance(40) ? Int64.random(in: -year...year, using: &random) : 0
         let clock = SimulatedClock(skew: skew)
-        let device = SimulatedDevice(id, keys, isAtomic: random.chance(60), network, clock)
+        var limits = SyncEngine.Limits()
+        limits.page = 5
+        if let consents = hazards.consents { limits.removals = consents }
+        let device = SimulatedDevice(id, keys, isAtomic: random.chance(60), network, clock, limits, fault)
         device.replica.intrudes = { [unowned self, unowned device] address in
             guard self.random.chance(self.hazards.intrusions) else { return false }
             self.change(device, address)
@@ -82,7 +97,7 @@ final class Simulation {
             step = number
             act()
         }
-        return settle() + violations()
+        return settle() + noticed + violations()
     }
 
     private func act() {
@@ -101,24 +116,55 @@ final class Simulation {
                 note("\(name(device)) will be killed")
             }
             note("\(name(device)) steps")
-            device.step()
+            takeStep(device)
         }
         if random.chance(hazards.wipes) { network.wipe(); note("wiped") }
         if random.chance(hazards.restores) { imageOrRestore(device) }
         if random.chance(hazards.joins), devices.count < 5 { join() }
         if random.chance(hazards.removals), devices.count > 2 { remove(device) }
         for device in devices where random.chance(50) { tellMembers(device) }
+        if hazards.rounds > 0, random.chance(hazards.rounds) { exchangeAll() }
+    }
+
+    /// Lets all devices see all records for a while, so that removals end.
+    private func exchangeAll() {
+        note("all meet")
+        for _ in 0..<4 {
+            for device in devices {
+                for writer in network.writers() { network.deliver(to: device.id, from: writer, all: true) }
+                takeStep(device)
+            }
+        }
+    }
+
+    /// Lets a device take a step, which may not remove most of its values without consent.
+    private func takeStep(_ device: SimulatedDevice) {
+        let (before, present) = (device.replica.removals, device.replica.disk.values.count)
+        let isJoining = (try? device.running())?.isJoining ?? true
+        device.step()
+        let removed = device.replica.removals - before
+        let known = max(present, device.replica.disk.values.count + removed)
+        if !isJoining, removed > device.limits.removals, removed * 2 > known {
+            noticed.append("\(name(device)) removed \(removed) of \(known) values without consent")
+        }
+        guard hazards.consents != nil, random.chance(30), let engine = try? device.running() else { return }
+        if engine.removalsToAccept > 0 {
+            note("\(name(device)) consents to \(engine.removalsToAccept) removals")
+            try? engine.acceptRemovals()
+        }
     }
 
     /// A person sets or removes a value.
     private func change(_ device: SimulatedDevice, _ address: String) {
         let old = device.replica.disk.values[address].map { String(decoding: $0.data, as: UTF8.self) }
-        let removes = old != nil && random.chance(35)
+        let removes = old != nil && random.chance(hazards.removedValues)
         let number = operations.count
         let isUnclear = device.isAmidChange(of: address)
         operations.append(Operation(device: device.id, step: step, replaced: old, mayBeLost: isUnclear))
         guard !removes else {
             device.replica.disk.values[address] = nil
+            // Then the group has none, and that of a new device is welcome.
+            weak.removeAll { $0.address == address }
             return note("\(name(device)) removes \(address): \(old ?? "")")
         }
         let value = "value \(number)"
@@ -148,7 +194,14 @@ final class Simulation {
 
     private func join() {
         let device = addDevice()
-        if random.chance(60) { change(device, keys.randomElement(using: &random)!.address) }
+        if random.chance(60) {
+            let address = keys.randomElement(using: &random)!.address
+            let isTaken = devices.contains {
+                $0.id != device.id && $0.replica.disk.values[address] != nil && (try? $0.running())?.isJoining == false
+            }
+            if isTaken { weak.append((address, "value \(operations.count)")) }
+            change(device, address)
+        }
         device.group.past = past
         device.group.epoch = epoch
         note("\(name(device)) joins")
@@ -200,7 +253,7 @@ extension Simulation {
             let now = devices.map { picture($0) }.joined(separator: "\n")
             same = now == last ? same + 1 : 0
             last = now
-            if same == 3 { return [] }
+            if same == 5 { return [] }
         }
         return ["the devices do not come to rest:\n\(last)"]
     }
@@ -225,6 +278,11 @@ extension Simulation {
             if !engine.isComplete { found.append("\(name(device)) lacks records") }
             let left = engine.entries.filter { $0.value.state?.hash == nil }
             if !left.isEmpty { found.append("\(name(device)) remembers \(left.count) removed values: \(left)") }
+        }
+        if hazards.wipes + hazards.restores + hazards.removals == 0 {
+            for (address, value) in weak where final.contains(where: { $0[address] == value }) {
+                found.append("'\(value)' of a new device replaced the group's")
+            }
         }
         let shown = Set(final.flatMap(\.values))
         let kept = devices.reduce(into: Set<String>()) { $0.formUnion($1.replica.disk.losers) }

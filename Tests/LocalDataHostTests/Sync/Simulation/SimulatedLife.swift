@@ -1,0 +1,43 @@
+import Foundation
+
+/// What a simulated group goes through.
+enum SimulatedLife: String, CaseIterable, Sendable {
+    case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged
+
+    var hazards: Simulation.Hazards {
+        var hazards = Simulation.Hazards()
+        switch self {
+        case .quiet: (hazards.failures, hazards.kills, hazards.intrusions, hazards.skews) = (0, 0, 0, false)
+        case .faulty: break
+        case .wiped: hazards.wipes = 3
+        case .restored: hazards.restores = 10
+        case .joined: hazards.joins = 8
+        case .removed: (hazards.removals, hazards.devices) = (3, 5)
+        case .everything:
+            (hazards.wipes, hazards.restores, hazards.joins, hazards.removals) = (2, 4, 6, 3)
+            (hazards.devices, hazards.steps, hazards.keys) = (4, 120, 6)
+        case .crowded: (hazards.devices, hazards.keys, hazards.steps) = (5, 30, 200)
+        case .disturbed: hazards.intrusions = 40
+        case .cautious:
+            (hazards.consents, hazards.removedValues, hazards.keys, hazards.steps) = (1, 60, 10, 120)
+        case .brittle: (hazards.kills, hazards.steps) = (60, 120)
+        case .aged: (hazards.restores, hazards.steps, hazards.rounds) = (4, 200, 5)
+        }
+        return hazards
+    }
+
+    /// How many schedules run: together 1,120, in torture a hundred times as many.
+    var schedules: Int {
+        let count =
+            switch self {
+            case .quiet: 100
+            case .faulty: 200
+            case .wiped, .restored, .joined: 150
+            case .removed: 120
+            case .everything: 110
+            case .crowded: 20
+            case .disturbed, .cautious, .brittle, .aged: 30
+            }
+        return getenv("LOCALDATA_TORTURE") == nil ? count : count * 100
+    }
+}

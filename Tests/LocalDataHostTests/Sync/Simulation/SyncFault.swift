@@ -1,0 +1,186 @@
+import Foundation
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// A fault that an engine could have. It is put in from outside: what surrounds the engine behaves as if the engine did
+/// not heed one of its rules.
+enum SyncFault: String, CaseIterable, Sendable {
+    /// Versions are compared by their times alone, and of equal ones the own wins.
+    case comparesTimesAlone
+    /// A removal ends before every member has acknowledged it.
+    case endsRemovalsEarly
+    /// A device acknowledges what it has not taken in.
+    case acknowledgesUnseen
+    /// A record that is older than all that was taken in counts again.
+    case takesReplays
+    /// What is to be published is only in memory, and counts as published.
+    case keepsOutboxInMemory
+    /// A value is written without a look at the one that is there.
+    case ignoresExpectation
+    /// A value that loses is not kept.
+    case dropsLosers
+    /// A value and its entry change one after the other, and the intent is not stored first.
+    case storesNoIntent
+    /// Counters go on from the last one that is known, as if no older image of a device were ever put back.
+    case countsWithoutClock
+    /// A new device publishes what it has before it has taken in what the group has.
+    case publishesWhileJoining
+    /// A pull that removes most values does not wait for consent.
+    case asksForNoConsent
+
+    /// What brings it to light.
+    var life: SimulatedLife {
+        switch self {
+        case .countsWithoutClock: .aged
+        case .storesNoIntent: .brittle
+        case .publishesWhileJoining: .joined
+        case .asksForNoConsent: .cautious
+        case .ignoresExpectation: .disturbed
+        case .comparesTimesAlone, .endsRemovalsEarly, .takesReplays, .keepsOutboxInMemory, .dropsLosers,
+            .acknowledgesUnseen:
+            .faulty
+        }
+    }
+
+    /// How many schedules run at most until one finds it.
+    var schedules: Int { 200 }
+
+    /// Whether it shows in what a process reads when it starts, so that each step needs a process of its own.
+    var needsNewProcesses: Bool { self == .takesReplays }
+}
+
+/// A replica that does not do all that an engine asks for.
+final class FaultyReplica: SyncReplica {
+    private let base: SimulatedReplica
+    private let fault: SyncFault
+
+    init(_ base: SimulatedReplica, _ fault: SyncFault) { (self.base, self.fault) = (base, fault) }
+
+    var keys: [SyncKey] { base.keys }
+    func read(_ address: String) throws(StorageError) -> LocalValue? { try base.read(address) }
+    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool { base.canUse(attributes, at: address) }
+    func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
+    func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
+    func saveProgress(_ data: Data) throws(StorageError) { try base.saveProgress(data) }
+
+    func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
+        try base.forEachEntry(body)
+    }
+
+    func progress() throws(StorageError) -> Data? {
+        let saved = try base.progress()
+        guard var progress = saved.map({ SyncProgress($0) }) ?? SyncProgress() else { return saved }
+        switch fault {
+        case .takesReplays: for writer in progress.writers.keys { progress.writers[writer]?.taken = 0 }
+        case .publishesWhileJoining: progress.isJoining = false
+        default: return saved
+        }
+        return progress.encoded()
+    }
+
+    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int] {
+        let intrudes = base.intrudes
+        defer { base.intrudes = intrudes }
+        var changes = changes
+        for index in changes.indices {
+            if fault == .dropsLosers { changes[index].loser = nil }
+            guard fault == .ignoresExpectation, changes[index].changesValue else { continue }
+            _ = intrudes(changes[index].address)
+            changes[index].expected = try base.read(changes[index].address)
+            base.intrudes = { _ in false }
+        }
+        return try base.commit(changes)
+    }
+}
+
+/// A group that reads records otherwise than they were written.
+final class FaultyGroup: SyncGroup {
+    private let base: SimulatedGroup
+    private let fault: SyncFault
+    private let replica: SimulatedReplica
+
+    init(_ base: SimulatedGroup, _ fault: SyncFault, _ replica: SimulatedReplica) {
+        (self.base, self.fault, self.replica) = (base, fault, replica)
+    }
+
+    var me: DeviceID { base.me }
+    var members: [DeviceID] { base.members }
+    var epoch: UInt32 { base.epoch }
+    func isKnown(_ device: DeviceID) -> Bool { base.isKnown(device) }
+    func name(of address: String) throws(StorageError) -> String { try base.name(of: address) }
+    func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { try base.hash(bytes) }
+    func take(_ record: SyncRecord) throws(StorageError) -> Bool { try base.take(record) }
+    func ownRecords() throws(StorageError) -> [SyncRecord] { try base.ownRecords() }
+
+    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
+        guard fault == .acknowledgesUnseen, var changed = SyncContent(content), case .status(var status) = changed.body
+        else { return try base.seal(content, name: name) }
+        status.acknowledged = status.acknowledged.mapValues { _ in .max }
+        changed.body = .status(status)
+        return try base.seal(changed.encoded(), name: name)
+    }
+
+    func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
+        let opened = try base.open(record)
+        guard case .content(let data) = opened, var content = SyncContent(data) else { return opened }
+        switch (fault, content.body) {
+        case (.endsRemovalsEarly, .status(var status)):
+            status.acknowledged = status.acknowledged.mapValues { _ in .max }
+            content.body = .status(status)
+        case (.comparesTimesAlone, .value(let version, let history, let address, let attributes, let value)):
+            guard let earlier = yielding(version, record.name) else { return opened }
+            content.body = .value(earlier, history, address: address, attributes, value)
+        case (.comparesTimesAlone, .removal(let version, let history, let address)):
+            guard let earlier = yielding(version, record.name) else { return opened }
+            content.body = .removal(earlier, history, address: address)
+        default: return opened
+        }
+        return .content(content.encoded())
+    }
+
+    /// A version that is less than the own one of the same time; `nil` if there is none.
+    private func yielding(_ version: SyncVersion, _ name: String) -> SyncVersion? {
+        guard let own = replica.disk.entries[name].flatMap({ SyncEntry($0) })?.state?.version,
+            own.time == version.time, own.author != version.author
+        else { return nil }
+        return SyncVersion(time: version.time - 1, author: version.author)
+    }
+}
+
+/// A carrier whose calls happen at another time.
+final class FaultyCarrier: SyncCarrier {
+    private let base: SimulatedDevice
+    private let fault: SyncFault
+    /// What counts as published.
+    private var waiting: [SyncRecord] = []
+
+    init(_ base: SimulatedDevice, _ fault: SyncFault) { (self.base, self.fault) = (base, fault) }
+
+    var largestRecord: Int { base.largestRecord }
+
+    func publish(_ records: [SyncRecord]) throws(StorageError) {
+        waiting += records
+        if fault != .keepsOutboxInMemory { try send() }
+    }
+
+    func remove(_ names: [String], of writer: String) throws(StorageError) {
+        try send()
+        try base.remove(names, of: writer)
+    }
+
+    func fetch(since position: Data?, _ take: (SyncRecord) -> Bool) throws(StorageError) -> Data {
+        try send()
+        return try base.fetch(since: position, take)
+    }
+
+    private func send() throws(StorageError) {
+        guard !waiting.isEmpty else { return }
+        do throws(StorageError) { try base.publish(waiting) } catch {
+            // What is not in memory alone, the engine publishes again.
+            if fault != .keepsOutboxInMemory { waiting = [] }
+            throw error
+        }
+        waiting = []
+    }
+}
