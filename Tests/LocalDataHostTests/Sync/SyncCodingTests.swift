@@ -33,7 +33,7 @@ struct SyncCodingTests {
         var entry = SyncEntry(address: "userDefaults/k")
         entry.state = SyncEntry.State(version: version, history: history, hash: Array(0..<16), isShared: true)
         entry.pending = SyncEntry.State(version: version, history: SyncHistory([version]), hash: nil)
-        (entry.isHeld, entry.isFormer) = (true, true)
+        (entry.isHeld, entry.isFormer, entry.changed) = (true, true, 6)
         entry.published = [
             one: SyncEntry.Published(counter: 3, kind: .value, version: version),
             other: SyncEntry.Published(counter: 4, kind: .release, version: version),
@@ -57,6 +57,7 @@ struct SyncCodingTests {
         progress.writers[Self.one] = SyncProgress.Writer(status: SyncStatus(), statusCounter: 4, taken: 5)
         progress.writers[Self.other] = SyncProgress.Writer()
         progress.gaps = [1...2, 7...9]
+        (progress.isRestored, progress.forgotten) = (true, 10)
         #expect(SyncProgress(progress.encoded()) == progress)
     }
 

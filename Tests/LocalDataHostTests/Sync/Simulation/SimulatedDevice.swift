@@ -57,11 +57,11 @@ final class SimulatedDevice: SyncCarrier {
 
     init(
         _ id: DeviceID, _ keys: [SyncKey], isAtomic: Bool, _ network: SimulatedNetwork, _ clock: SimulatedClock,
-        _ limits: SyncEngine.Limits, _ fault: SyncFault?
+        _ limits: SyncEngine.Limits, merges: Bool, _ fault: SyncFault?
     ) {
         (self.id, self.network, self.clock, self.limits, self.fault) = (id, network, clock, limits, fault)
         group = SimulatedGroup(id)
-        replica = SimulatedReplica(keys: keys, isAtomic: isAtomic)
+        replica = SimulatedReplica(keys: keys, isAtomic: isAtomic, merges: merges)
     }
 
     func publish(_ records: [SyncRecord]) throws(StorageError) { try network.publish(records, id) }

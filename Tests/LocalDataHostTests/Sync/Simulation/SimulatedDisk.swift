@@ -12,6 +12,18 @@ struct SimulatedDisk {
     var losers: Set<String> = []
 }
 
+/// A value that is a set of numbers.
+struct SimulatedSet {
+    let numbers: Set<Int>
+
+    init(_ numbers: Set<Int>) { self.numbers = numbers }
+    init(_ data: Data) {
+        numbers = Set(String(decoding: data, as: UTF8.self).split(separator: " ").compactMap { Int($0) })
+    }
+
+    var data: Data { Data(numbers.sorted().map(String.init).joined(separator: " ").utf8) }
+}
+
 /// A replica on a simulated disk, whose process can be killed at any write.
 final class SimulatedReplica: SyncReplica {
     var disk = SimulatedDisk()
@@ -21,15 +33,25 @@ final class SimulatedReplica: SyncReplica {
     var writesLeft: Int?
     /// Changes a value at the moment when sync changes it, as an app could.
     var intrudes: (String) -> Bool = { _ in false }
+    /// Whether values are sets of numbers that merge.
+    let merges: Bool
     /// How many values sync has removed.
     private(set) var removals = 0
 
-    init(keys: [SyncKey], isAtomic: Bool) { (self.keys, self.isAtomic) = (keys, isAtomic) }
+    init(keys: [SyncKey], isAtomic: Bool, merges: Bool) {
+        (self.keys, self.isAtomic, self.merges) = (keys, isAtomic, merges)
+    }
 
     func read(_ address: String) throws(StorageError) -> LocalValue? { disk.values[address] }
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool { true }
     func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes { attributes }
     func isAtomic(_ address: String) -> Bool { isAtomic }
+
+    func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
+        guard merges else { return nil }
+        let numbers = SimulatedSet(lesser.data).numbers.union(SimulatedSet(greater.data).numbers)
+        return LocalValue(data: SimulatedSet(numbers).data, attributes: greater.attributes, mark: nil)
+    }
 
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
         for (name, data) in disk.entries.sorted(by: { $0.key < $1.key }) {

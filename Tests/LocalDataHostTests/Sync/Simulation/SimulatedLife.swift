@@ -2,7 +2,8 @@ import Foundation
 
 /// What a simulated group goes through.
 enum SimulatedLife: String, CaseIterable, Sendable {
-    case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged
+    case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
+        merging
 
     var hazards: Simulation.Hazards {
         var hazards = Simulation.Hazards()
@@ -21,12 +22,14 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         case .cautious:
             (hazards.consents, hazards.removedValues, hazards.keys, hazards.steps) = (1, 60, 10, 120)
         case .brittle: (hazards.kills, hazards.steps) = (60, 120)
+        case .merging:
+            (hazards.merges, hazards.removedValues, hazards.wipes, hazards.joins, hazards.rounds) = (true, 0, 1, 3, 3)
         case .aged: (hazards.restores, hazards.steps, hazards.rounds) = (4, 200, 5)
         }
         return hazards
     }
 
-    /// How many schedules run: together 1,120, in torture a hundred times as many.
+    /// How many schedules run: together 1,150, in torture a hundred times as many.
     var schedules: Int {
         let count =
             switch self {
@@ -36,7 +39,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
             case .removed: 120
             case .everything: 110
             case .crowded: 20
-            case .disturbed, .cautious, .brittle, .aged: 30
+            case .disturbed, .cautious, .brittle, .aged, .merging: 30
             }
         return getenv("LOCALDATA_TORTURE") == nil ? count : count * 100
     }

@@ -22,6 +22,8 @@ final class Simulation {
         var intrusions = 2
         /// The percentage of a person's changes that remove, where there is a value.
         var removedValues = 35
+        /// Whether values are sets of numbers, to which a person adds, and which merge.
+        var merges = false
         /// How many values a pull may remove without consent; `nil` for as many as an engine allows by itself.
         var consents: Int?
     }
@@ -30,6 +32,7 @@ final class Simulation {
     private struct Operation {
         let device: DeviceID
         let step: Int
+        let address: String
         /// The value that the person saw and replaced; `nil` if there was none.
         let replaced: String?
         /// Whether it may be lost: the device was restored to an image from before, or was removed.
@@ -79,7 +82,8 @@ final class Simulation {
         var limits = SyncEngine.Limits()
         limits.page = 5
         if let consents = hazards.consents { limits.removals = consents }
-        let device = SimulatedDevice(id, keys, isAtomic: random.chance(60), network, clock, limits, fault)
+        let device = SimulatedDevice(
+            id, keys, isAtomic: random.chance(60), network, clock, limits, merges: hazards.merges, fault)
         device.replica.intrudes = { [unowned self, unowned device] address in
             guard self.random.chance(self.hazards.intrusions) else { return false }
             self.change(device, address)
@@ -159,19 +163,27 @@ final class Simulation {
         let old = device.replica.disk.values[address].map { String(decoding: $0.data, as: UTF8.self) }
         let removes = old != nil && random.chance(hazards.removedValues)
         let number = operations.count
-        let isUnclear = device.isAmidChange(of: address)
-        operations.append(Operation(device: device.id, step: step, replaced: old, mayBeLost: isUnclear))
+        // What a new device has counts less than what the group has; it is kept.
+        let isJoining = hazards.merges && (try? device.running())?.isJoining ?? true
+        let isUnclear = device.isAmidChange(of: address) || isJoining
+        operations.append(
+            Operation(device: device.id, step: step, address: address, replaced: old, mayBeLost: isUnclear))
         guard !removes else {
             device.replica.disk.values[address] = nil
             // Then the group has none, and that of a new device is welcome.
             weak.removeAll { $0.address == address }
             return note("\(name(device)) removes \(address): \(old ?? "")")
         }
-        let value = "value \(number)"
+        let value = hazards.merges ? adding(number, to: old) : "value \(number)"
         made[value] = number
         device.replica.disk.values[address] = LocalValue(
             data: Data(value.utf8), attributes: ValueAttributes(), mark: nil)
         note("\(name(device)) sets \(address) to \(value), was \(old ?? "absent")")
+    }
+
+    private func adding(_ number: Int, to old: String?) -> String {
+        let numbers = SimulatedSet(Data((old ?? "").utf8)).numbers.union([number])
+        return String(decoding: SimulatedSet(numbers).data, as: UTF8.self)
     }
 
     private func imageOrRestore(_ device: SimulatedDevice) {
@@ -279,6 +291,7 @@ extension Simulation {
             let left = engine.entries.filter { $0.value.state?.hash == nil }
             if !left.isEmpty { found.append("\(name(device)) remembers \(left.count) removed values: \(left)") }
         }
+        if hazards.merges { return found + missingNumbers(in: final) }
         if hazards.wipes + hazards.restores + hazards.removals == 0 {
             for (address, value) in weak where final.contains(where: { $0[address] == value }) {
                 found.append("'\(value)' of a new device replaced the group's")
@@ -294,5 +307,14 @@ extension Simulation {
             found.append("'\(value)' is lost")
         }
         return found
+    }
+
+    /// Numbers that a person added, and that a set does not have.
+    private func missingNumbers(in final: [[String: String]]) -> [String] {
+        operations.enumerated().compactMap { number, operation in
+            let set = SimulatedSet(Data((final[0][operation.address] ?? "").utf8))
+            guard !operation.mayBeLost, !set.numbers.contains(number) else { return nil }
+            return "\(number) is not in \(operation.address): \(set.numbers.sorted())"
+        }
     }
 }

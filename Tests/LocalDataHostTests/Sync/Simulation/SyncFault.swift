@@ -28,12 +28,15 @@ enum SyncFault: String, CaseIterable, Sendable {
     case publishesWhileJoining
     /// A pull that removes most values does not wait for consent.
     case asksForNoConsent
+    /// Of two values that are to be merged, one wins.
+    case forgetsMerging
 
     /// What brings it to light.
     var life: SimulatedLife {
         switch self {
         case .countsWithoutClock: .aged
         case .storesNoIntent: .brittle
+        case .forgetsMerging: .merging
         case .publishesWhileJoining: .joined
         case .asksForNoConsent: .cautious
         case .ignoresExpectation: .disturbed
@@ -59,6 +62,9 @@ final class FaultyReplica: SyncReplica {
 
     var keys: [SyncKey] { base.keys }
     func read(_ address: String) throws(StorageError) -> LocalValue? { try base.read(address) }
+    func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
+        fault == .forgetsMerging ? nil : try base.merge(lesser, greater, at: address)
+    }
     func canUse(_ attributes: ValueAttributes, at address: String) -> Bool { base.canUse(attributes, at: address) }
     func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
     func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
@@ -139,7 +145,7 @@ final class FaultyGroup: SyncGroup {
         return .content(content.encoded())
     }
 
-    /// A version that is less than the own one of the same time; `nil` if there is none.
+    /// A version that is less than the own one of the same time; `nil` if that is absent.
     private func yielding(_ version: SyncVersion, _ name: String) -> SyncVersion? {
         guard let own = replica.disk.entries[name].flatMap({ SyncEntry($0) })?.state?.version,
             own.time == version.time, own.author != version.author

@@ -42,6 +42,7 @@ extension SyncEngine {
                 state.history.add(state.version)
             }
         }
+        if !loses, let merged = try merged(remote, hash, with: state, local, change) { return merged }
         if loses || state.isLess(than: remote.version, hash) {
             change.loser = local.value.map {
                 SyncLoser(
@@ -74,8 +75,6 @@ extension SyncEngine {
         var history = known
         history.add(remote.history)
         let state = SyncEntry.State(version: remote.version, history: history, hash: hash, isShared: true)
-        change.expected = local.value
-        change.entry?.state = state
         change.entry?.isFormer = false
         change.entry?.changed = 0
         if let value = remote.value {
@@ -83,6 +82,35 @@ extension SyncEngine {
         } else if local.value != nil {
             change.value = .remove
         }
+        return replacing(local, with: state, change)
+    }
+
+    /// The change that makes a new version of two, if the key has a way to merge them. Devices that merge the same two
+    /// get versions of their own with the same value, of which the greater one stays.
+    private func merged(
+        _ remote: RemoteVersion, _ hash: [UInt8]?, with ours: SyncEntry.State, _ local: LocalState,
+        _ started: SyncChange
+    ) throws(StorageError) -> SyncChange? {
+        guard let value = local.value, let (data, attributes) = remote.value else { return nil }
+        let other = LocalValue(data: data, attributes: attributes, mark: nil)
+        let isLess = ours.isLess(than: remote.version, hash)
+        let (lesser, greater) = isLess ? (value, other) : (other, value)
+        guard let result = try replica.merge(lesser, greater, at: local.entry.address) else { return nil }
+        var history = ours.history
+        history.add(remote.history)
+        let version = SyncVersion(time: clock.tick(), author: group.me)
+        history.add(version)
+        let newHash = try self.hash(result.data, result.attributes)
+        var change = started
+        if newHash != ours.hash { change.value = .set(result.data, result.attributes) }
+        return replacing(local, with: SyncEntry.State(version: version, history: history, hash: newHash), change)
+    }
+
+    /// Completes a change of the value that is here.
+    private func replacing(_ local: LocalState, with state: SyncEntry.State, _ started: SyncChange) -> SyncChange {
+        var change = started
+        change.expected = local.value
+        change.entry?.state = state
         if change.changesValue, !replica.isAtomic(local.entry.address) {
             // Without the record: if the process ends now, it counts again.
             var intent = entries[change.name] ?? SyncEntry(address: local.entry.address)

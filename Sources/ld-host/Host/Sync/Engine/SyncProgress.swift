@@ -54,7 +54,9 @@ struct SyncProgress: Equatable, Sendable {
 
     func encoded() -> Data {
         var writer = ByteWriter(.bigEndian, [1, isJoining ? 1 : 0, isRestored ? 1 : 0, position == nil ? 0 : 1])
-        for number in [counter, confirmed, outdated, ended, statusCounter, forgotten, UInt64(epoch), time] { writer.add(number) }
+        for number in [counter, confirmed, outdated, ended, statusCounter, forgotten, UInt64(epoch), time] {
+            writer.add(number)
+        }
         writer.add(UInt16(writers.count))
         for (device, state) in writers.sorted(by: { $0.key < $1.key }) {
             writer.add(device.bytes)

@@ -93,11 +93,24 @@ package protocol SyncReplica: AnyObject {
     /// A record that was kept aside.
     func parked(_ name: String) throws(StorageError) -> Data?
 
+    /// Makes one value of two that were written without knowledge of each other. The result follows from the two alone,
+    /// on whichever device; it replaces both, so it has what neither may lose. If more than two are merged, the order
+    /// in which that happens differs between devices, and should not matter.
+    ///
+    /// - Returns: `nil` if the key has no way to merge: the greater version wins then, and the other is kept.
+    func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue?
+
     /// What ``saveProgress(_:)`` saved last.
     func progress() throws(StorageError) -> Data?
 
     /// Saves how far sync has come, durably.
     func saveProgress(_ data: Data) throws(StorageError)
+}
+
+extension SyncReplica {
+    package func merge(
+        _ lesser: LocalValue, _ greater: LocalValue, at address: String
+    ) throws(StorageError) -> LocalValue? { nil }
 }
 
 /// The members of a group and the keys of its records, as the engine sees them.
