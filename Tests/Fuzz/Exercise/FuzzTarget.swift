@@ -19,6 +19,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case manifests
     /// Requests of git and Docker.
     case credentials
+    /// Contents of sync records, and what sync keeps of keys and of its progress.
+    case sync
 
     /// Gives bytes to the readers. The bytes are borrowed for the call.
     ///
@@ -33,6 +35,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .propertyLists: try PropertyListExercise.run(Data(bytes))
         case .manifests: try ManifestExercise.run(Array(bytes))
         case .credentials: try CredentialExercise.run(bytes)
+        case .sync: try SyncExercise.run(Data(bytes))
         }
     }
 
@@ -48,6 +51,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .propertyLists: try PropertyListExercise.samples()
         case .manifests: ManifestExercise.samples
         case .credentials: CredentialExercise.samples
+        case .sync: SyncExercise.samples
         }
     }
 

@@ -46,7 +46,7 @@ struct SyncProgress: Equatable, Sendable {
     var lastCounter: UInt64 { max(counter, statusCounter) }
 
     mutating func addGap(after last: UInt64, before next: UInt64) {
-        guard next > last + 1 else { return }
+        guard next > last, next - last > 1 else { return }
         gaps = (gaps + [last + 1...next - 1]).suffix(Self.mostGaps)
     }
 
