@@ -65,7 +65,12 @@ final class FaultyReplica: SyncReplica {
     func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
         fault == .forgetsMerging ? nil : try base.merge(lesser, greater, at: address)
     }
-    func canUse(_ attributes: ValueAttributes, at address: String) -> Bool { base.canUse(attributes, at: address) }
+    func canUse(_ data: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
+        base.canUse(data, attributes, at: address)
+    }
+    func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes {
+        base.kept(attributes, at: address)
+    }
     func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
     func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
     func saveProgress(_ data: Data) throws(StorageError) { try base.saveProgress(data) }

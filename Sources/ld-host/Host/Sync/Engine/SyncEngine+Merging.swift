@@ -96,13 +96,14 @@ extension SyncEngine {
         let isLess = ours.isLess(than: remote.version, hash)
         let (lesser, greater) = isLess ? (value, other) : (other, value)
         guard let result = try replica.merge(lesser, greater, at: local.entry.address) else { return nil }
+        let newAttributes = replica.kept(result.attributes, at: local.entry.address)
         var history = ours.history
         history.add(remote.history)
         let version = SyncVersion(time: clock.tick(), author: group.me)
         history.add(version)
-        let newHash = try self.hash(result.data, result.attributes)
+        let newHash = try self.hash(result.data, newAttributes)
         var change = started
-        if newHash != ours.hash { change.value = .set(result.data, result.attributes) }
+        if newHash != ours.hash { change.value = .set(result.data, newAttributes) }
         return replacing(local, with: SyncEntry.State(version: version, history: history, hash: newHash), change)
     }
 
