@@ -26,8 +26,7 @@ struct SimulationTests {
 struct SyncFaultTests {
     @Test("a fault of the engine is found", arguments: SyncFault.allCases)
     func find(_ fault: SyncFault) {
-        let seeds = UInt64(0)..<UInt64(fault.schedules)
-        let found = seeds.contains { !Simulation($0, fault.life.hazards, fault).run().isEmpty }
-        #expect(found, "\(fault.schedules) schedules do not find it")
+        let found = fault.seeds.contains { !Simulation($0, fault.life.hazards, fault).run().isEmpty }
+        #expect(found, "\(fault.seeds.count) schedules do not find it")
     }
 }
