@@ -142,7 +142,8 @@ package enum Diagnosis {
                     "the sync transport is '\(slot.settings.component)', named in \(slot.settings.origin), for records "
                         + "of up to \(largest) bytes"),
                 members.map {
-                    Finding("this device is in a sync group of \($0.counted("device"))", hint: "see: ld-host sync status")
+                    Finding(
+                        "this device is in a sync group of \($0.counted("device"))", hint: "see: ld-host sync status")
                 }
                     ?? Finding(
                         "this device is in no sync group, so nothing is synced",

@@ -48,7 +48,8 @@ enum LedgerPlace {
     static func image(
         _ name: String, of key: ResolvedKey, _ attributes: ValueAttributes?
     ) throws(StorageError) -> ResolvedKey {
-        try ResolvedKey(hostsOwn: address(name), in: key.open, key.layers.map { $0.resealing(address(name)) }, attributes)
+        try ResolvedKey(
+            hostsOwn: address(name), in: key.open, key.layers.map { $0.resealing(address(name)) }, attributes)
     }
 
     /// Where the ``SourceWitness`` of a destination is kept: in a store that has its ledger.

@@ -55,7 +55,8 @@ extension StorageRouter {
     @discardableResult
     public func sync(_ key: AnyStorageKey) async throws -> SyncReport {
         let address = "\(try await resolve(KeyReference(key)).address)"
-        return try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address) }
+        return try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address)
+        }
     }
 
     /// How far sync has come, without asking the transport.

@@ -45,7 +45,8 @@ extension StorageRouter {
             let found = turn.group.log.state.members.filter { $0.id.text.hasPrefix(id) || $0.name == id }
             guard found.count == 1, !id.isEmpty else {
                 throw StorageError(
-                    .notFound, "\(found.isEmpty || id.isEmpty ? "no device" : "more than one device") of the sync group "
+                    .notFound,
+                    "\(found.isEmpty || id.isEmpty ? "no device" : "more than one device") of the sync group "
                         + "has the id or the name '\(id)'",
                     hint: "list them with: ld-host sync devices")
             }

@@ -141,8 +141,8 @@ extension HostSettings {
     /// Where the keychain's store keeps the list of key rings.
     static let ringListDomain = reservedDomains + "rings"
 
-    /// Whether a namespace is the host's own, apart from those of the ledger, of sync and of the list of rings, whose contents
-    /// are sealed and copied like values.
+    /// Whether a namespace is the host's own, apart from those of the ledger, of sync and of the list of rings, whose
+    /// contents are sealed and copied like values.
     static func isReserved(_ place: StorageNamespace) -> Bool {
         place.domain.lowercased().hasPrefix(reservedDomains) && place != ledgerNamespace
             && place != syncNamespace && place.domain != ringListDomain

@@ -13,8 +13,8 @@ struct CatalogIndex: Sendable {
 
     /// Adds a catalog's keys. A key without a namespace is no error until it is used.
     ///
-    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; `securityApplicationFailed` for one that
-    ///   must stay on the device but has a sync policy. Then nothing was added.
+    /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; `securityApplicationFailed` for one
+    ///   that must stay on the device but has a sync policy. Then nothing was added.
     mutating func add(_ catalog: any StorageKeyCatalog, settings: HostSettings) throws(StorageError) {
         var added = entries
         let keys = catalog.allKeys

@@ -145,7 +145,8 @@ extension RouterReplica {
         if let old = stores[change.name], old !== store {
             // The key was not known before.
             parts.append(try SyncPlace.entry(change.name, in: old).changing(to: nil))
-            if case .keep = change.parked {} else {
+            if case .keep = change.parked {
+            } else {
                 parts.append(try SyncPlace.parked(change.name, in: old).changing(to: nil))
             }
         }

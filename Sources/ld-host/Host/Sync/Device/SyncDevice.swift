@@ -45,7 +45,8 @@ final class SyncDevice: @unchecked Sendable {
         }
         for open in keys.map(\.resolved.open) + [home] where open.isGoneWithProcess {
             throw StorageError(
-                .unsupported, "the store '\(open.name)' keeps values in this process's memory only, so they cannot be "
+                .unsupported,
+                "the store '\(open.name)' keeps values in this process's memory only, so they cannot be "
                     + "synced",
                 hint: "map its domains to a lasting store: ld-host config set domains.DOMAIN file")
         }

@@ -57,6 +57,6 @@ struct SyncLogPage {
     private static var damaged: StorageError {
         StorageError(
             .corrupt, "the log of the sync group's members is damaged, or of a later version",
-            hint: "restore it from a backup; if there is none, join again as a new device")
+            hint: "restore it from a backup, or join again as a new device")
     }
 }

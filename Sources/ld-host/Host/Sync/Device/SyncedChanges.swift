@@ -9,7 +9,8 @@ final class SyncedChanges: Sendable {
         let (stream, continuation) = AsyncStream<String>.makeStream()
         let number = last.wrappingAdd(1, ordering: .relaxed).newValue
         listeners.withLock { $0[number] = continuation }
-        continuation.onTermination = { [weak self] _ in _ = self?.listeners.withLock { $0.removeValue(forKey: number) } }
+        continuation.onTermination = { [weak self] _ in _ = self?.listeners.withLock { $0.removeValue(forKey: number) }
+        }
         return stream
     }
 

@@ -125,7 +125,8 @@ extension SyncEngine {
         try commit([change])
     }
 
-    /// Begins again after the group has forgotten this device: what changed here since its last sync counts as a change.
+    /// Begins again after the group has forgotten this device: what changed here since its last sync counts as a
+    /// change.
     func takeOverAgain() throws(StorageError) {
         try observe()
         try beginAgain()
