@@ -35,6 +35,9 @@ func entry(of plugin: String) -> String { linkable.contains(plugin) ? "\(plugin)
 /// The plugins that use the checksums and files of `DurableFiles`.
 let filekeepers: Set = ["FileStore", "SQLiteStore", "PostgreSQLStore", "FolderSync"]
 
+/// The plugins that are clients of a server.
+let clients: Set = ["PostgreSQLStore"]
+
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = [
     "OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret", "SQLiteStore": "CSQLite",
@@ -65,6 +68,7 @@ let backendTargets: [Target] = backends.map { plugin in
     let library = libraries[plugin]
     if let library { dependencies.append(.byName(name: library)) }
     if filekeepers.contains(plugin) { dependencies += ["DurableFiles", "CLinux", "ByteCoding"] }
+    if clients.contains(plugin) { dependencies.append("ServerAccess") }
     return .target(
         name: plugin,
         dependencies: dependencies,
@@ -127,13 +131,18 @@ let package = Package(
             dependencies: ["CLinux", "CChecksum", "ByteCoding"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
+        .target(
+            name: "ServerAccess",
+            dependencies: ["LocalDataAPI", "CLinux"],
+            path: "Sources/LocalDataAPI/ServerAccess",
+            swiftSettings: settings),
         .target(name: "ByteCoding", path: "Sources/LocalDataAPI/ByteCoding", swiftSettings: settings),
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
             dependencies: ["CLocalData", "ByteCoding"],
             path: "Sources/LocalDataAPI",
-            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON"],
+            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON", "ServerAccess"],
             swiftSettings: settings),
         .target(
             name: "LocalDataHost",

@@ -1,5 +1,6 @@
 internal import ByteCoding
 package import LocalDataAPI
+internal import ServerAccess
 internal import Synchronization
 
 /// Locks are the server's advisory locks, by a number that is computed from schema, namespace and name. Each uses a

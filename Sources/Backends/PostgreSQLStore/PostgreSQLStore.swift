@@ -1,6 +1,7 @@
 internal import DurableFiles
 internal import Glibc
 package import LocalDataAPI
+internal import ServerAccess
 
 /// Keeps values in a PostgreSQL database, which many machines can share.
 ///

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 
 /// What became of changes whose answer is missing because the connection was lost.
 ///

@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import ServerAccess
 
 extension Pool {
     /// Makes changes, all or none, in order. Repeats them where the server has certainly made none: after a conflict

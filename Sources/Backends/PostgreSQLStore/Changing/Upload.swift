@@ -1,5 +1,6 @@
 internal import DurableFiles
 internal import LocalDataAPI
+internal import ServerAccess
 
 /// A value that arrives in pieces. It stays in memory up to 1 MiB; a larger one is sent in parts of that size.
 final class Upload {

@@ -1,6 +1,7 @@
 internal import CPostgreSQL
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 
 /// A connection URI of libpq, without secrets. Errors never quote it: it may contain a password by mistake.
 struct ConnectionURI {
@@ -109,8 +110,6 @@ struct ServerAddress: Sendable {
 
     /// Whether a host is this machine: a Unix socket or a loopback address.
     static func isLocal(_ host: String) -> Bool {
-        if host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        host.hasPrefix("/") || host.hasPrefix("@") || LoopbackHost.contains(host)
     }
 }

@@ -1,6 +1,7 @@
 internal import CPostgreSQL
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 
 extension Link {
     /// Connects to a host and prepares the session.
@@ -23,7 +24,7 @@ extension Link {
         return link
     }
 
-    private static func started(_ server: ServerAddress, _ password: PasswordFile?) throws -> OpaquePointer {
+    private static func started(_ server: ServerAddress, _ password: SecretFile?) throws -> OpaquePointer {
         var words: [UnsafeMutablePointer<CChar>?] = []
         var values: [UnsafeMutablePointer<CChar>?] = []
         for (word, value) in server.parameters {

@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
+internal import ServerAccess
 
 /// A connection to the server. One thread at a time uses it: the pool lends it.
 ///

@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import ServerAccess
 
 extension Pool {
     /// Reads on any link, and again on a new one if the connection is lost or a statement must be prepared again.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 internal import Synchronization
 
 /// The connections of a store. A thread borrows one for a call or a transaction.

@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
+internal import ServerAccess
 internal import Synchronization
 
 /// The lookup of a host's addresses on a thread of its own. libpq looks names up itself, but then waits for the name

@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import ServerAccess
 internal import Synchronization
 
 /// Creates and upgrades the tables of a store. Many processes may do so at once: a lock in the transaction lets one of

@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import ServerAccess
 
 /// The options of a store.
 struct ServerOptions: Sendable {
@@ -21,7 +22,7 @@ struct ServerOptions: Sendable {
     ]
 
     let servers: [ServerAddress]
-    let password: PasswordFile?
+    let password: SecretFile?
     let schema: String
     let poolSize: Int
     let timeout: Double
@@ -32,7 +33,7 @@ struct ServerOptions: Sendable {
     init(_ options: ComponentOptions) throws(StorageError) {
         servers = try ConnectionURI(try options.string("uri")).servers()
         let file = try options.string("passwordFile")
-        password = file.isEmpty ? nil : try PasswordFile(file)
+        password = file.isEmpty ? nil : try SecretFile(file, of: "passwordFile", kind: "password file")
         schema = try Self.schema(try options.string("schema"))
         poolSize = Int(try Self.number("poolSize", of: options, in: 1...1000))
         largestValue = Int(try Self.number("largestValue", of: options, in: 1...1_000_000_000))

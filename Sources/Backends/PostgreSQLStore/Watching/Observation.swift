@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import LocalDataAPI
+internal import ServerAccess
 
 /// A connection that notices the changes of others.
 final class Observation {

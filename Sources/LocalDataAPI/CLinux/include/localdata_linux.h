@@ -28,6 +28,7 @@
  * compiler refuses; so what is hidden behind it is declared (repeating a declaration is legal C) or called by number. */
 extern long syscall(long number, ...);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+extern char *secure_getenv(const char *name);
 extern const char *sigabbrev_np(int signal);
 extern const char *strerrordesc_np(int code);
 extern const char *strerrorname_np(int code);

@@ -1,22 +1,30 @@
-internal import CPostgreSQL
+internal import CLinux
 internal import Glibc
-internal import LocalDataAPI
+package import LocalDataAPI
 
-/// A file that holds a password and nothing else, such as a systemd credential. It is read at each connection, so that
-/// a new password needs no restart.
-struct PasswordFile: Sendable {
+/// A file that holds a secret and nothing else, such as a systemd credential. It is read at each connection, so that a
+/// new secret needs no restart.
+package struct SecretFile: Sendable {
     private static let variable = "$CREDENTIALS_DIRECTORY/"
     private static let longest = 4096
-    private let path: String
+    /// Where it is.
+    package let path: String
+    /// What it is called in messages.
+    private let kind: String
     /// systemd shares a credential with its service by an access list, which shows in the mode as rights of the group.
     private let isCredential: Bool
 
-    init(_ option: String) throws(StorageError) {
+    /// - Parameters:
+    ///   - option: An absolute path, or a name behind `$CREDENTIALS_DIRECTORY/`.
+    ///   - name: The option's name.
+    ///   - kind: What the file is called in messages.
+    package init(_ option: String, of name: String, kind: String) throws(StorageError) {
+        self.kind = kind
         isCredential = option.hasPrefix(Self.variable)
         if isCredential {
             guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
                 throw StorageError(
-                    .invalidOptions, "option 'passwordFile' is '\(option)', and systemd passed no credentials",
+                    .invalidOptions, "option '\(name)' is '\(option)', and systemd passed no credentials",
                     hint: "add LoadCredential= to the unit, or give an absolute path")
             }
             path = folder + "/" + option.dropFirst(Self.variable.count)
@@ -25,19 +33,22 @@ struct PasswordFile: Sendable {
         }
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw StorageError(
-                .invalidOptions, "option 'passwordFile' is '\(option)'; expected an absolute path",
+                .invalidOptions, "option '\(name)' is '\(option)'; expected an absolute path",
                 hint: "start it with '/' or '\(Self.variable)'")
         }
     }
 
-    /// Lends the password, without a line end, followed by a zero byte.
+    /// Checks that it can be read, and by nobody else.
     ///
     /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
-    func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard file >= 0 else { throw unusable(String(cString: strerror(errno))) }
+    package func check() throws { close(try opened()) }
+
+    /// Lends the secret, without a line end, followed by a zero byte.
+    ///
+    /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
+    package func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
+        let file = try opened()
         defer { close(file) }
-        try checkRights(file)
         return try withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.longest + 1) { buffer in
             guard let start = buffer.baseAddress else { throw unusable("not enough memory") }
             defer { explicit_bzero(start, buffer.count) }
@@ -54,18 +65,28 @@ struct PasswordFile: Sendable {
         }
     }
 
+    private func opened() throws -> Int32 {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { throw unusable(String(cString: strerror(errno))) }
+        do { try checkRights(file) } catch {
+            close(file)
+            throw error
+        }
+        return file
+    }
+
     private func checkRights(_ file: Int32) throws {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw unusable("it is no file") }
         let others: mode_t = isCredential ? 0o007 : 0o077
         guard status.st_mode & others == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StorageError(
-                .permissionDenied, "other users can read the password file '\(path)'",
+                .permissionDenied, "other users can read the \(kind) '\(path)'",
                 hint: "take it away from them: chmod 600 '\(path)'")
         }
     }
 
     private func unusable(_ reason: String) -> StorageError {
-        StorageError(.storeUnavailable, "the password file '\(path)' cannot be read: \(reason)")
+        StorageError(.storeUnavailable, "the \(kind) '\(path)' cannot be read: \(reason)")
     }
 }
