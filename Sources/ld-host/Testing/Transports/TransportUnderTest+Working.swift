@@ -7,16 +7,25 @@ extension TransportUnderTest {
     /// A thread that publishes, or fetches, over and over until it is ended.
     final class Working: Sendable {
         private let isOver = Flag()
-        private let published = Mutex<[SyncRecord]>([])
+        private let published = Mutex<(whole: [SyncRecord], cancelled: Set<SyncRecord>)>(([], []))
         private let worker = Mutex<Worker?>(nil)
 
-        fileprivate init(_ body: @escaping @Sendable (Int) throws -> SyncRecord?) throws {
+        /// - Parameters:
+        ///   - record: The record that a call publishes; `nil` for calls that publish nothing.
+        ///   - body: The call.
+        fileprivate init(
+            _ record: @escaping @Sendable (Int) -> SyncRecord?, _ body: @escaping @Sendable (SyncRecord?) throws -> Void
+        ) throws {
             let worker = try Worker { [self] in
                 for number in 0... {
                     if isOver.isRaised { return }
+                    let record = record(number)
                     do {
-                        if let record = try body(number) { published.withLock { $0.append(record) } }
-                    } catch let error as StorageError where error.code == .cancelled {}
+                        try body(record)
+                        if let record { published.withLock { $0.whole.append(record) } }
+                    } catch let error as StorageError where error.code == .cancelled {
+                        if let record { published.withLock { _ = $0.cancelled.insert(record) } }
+                    }
                     usleep(500)
                 }
             }
@@ -34,8 +43,9 @@ extension TransportUnderTest {
             }
         }
 
-        /// Ends it, and returns the records that were published.
-        func result(_ patience: Duration) throws -> [SyncRecord] {
+        /// Ends it, and returns the records that were published, and those that may have been since their calls were
+        /// cancelled.
+        func result(_ patience: Duration) throws -> (whole: [SyncRecord], cancelled: Set<SyncRecord>) {
             try check(patience)
             return published.withLock { $0 }
         }
@@ -50,18 +60,20 @@ extension TransportUnderTest {
     /// Publishes on another thread until the end.
     func publishing() throws -> Working {
         let writer = writer("busy")
-        return try Working { [self] number in
-            let record = SyncRecord(writer: writer, name: "n\(number)", content: Pattern.data(UInt64(number), 200))
-            try publish([record])
-            return record
+        return try Working {
+            SyncRecord(writer: writer, name: "n\($0)", content: Pattern.data(UInt64($0), 200))
+        } _: { [self] in
+            if let record = $0 { try publish([record]) }
         }
     }
 
     /// Fetches on another thread until the end.
     func fetching() throws -> Working {
-        try Working { [self] _ in
+        try Working {
+            _ in
+            nil
+        } _: { [self] _ in
             _ = try fetch()
-            return nil
         }
     }
 }
