@@ -135,7 +135,10 @@ package enum Diagnosis {
         guard let slot = snapshot.transport else { return [] }
         do throws(StorageError) {
             let (largest, members) = try await onIOThread { () throws(StorageError) in
-                (try slot.openIfNeeded().largestRecord, try SyncDevice.memberCount(snapshot))
+                let transport = try slot.openIfNeeded()
+                // Reaches the other side, which the transport may also have to warn of.
+                _ = try transport.fetch(since: nil, atMost: 1) { _ in false }
+                return (transport.largestRecord, try SyncDevice.memberCount(snapshot))
             }
             return [
                 Finding(
