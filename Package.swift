@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 /// have their entry function in a target of its own.
 let backends = [
     "MemoryStore", "FileStore", "SQLiteStore", "PostgreSQLStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService",
-    "FolderSync",
+    "FolderSync", "NATSSync",
 ]
 
 /// The migration packs, which are plugins of the same shape.
@@ -36,12 +36,12 @@ func entry(of plugin: String) -> String { linkable.contains(plugin) ? "\(plugin)
 let filekeepers: Set = ["FileStore", "SQLiteStore", "PostgreSQLStore", "FolderSync"]
 
 /// The plugins that are clients of a server.
-let clients: Set = ["PostgreSQLStore"]
+let clients: Set = ["PostgreSQLStore", "NATSSync"]
 
 /// The system library that a plugin wraps, if it does: a folder `C...` in the plugin's own, with its module map.
 let libraries = [
     "OpenSSLCrypto": "COpenSSL", "SodiumCrypto": "CSodium", "SecretService": "CSecret", "SQLiteStore": "CSQLite",
-    "PostgreSQLStore": "CPostgreSQL",
+    "PostgreSQLStore": "CPostgreSQL", "NATSSync": "CNATS",
 ]
 
 /// The system libraries, each in the folder of the plugin that wraps it.
@@ -61,6 +61,9 @@ let systemLibraries: [Target] = [
     .systemLibrary(
         name: "CPostgreSQL", path: "Sources/Backends/PostgreSQLStore/CPostgreSQL", pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+        name: "CNATS", path: "Sources/Backends/NATSSync/CNATS", pkgConfig: "libnats",
+        providers: [.apt(["libnats-dev"])]),
 ]
 
 let backendTargets: [Target] = backends.map { plugin in
@@ -259,6 +262,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PostgreSQLStoreTests",
+            dependencies: ["LocalDataHost", "LocalDataAPI"],
+            exclude: ["Programs"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "NATSSyncTests",
             dependencies: ["LocalDataHost", "LocalDataAPI"],
             exclude: ["Programs"],
             swiftSettings: settings),

@@ -41,7 +41,7 @@ import PackagePlugin
 struct BundleOptions {
     static let known = [
         "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService", "PostgreSQLStore", "StandardMigrations",
-        "FileStore", "MemoryStore", "FolderSync",
+        "FileStore", "MemoryStore", "FolderSync", "NATSSync",
     ]
     /// What the built-in defaults use, and what needs no library.
     static let defaultPlugins = ["SQLiteStore", "OpenSSLCrypto", "StandardMigrations"]

@@ -64,6 +64,7 @@ import Testing
         arguments: [
             ("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so"),
             ("libSQLiteStore.so", "libsqlite3.so"), ("libPostgreSQLStore.so", "libpq.so"),
+            ("libNATSSync.so", "libnats.so"),
         ])
     func wrapped(_ name: String, _ library: String) throws {
         let own = try libraries(of: name).subtracting(libraries(of: "libFileStore.so"))

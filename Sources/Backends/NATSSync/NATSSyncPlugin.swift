@@ -1,0 +1,7 @@
+internal import LocalDataAPI
+
+/// The plugin's entry function.
+@c(localdata_plugin_v1)
+public func natsSyncPlugin() -> UnsafeRawPointer {
+    Plugin.export("NATSSync", version: "0.1.0", .sync(NATSSync.self))
+}

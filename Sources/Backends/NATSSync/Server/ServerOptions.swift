@@ -1,0 +1,116 @@
+internal import LocalDataAPI
+internal import ServerAccess
+
+/// The options of the transport.
+struct ServerOptions: Sendable {
+    static let list: [ComponentOption] = [
+        .string(
+            "servers", default: "nats://127.0.0.1:4222",
+            help: "the servers' URLs, with commas between them: tls://HOST:PORT, or nats://127.0.0.1:PORT"),
+        .string(
+            "bucket", default: "localdata",
+            help: "the key-value bucket that holds the records; all devices of a group use the same"),
+        .boolean("create", default: true, help: "whether a missing bucket is created"),
+        .integer("replicas", default: 1, help: "how many servers of a cluster hold a bucket that is created: 1 to 5"),
+        .path("caFile", help: "certificates of authorities to trust besides the system's, in PEM"),
+        .path("certificateFile", help: "this device's certificate, in PEM"),
+        .string("keyFile", default: "", help: "the key of the certificate: \(secret)"),
+        .string("credentialsFile", default: "", help: "the user's credentials (.creds): \(secret)"),
+        .string("user", default: "", help: "the user's name, if the server asks for a password"),
+        .string("passwordFile", default: "", help: "the user's password alone: \(secret)"),
+        .number("timeout", default: 10, help: "how long a call waits for an answer of the server, in seconds"),
+        .integer("largestRecord", default: 1_000_000, help: "the largest record in bytes; at least 262144"),
+        .boolean(
+            "syncsAlways", default: false,
+            help: "whether the servers have 'sync_interval: always', which no client can see"),
+    ]
+    private static let secret =
+        "a file readable by its owner only: an absolute path, or $CREDENTIALS_DIRECTORY/NAME"
+
+    let servers: [ServerAddress]
+    let bucket: String
+    let creates: Bool
+    let replicas: Int
+    let caFile: String?
+    let certificateFile: String?
+    let keyFile: SecretFile?
+    let credentials: SecretFile?
+    let user: String
+    let password: SecretFile?
+    var timeout: Double
+    let largestRecord: Int
+    let syncsAlways: Bool
+
+    /// The servers, for messages.
+    var hosts: String { servers.map(\.name).joined(separator: ", ") }
+
+    /// - Throws: `invalidOptions` for options that make no sense or are not safe.
+    init(_ options: ComponentOptions) throws(StorageError) {
+        var servers: [ServerAddress] = []
+        for text in try options.string("servers").split(separator: ",", omittingEmptySubsequences: false) {
+            servers.append(try ServerAddress(String(text.drop { $0 == " " })))
+        }
+        self.servers = servers
+        bucket = try Self.bucket(try options.string("bucket"))
+        creates = try options.boolean("create")
+        replicas = Int(try Self.number("replicas", of: options, in: 1...5))
+        caFile = options.contains("caFile") ? try options.string("caFile") : nil
+        certificateFile = options.contains("certificateFile") ? try options.string("certificateFile") : nil
+        keyFile = try Self.secret("keyFile", of: options, "key file")
+        credentials = try Self.secret("credentialsFile", of: options, "credentials file")
+        user = try options.string("user")
+        password = try Self.secret("passwordFile", of: options, "password file")
+        timeout = try options.number("timeout")
+        largestRecord = Int(try Self.number("largestRecord", of: options, in: 262_144...64_000_000))
+        syncsAlways = try options.boolean("syncsAlways")
+        guard (0.01...3600).contains(timeout) else {
+            throw StorageError(.invalidOptions, "option 'timeout' is \(timeout); expected 0.01 to 3600 seconds")
+        }
+        guard (certificateFile == nil) == (keyFile == nil) else {
+            throw StorageError(.invalidOptions, "options 'certificateFile' and 'keyFile' need each other")
+        }
+        guard user.isEmpty == (password == nil) else {
+            throw StorageError(.invalidOptions, "options 'user' and 'passwordFile' need each other")
+        }
+        guard credentials == nil || password == nil else {
+            throw StorageError(
+                .invalidOptions, "options 'credentialsFile' and 'passwordFile' exclude each other",
+                hint: "set the one that the server asks for")
+        }
+    }
+
+    private static func number(
+        _ name: String, of options: ComponentOptions, in range: ClosedRange<Int64>
+    ) throws(StorageError) -> Int64 {
+        let number = try options.integer(name)
+        guard range.contains(number) else {
+            throw StorageError(
+                .invalidOptions, "option '\(name)' is \(number); expected \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func secret(
+        _ name: String, of options: ComponentOptions, _ kind: String
+    ) throws(StorageError) -> SecretFile? {
+        let file = try options.string(name)
+        return file.isEmpty ? nil : try SecretFile(file, of: name, kind: kind)
+    }
+
+    /// A bucket's name is part of each subject.
+    private static func bucket(_ name: String) throws(StorageError) -> String {
+        let isHarmless = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isHarmless, (1...64).contains(name.utf8.count) else {
+            throw StorageError(
+                .invalidOptions, "option 'bucket' is '\(name)'; expected 1 to 64 letters, digits, '-' and '_'")
+        }
+        return name
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import LocalDataAPI
+import LocalDataHost
+import TestSupport
+import Testing
+
+@Suite("A NATS server with TLS and credentials")
+struct SecurityTests {
+    private static let tls = "tls { cert_file: \"%f/server.crt\", key_file: \"%f/server.key\", timeout: 10 }"
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func password(_ text: String, mode: Int = 0o600) throws -> ComponentOption.Value {
+        try folder.write(Data("\(text)\n".utf8), to: "password")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(folder.path)/password")
+        return .string("\(folder.path)/password")
+    }
+
+    @Test("is used with a password from a file, and refuses a wrong one")
+    func passwords() throws {
+        let server = try NATSServer(
+            .debian, Self.tls, "authorization { user: ann, password: \"correct horse\" }")
+        var options: [String: ComponentOption.Value] = [
+            "caFile": .string(server.file("authority.crt")), "user": .string("ann"),
+            "passwordFile": try password("correct horse"),
+        ]
+        let device = try OpenTransport(server.secureURL, options)
+        try device.publish(0..<20)
+        try device.transport.publish([SyncRecord(writer: "laptop", name: "large", content: Data(count: 1_000_000))])
+        #expect(try device.fetch().records.count == 21)
+
+        let open = try OpenTransport(
+            server.secureURL, options.merging(["passwordFile": password("correct horse", mode: 0o644)]) { $1 })
+        let exposed = #expect(throws: StorageError.self) { try open.fetch() }
+        #expect(exposed?.code == .permissionDenied)
+        #expect(exposed?.message.contains("\(folder.path)/password") ?? false)
+
+        options["passwordFile"] = try password("wrong horse")
+        let stranger = try OpenTransport(server.secureURL, options)
+        let error = #expect(throws: StorageError.self) { try stranger.publish(0..<1) }
+        #expect(error?.code == .permissionDenied, "\(String(describing: error))")
+        #expect(error.map { !"\($0)".contains("horse") } ?? false)
+    }
+
+    @Test(
+        "is not used if its certificate is of another authority or for another name, or if it is reached in the clear")
+    func certificates() throws {
+        let server = try NATSServer(.debian, Self.tls)
+        for (url, authority, expected) in [
+            (server.secureURL, "other", "certificate"), ("tls://127.0.0.1:\(server.port)", "authority", "certificate"),
+            (server.url, "authority", "secure"),
+        ] {
+            let device = try OpenTransport(url, ["caFile": .string(server.file("\(authority).crt"))])
+            let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }
+            #expect(error?.code == .storeUnavailable)
+            #expect(error?.message.lowercased().contains(expected) ?? false, "\(String(describing: error))")
+        }
+    }
+
+    @Test("is used with a certificate of the device")
+    func clientCertificate() throws {
+        let server = try NATSServer(
+            .debian,
+            "tls { cert_file: \"%f/server.crt\", key_file: \"%f/server.key\", ca_file: \"%f/authority.crt\", verify: true }"
+        )
+        var options: [String: ComponentOption.Value] = ["caFile": .string(server.file("authority.crt"))]
+        let stranger = try OpenTransport(server.secureURL, options)
+        #expect(throws: StorageError.self) { try stranger.publish(0..<1) }
+        options["certificateFile"] = .string(server.file("client.crt"))
+        options["keyFile"] = .string(server.file("client.key"))
+        try OpenTransport(server.secureURL, options).publish(0..<1)
+    }
+
+    @Test("says which right a user lacks")
+    func rights() throws {
+        let server = try NATSServer(
+            .debian,
+            "authorization { users: [{ user: ann, password: horse, permissions: { publish: { deny: \"$KV.>\" } } }] }")
+        let device = try OpenTransport(server.url, ["user": .string("ann"), "passwordFile": password("horse")])
+        #expect(try device.fetch().records.isEmpty)
+        let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }
+        #expect(error?.code == .permissionDenied)
+        #expect(error?.message.contains("$KV.\(device.bucket).laptop.n0") ?? false, "\(String(describing: error))")
+    }
+
+    @Test("gives a warning unless it syncs before it acknowledges", arguments: NATSServer.Version.installed)
+    func advice(_ version: NATSServer.Version) throws {
+        let server = try NATSServer(version)
+        for syncsAlways in [false, true] {
+            let warnings = Warnings()
+            let device = try OpenTransport(server.url, ["syncsAlways": .boolean(syncsAlways)], log: warnings)
+            for _ in 0..<2 { _ = try device.fetch() }
+            #expect(warnings.all.count == (version == .current && syncsAlways ? 0 : 1), "\(warnings.all)")
+            #expect(warnings.all.allSatisfy { $0.contains("sync_interval: always") })
+        }
+    }
+}
