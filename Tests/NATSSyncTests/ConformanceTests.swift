@@ -1,4 +1,5 @@
 import Foundation
+import LocalDataHost
 import TestSupport
 import Testing
 

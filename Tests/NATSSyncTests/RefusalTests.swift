@@ -45,12 +45,12 @@ struct RefusalTests {
 
     @Test("a server whose largest message is too small")
     func smallMessages() throws {
-        let device = try OpenTransport(NATSServer(.debian, "max_payload: 300000").url)
+        let server = try NATSServer(.debian, "max_payload: 300000")
+        let device = try OpenTransport(server.url)
         let error = #expect(throws: StorageError.self) { try device.fetch() }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.message.contains("300000") ?? false, "\(String(describing: error))")
-        let small = try OpenTransport(
-            NATSServer(.debian, "max_payload: 300000").url, ["largestRecord": .integer(262_144)])
+        let small = try OpenTransport(server.url, ["largestRecord": .integer(262_144)])
         try small.publish(0..<1)
     }
 
@@ -60,7 +60,8 @@ struct RefusalTests {
         let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.hint.contains("create") ?? false, "\(String(describing: error))")
-        let plain = try OpenTransport(NATSServer(.debian, "jetstream: disabled").url)
+        let server = try NATSServer(.debian, "jetstream: disabled")
+        let plain = try OpenTransport(server.url)
         let other = #expect(throws: StorageError.self) { try plain.publish(0..<1) }
         #expect(other?.code == .storeUnavailable)
         #expect(other?.hint.contains("JetStream") ?? false, "\(String(describing: other))")

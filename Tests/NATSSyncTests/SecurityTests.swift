@@ -48,8 +48,8 @@ struct SecurityTests {
     func certificates() throws {
         let server = try NATSServer(.debian, Self.tls)
         for (url, authority, expected) in [
-            (server.secureURL, "other", "certificate"), ("tls://127.0.0.1:\(server.port)", "authority", "certificate"),
-            (server.url, "authority", "secure"),
+            (server.secureURL, "other", "issuer"), ("tls://127.0.0.1:\(server.port)", "authority", "mismatch"),
+            (server.url, "authority", "issuer"),
         ] {
             let device = try OpenTransport(url, ["caFile": .string(server.file("\(authority).crt"))])
             let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }

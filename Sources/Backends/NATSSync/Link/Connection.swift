@@ -72,7 +72,12 @@ final class Connection {
             var count: UInt64 = 0
             while natsSubscription_QueuedMsgs(subscription, &count) == NATS_OK, count > 0 {
                 var message: OpaquePointer?
-                guard natsSubscription_NextMsg(&message, subscription, 1) == NATS_OK, let message else { break }
+                let status = natsSubscription_NextMsg(&message, subscription, 1)
+                if status == NATS_NO_RESPONDERS {
+                    call.put(.noResponder)
+                    continue
+                }
+                guard status == NATS_OK, let message else { break }
                 call.put(Message(message))
                 natsMsg_Destroy(message)
             }

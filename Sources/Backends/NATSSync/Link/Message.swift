@@ -30,9 +30,13 @@ struct Message: Sendable {
         data = natsMsg_GetData(message).map { Data(bytes: $0, count: count) } ?? Data()
     }
 
-    private init() {
-        (subject, reply, status, statusText, isTombstone, data) = ("", "", nil, "", false, Data())
+    private init(status: Int? = nil) {
+        (subject, reply, statusText, isTombstone, data) = ("", "", "", false, Data())
+        self.status = status
     }
+
+    /// That nobody received a request: the library does not say which.
+    static let noResponder = Message(status: 503)
 
     /// What a call gets when its link is open.
     static let opened = Message()

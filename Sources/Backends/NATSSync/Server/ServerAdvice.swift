@@ -20,6 +20,7 @@ struct ServerAdvice {
             let session = try Session(link, call, options)
             defer { session.end() }
             let message = try session.answer("$SYS.REQ.USER.INFO")
+            if message?.hasNoResponder == true { return "before 2.10" }
             return try message.flatMap { try session.decoded($0, "", as: UserInfo.self).server?.ver }
         }()
     }
@@ -39,7 +40,7 @@ struct ServerAdvice {
     }
 
     private static func parts(_ version: String) -> [Int] {
-        version.split(separator: "-")[0].split(separator: ".").map { Int($0) ?? 0 }
+        version.split { $0 == "." || $0 == "-" }.prefix(3).map { Int($0) ?? 0 }
     }
 }
 

@@ -76,11 +76,14 @@ struct Publication {
         do throws(StorageError) {
             while !places.isEmpty {
                 let message = try session.next("publishing")
-                guard let place = Session.number(of: message.subject).flatMap({ places.removeValue(forKey: $0) }) else {
+                guard !message.hasNoResponder else {
+                    // Which one it was is not said; the stream was there for the first ones.
+                    guard let last = places.max(by: { $0.key < $1.key }) else { break }
+                    places[last.key] = nil
+                    refusals[last.value] = APIError(number: APIError.noStream, description: "there is no stream for it")
                     continue
                 }
-                guard !message.hasNoResponder else {
-                    refusals[place] = APIError(number: APIError.noStream, description: "there is no stream for it")
+                guard let place = Session.number(of: message.subject).flatMap({ places.removeValue(forKey: $0) }) else {
                     continue
                 }
                 let answer: Acknowledgement = try session.decoded(message, "publishing")

@@ -10,6 +10,8 @@ struct Retrieval {
     /// What the server sends at once.
     private static let mostMessages = 512
     private static let mostBytes = 4 << 20
+    /// How many seconds the server may be silent before it is asked whether that was all.
+    private static let patience = 1.0
     /// What a message may have besides its content.
     private static let overhead = 4096
 
@@ -34,7 +36,7 @@ struct Retrieval {
             case .more: continue
             case .stopped: return position.data
             case .end:
-                // A server that lags behind the one that leads its stream has not seen the end.
+                // It is not the end if the server lags behind the one that leads the stream, or was only slow.
                 guard position.sequence < last, try exists(after: position.sequence) else {
                     position.sequence = max(position.sequence, last)
                     return position.data
@@ -91,7 +93,8 @@ struct Retrieval {
             batch: Self.mostMessages, bytes: max(Self.mostBytes, session.options.largestRecord + Self.overhead))
         try session.send("$JS.API.CONSUMER.MSG.NEXT.\(names.stream).\(consumer)", request, reply: reply)
         for _ in 0..<Self.mostMessages {
-            let message = try session.next(work)
+            // A server may forget a request whose messages are removed meanwhile.
+            guard let message = try session.call.take(until: Deadline(seconds: Self.patience)) else { return .end }
             guard let place = Place(message.reply) else {
                 switch message.subject == reply ? message.status ?? 0 : 0 {
                 case 0: continue

@@ -51,6 +51,10 @@ final class Session {
         var answers = [Answer?](repeating: nil, count: requests.count)
         while !places.isEmpty {
             let message = try next(work)
+            guard !message.hasNoResponder else {
+                answers[0] = try decoded(message, work)
+                break
+            }
             guard let place = Self.number(of: message.subject).flatMap({ places.removeValue(forKey: $0) }) else {
                 continue
             }
