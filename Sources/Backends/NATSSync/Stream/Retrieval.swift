@@ -25,7 +25,7 @@ struct Retrieval {
         let (start, last) = try beginning(since: data)
         var position = start
         guard position.sequence < last else { return position.data }
-        let consumer = try consumer(after: position.sequence)
+        var consumer = try consumer(after: position.sequence)
         defer {
             let subject = "$JS.API.CONSUMER.DELETE.\(names.stream).\(consumer)"
             session.link.send([Outgoing(subject: subject)], for: session.call)
@@ -36,13 +36,15 @@ struct Retrieval {
             case .more: continue
             case .stopped: return position.data
             case .end:
-                // It is not the end if the server lags behind the one that leads the stream, or was only slow.
+                // It is not the end if the server lags behind the one that leads the stream, or was only slow, or if
+                // the consumer has miscounted, as it may while messages are removed.
                 guard position.sequence < last, try exists(after: position.sequence) else {
                     position.sequence = max(position.sequence, last)
                     return position.data
                 }
                 usleep(20_000)
                 try session.call.check()
+                (consumer, delivered) = (try self.consumer(after: position.sequence), 0)
             }
         }
     }
@@ -105,6 +107,7 @@ struct Retrieval {
                         .storeUnavailable, "the server at \(session.host) ended it, \(work): \(message.statusText)")
                 }
             }
+            guard place.consumer == consumer else { continue }
             guard place.number == delivered + 1 else {
                 throw StorageError(.storeUnavailable, "a message got lost, \(work)", hint: "try again")
             }
@@ -141,6 +144,7 @@ struct Retrieval {
 /// `$JS.ACK.STREAM.CONSUMER.TIMES.SEQUENCE.NUMBER.TIME.LEFT`, with two more parts before the stream if the server
 /// knows its domain.
 private struct Place {
+    let consumer: Substring
     /// The sequence in the stream.
     let sequence: UInt64
     /// How many messages the consumer has delivered with it.
@@ -153,6 +157,7 @@ private struct Place {
         guard parts.count >= first + 7, parts[0] == "$JS", parts[1] == "ACK", let sequence = UInt64(parts[first + 3]),
             let number = UInt64(parts[first + 4])
         else { return nil }
+        consumer = parts[first + 1]
         (self.sequence, self.number, isLast) = (sequence, number, parts[first + 6] == "0")
     }
 }
