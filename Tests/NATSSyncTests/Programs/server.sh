@@ -60,7 +60,6 @@ trap 'trap "" HUP INT TERM; end; rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p ports
 case "$*" in *tls*) certify ;; esac
-case "$*" in *operator*) python3 "$here/accounts.py" ;; esac
 configure "$@"
 start
 echo ready
