@@ -199,7 +199,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "migration-exercise",
-            dependencies: ["MigrationExercise", "LocalDataHost", "LocalDataAPI"],
+            dependencies: ["MigrationExercise", "TestSupport", "LocalDataHost", "LocalDataAPI"],
             path: "Tests/Migrations/Program",
             swiftSettings: settings),
         .target(

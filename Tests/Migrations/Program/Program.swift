@@ -11,6 +11,7 @@ struct Program {
     static func main() async {
         do {
             if try await count(Array(CommandLine.arguments.dropFirst())) { return }
+            if try await Editor.run(Array(CommandLine.arguments.dropFirst())) { return }
             if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "write" {
                 return await Writer.write(CommandLine.arguments[2])
             }

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What carries the records of a campaign's devices.
+protocol Carrier {
+    /// The folders that hold all that passes through it.
+    var folders: [String] { get }
+
+    /// Has a device use it.
+    ///
+    /// - Parameter number: The device's, from 0.
+    func connect(_ home: Home, number: Int) throws
+
+    /// Does to it what happens to such a thing: at the end it runs again.
+    func disturb(_ random: inout SeededGenerator) throws
+}
+
+/// The carriers that campaigns run over.
+enum CarrierKind: String, CaseIterable, CustomTestStringConvertible {
+    case folder, syncthing
+
+    var testDescription: String {
+        switch self {
+        case .folder: "one folder that the devices share"
+        case .syncthing: "a folder of each device, which Syncthing keeps equal"
+        }
+    }
+
+    /// - Parameters:
+    ///   - devices: The number of devices.
+    ///   - folder: An empty folder for what it keeps.
+    func make(for devices: Int, in folder: String, _ supervisor: Supervisor) throws -> any Carrier {
+        switch self {
+        case .folder: try SharedPlace(folder)
+        case .syncthing: try SyncthingNetwork(of: devices, in: folder, supervisor)
+        }
+    }
+}
+
+/// One folder that all devices share, as on a network drive.
+struct SharedPlace: Carrier {
+    let folders: [String]
+
+    init(_ folder: String) throws {
+        folders = ["\(folder)/shared"]
+        try TemporaryFolder.makeFolder(folders[0])
+    }
+
+    func connect(_ home: Home, number: Int) throws { try home.useFolder(folders[0]) }
+
+    /// Nothing runs here that could be disturbed.
+    func disturb(_ random: inout SeededGenerator) {}
+}
+
+extension Home {
+    /// Has sync use a folder.
+    func useFolder(_ folder: String) throws {
+        try done("config", "set", "sync.options.folder", folder)
+        try done("config", "set", "sync.transport", "folder")
+    }
+}

@@ -1,0 +1,24 @@
+import TestSupport
+import Testing
+
+/// Three devices that sync, each with processes and data of its own, over real carriers. 10,000 changes by each device
+/// with `LOCALDATA_TORTURE=1`; otherwise some hundred, drawn by `LOCALDATA_SEED`.
+@Suite("Devices that sync while everything is killed", .serialized)
+struct DevicesCampaignTests {
+    private static let changes = TestRun.isTorture ? 10_000 : 200
+    private static let keys =
+        TestRun.isTorture ? CampaignKeys(shared: 300, single: 300) : CampaignKeys(shared: 60, single: 20)
+
+    @Test(
+        "they converge, lose nothing that was acknowledged, bring nothing back, and show nothing to what carries it",
+        arguments: CarrierKind.allCases)
+    func campaign(over kind: CarrierKind) throws {
+        let campaign = try DevicesCampaign(
+            of: 3, over: kind, keys: Self.keys, changes: Self.changes, seed: TestRun.seed)
+        try campaign.gather()
+        try campaign.edit()
+        let current = try campaign.settle()
+        try campaign.checkSecrecy()
+        try campaign.check(current)
+    }
+}
