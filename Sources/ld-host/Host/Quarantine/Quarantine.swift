@@ -92,9 +92,19 @@ struct Quarantine: Sendable {
 
     /// The items of a store, in the order of their ids, and why some cannot be read.
     func items(in open: OpenStore) async throws(StorageError) -> (found: [Item], failures: [StorageError]) {
-        guard open.store.abilities.enumeration != nil else { return ([], []) }
-        let names: [String] = try await open.write("listing the quarantine in '\(open.name)'") {
-            (store) throws(StorageError) in
+        var (found, failures): ([Item], [StorageError]) = ([], [])
+        for name in try await names(in: open) {
+            do throws(StorageError) {
+                if let item = try await item(named: name, in: open) { found.append(item) }
+            } catch { failures.append(error) }
+        }
+        return (found, failures)
+    }
+
+    /// The names of a store's records, in the order of their ids.
+    private func names(in open: OpenStore) async throws(StorageError) -> [String] {
+        guard open.store.abilities.enumeration != nil else { return [] }
+        return try await open.write("listing the quarantine in '\(open.name)'") { (store) throws(StorageError) in
             var names: [String] = []
             try store.forEachName(in: LedgerPlace.namespace, prefix: kind.recordPrefix) {
                 names.append($0)
@@ -102,13 +112,6 @@ struct Quarantine: Sendable {
             }
             return names
         }
-        var (found, failures): ([Item], [StorageError]) = ([], [])
-        for name in names {
-            do throws(StorageError) {
-                if let item = try await item(named: name, in: open) { found.append(item) }
-            } catch { failures.append(error) }
-        }
-        return (found, failures)
     }
 
     private func item(named name: String, in open: OpenStore) async throws(StorageError) -> Item? {
@@ -123,8 +126,7 @@ struct Quarantine: Sendable {
         var (found, failures): ([Item], [StorageError]) = ([], [])
         for slot in access.snapshot.stores {
             do throws(StorageError) {
-                let open = try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
-                let items = try await items(in: open)
+                let items = try await items(in: try await opened(slot))
                 found += items.found
                 failures += items.failures
             } catch { failures.append(error) }
@@ -136,9 +138,9 @@ struct Quarantine: Sendable {
     ///
     /// - Throws: `notFound`, with why stores could not be searched if some could not.
     func item(_ id: String) async throws(StorageError) -> Item {
+        if let item = await exactItem(id) { return item }
         let all = await items()
         let found = all.found.filter { $0.id.hasPrefix(id) }
-        if let item = found.first(where: { $0.id == id }) { return item }
         guard !id.isEmpty, let item = found.first, found.count == 1 else {
             throw StorageError(
                 .notFound,
@@ -146,6 +148,20 @@ struct Quarantine: Sendable {
                     + all.failures.prefix(1).map { "; not searched: \($0.message)" }.joined())
         }
         return item
+    }
+
+    private func opened(_ slot: StoreSlot) async throws(StorageError) -> OpenStore {
+        try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
+    }
+
+    /// The item with exactly an id, which no other has to be read for; `nil` if no store that can be read has it.
+    private func exactItem(_ id: String) async -> Item? {
+        guard IntentID(id) != nil else { return nil }
+        for slot in access.snapshot.stores {
+            guard let open = try? await opened(slot) else { continue }
+            if let item = try? await item(named: kind.recordPrefix + id, in: open) { return item }
+        }
+        return nil
     }
 
     /// The bytes of an item, opened.
@@ -220,7 +236,16 @@ extension Quarantine {
     /// Removes the items whose time is over; what cannot be removed now stays for the next time.
     func expire(after days: Int) async {
         let oldest = Ledger.now - Int64(days) * 86_400 * 1_000_000_000
-        for item in await items().found where item.record.date < oldest { try? await drop(item) }
+        for slot in access.snapshot.stores {
+            guard let open = try? await opened(slot), let names = try? await names(in: open) else { continue }
+            // The ids say when, so that only what goes is read.
+            for name in names {
+                guard let id = IntentID(String(name.dropFirst(kind.recordPrefix.count))), id.created < oldest,
+                    let item = try? await item(named: name, in: open)
+                else { continue }
+                try? await drop(item)
+            }
+        }
     }
 }
 

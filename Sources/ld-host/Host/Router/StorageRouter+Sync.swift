@@ -23,10 +23,14 @@ extension StorageRouter {
     @discardableResult
     public func sync() async throws -> SyncReport {
         let report = try await syncDevice().sync()
-        let snapshot = try await snapshot()
+        await expireSyncConflicts(try await snapshot())
+        return report
+    }
+
+    /// Removes the values that lost whose time is over.
+    func expireSyncConflicts(_ snapshot: RouterSnapshot) async {
         await Quarantine(access: StoreAccess(snapshot: snapshot), kind: .conflict)
             .expire(after: snapshot.settings.migrationGrace)
-        return report
     }
 
     /// Does what ``sync()`` does if this device is in a group, and logs a failure: for the start of an app.

@@ -40,12 +40,16 @@ extension StorageRouter {
         _ watches: SyncWatches, _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
     ) async throws {
         var (failures, isFirst) = (0, true)
+        var expiry = ContinuousClock.now
         for await _ in signals {
             do {
                 let changed = watches.take()
                 let result = try await device.sync(isFirst ? nil : changed)
                 (failures, isFirst) = (0, false)
                 report(.success(result))
+                guard expiry <= .now else { continue }
+                await expireSyncConflicts(device.snapshot)
+                expiry = .now.advanced(by: .seconds(86_400))
             } catch {
                 guard [.storeUnavailable, .timedOut, .busy, .durabilityUnknown, .noSpace].contains(error.code) else {
                     throw error
