@@ -13,7 +13,9 @@ protocol Carrier {
     func connect(_ home: Home, number: Int) throws
 
     /// Does to it what happens to such a thing: at the end it runs again.
-    func disturb(_ random: inout SeededGenerator) throws
+    ///
+    /// - Parameter round: How often that was done before.
+    func disturb(round: Int, _ random: inout SeededGenerator) throws
 }
 
 /// The carriers that campaigns run over.
@@ -50,7 +52,7 @@ struct SharedPlace: Carrier {
     func connect(_ home: Home, number: Int) throws { try home.useFolder(folders[0]) }
 
     /// Nothing runs here that could be disturbed.
-    func disturb(_ random: inout SeededGenerator) {}
+    func disturb(round: Int, _ random: inout SeededGenerator) {}
 }
 
 extension Home {

@@ -12,6 +12,7 @@ final class DevicesCampaign {
     private let devices: [SyncedDevice]
     private let changes: Int
     private var random: SeededGenerator
+    private var carrierRounds = 0
     /// The values that `ld-host set` gave to keys of their own.
     private var singles: [(label: String, isDone: Bool)] = []
 
@@ -42,31 +43,42 @@ final class DevicesCampaign {
         }
     }
 
-    /// Has all devices change values, and disturbs them until they are done.
+    private enum Disturbance { case syncing, editing, crowd, carrier, single }
+
+    /// What is done to devices and carrier, as often as it stands here.
+    private static let disturbances: [Disturbance] = [
+        .syncing, .syncing, .syncing, .syncing, .editing, .editing, .crowd, .carrier, .carrier, .single,
+    ]
+
+    /// Has all devices change values, and disturbs everything until they are done, and at least once in each way.
     func edit() throws {
         for device in devices { try device.startEditing(through: changes) }
-        while !devices.allSatisfy({ $0.recorded().isEnded }) {
-            pause(50...400)
-            try disturb(devices[Int.random(in: devices.indices, using: &random)])
-        }
+        repeat {
+            for disturbance in Self.disturbances.shuffled(using: &random) {
+                pause(50...400)
+                try disturb(devices[Int.random(in: devices.indices, using: &random)], disturbance)
+            }
+        } while !devices.allSatisfy { $0.recorded().isEnded }
     }
 
-    private func disturb(_ device: SyncedDevice) throws {
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0...3:
+    private func disturb(_ device: SyncedDevice, _ disturbance: Disturbance) throws {
+        switch disturbance {
+        case .syncing:
             try device.stopSyncing()
             pause(0...1000)
             try device.startSyncing()
-        case 4...5:
+        case .editing:
             try device.stopEditing()
             try device.startEditing(through: changes)
-        case 6:
+        case .crowd:
             // Several processes of one device that sync at once, and are killed while they do.
             let delays = (0..<3).map { _ in Int.random(in: 20...900, using: &random) }
             let line = delays.map { "timeout -s KILL \(seconds($0)) ld-host sync push >out.\($0) 2>&1 &" }
             _ = try device.home.shell("\(line.joined(separator: " ")) wait")
-        case 7...8: try carrier.disturb(&random)
-        default: try setSingle(on: device)
+        case .carrier:
+            try carrier.disturb(round: carrierRounds, &random)
+            carrierRounds += 1
+        case .single: try setSingle(on: device)
         }
     }
 

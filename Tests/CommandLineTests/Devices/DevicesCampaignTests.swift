@@ -5,7 +5,7 @@ import Testing
 /// with `LOCALDATA_TORTURE=1`; otherwise some hundred, drawn by `LOCALDATA_SEED`.
 @Suite("Devices that sync while everything is killed", .serialized)
 struct DevicesCampaignTests {
-    private static let changes = TestRun.isTorture ? 10_000 : 200
+    private static let changes = TestRun.isTorture ? 10_000 : 300
     private static let keys =
         TestRun.isTorture ? CampaignKeys(shared: 300, single: 300) : CampaignKeys(shared: 60, single: 20)
 
@@ -14,7 +14,8 @@ struct DevicesCampaignTests {
         arguments: CarrierKind.allCases)
     func campaign(over kind: CarrierKind) throws {
         let campaign = try DevicesCampaign(
-            of: 3, over: kind, keys: Self.keys, changes: Self.changes, seed: TestRun.seed)
+            of: 3, over: kind, keys: Self.keys, changes: Self.changes,
+            seed: TestRun.seed &+ UInt64(kind.rawValue.utf8.count))
         try campaign.gather()
         try campaign.edit()
         let current = try campaign.settle()

@@ -40,7 +40,7 @@ struct SyncthingNetwork: Carrier {
     func connect(_ home: Home, number: Int) throws { try home.useFolder(machines[number].folder) }
 
     /// Kills Syncthing on one machine, and starts it again after up to two seconds.
-    func disturb(_ random: inout SeededGenerator) throws {
+    func disturb(round: Int, _ random: inout SeededGenerator) throws {
         let number = Int.random(in: machines.indices, using: &random)
         try supervisor.kill(Self.name(number))
         usleep(UInt32.random(in: 0...2_000_000, using: &random))
