@@ -20,12 +20,15 @@ protocol Carrier {
 
 /// The carriers that campaigns run over.
 enum CarrierKind: String, CaseIterable, CustomTestStringConvertible {
-    case folder, syncthing
+    case folder, syncthing, nats
+    case secureNATS = "nats-tls"
 
     var testDescription: String {
         switch self {
         case .folder: "one folder that the devices share"
         case .syncthing: "a folder of each device, which Syncthing keeps equal"
+        case .nats: "a NATS server"
+        case .secureNATS: "a NATS server with TLS and a password"
         }
     }
 
@@ -36,6 +39,8 @@ enum CarrierKind: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .folder: try SharedPlace(folder)
         case .syncthing: try SyncthingNetwork(of: devices, in: folder, supervisor)
+        case .nats: try NATSCarrier(isSecure: false)
+        case .secureNATS: try NATSCarrier(isSecure: true)
         }
     }
 }
