@@ -46,11 +46,13 @@ extension Statement {
             """
         case .discard:
             "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND NOT \(Self.isLive) RETURNING 1"
+        // What is due is found once, whatever the plan: if it were found for each row, the limit would hold for each
+        // row.
         case .sweep:
             """
-            DELETE FROM \(value) v USING (SELECT d.place, d.name FROM \(value) d WHERE d.expires <= \(Self.start)
-            AND ($1::int4 IS NULL OR d.place = $1) ORDER BY d.expires LIMIT $2::int8 FOR UPDATE SKIP LOCKED) due
-            WHERE v.place = due.place AND v.name = due.name RETURNING 1
+            WITH due AS MATERIALIZED (SELECT d.place, d.name FROM \(value) d WHERE d.expires <= \(Self.start)
+            AND ($1::int4 IS NULL OR d.place = $1) ORDER BY d.expires LIMIT $2::int8 FOR UPDATE SKIP LOCKED)
+            DELETE FROM \(value) v USING due WHERE v.place = due.place AND v.name = due.name RETURNING 1
             """
         // A row that is removed again: others who add the name wait for the end of the transaction.
         case .holdAbsence:
