@@ -110,7 +110,7 @@ struct ManualTests {
         let home = try Home()
         let pages = try home.done("man", "--list").text.split(separator: "\n").map(String.init)
         let help = try home.done("help").text
-        #expect(pages.count == 11 && pages.first == "ld-host")
+        #expect(pages.count == 12 && pages.first == "ld-host")
         var all = ""
         for page in pages {
             let text = try home.done("man", page).text

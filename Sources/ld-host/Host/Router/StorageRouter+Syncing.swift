@@ -51,6 +51,7 @@ extension StorageRouter {
                 await expireSyncConflicts(device.snapshot)
                 expiry = .now.advanced(by: .seconds(86_400))
             } catch {
+                if error.code == .cancelled, Task.isCancelled { throw CancellationError() }
                 guard [.storeUnavailable, .timedOut, .busy, .durabilityUnknown, .noSpace].contains(error.code) else {
                     throw error
                 }
