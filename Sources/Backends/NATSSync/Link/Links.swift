@@ -56,12 +56,17 @@ final class Links: Sendable {
 final class StreamEnd: Sendable {
     private let known = Mutex<(created: String, last: UInt64)>(("", 0))
 
-    /// Takes over what the server says of its stream; `true` if it has lost messages that this device has seen.
-    func isLost(created: String, last: UInt64) -> Bool {
+    /// What is known now: to be asked for before the server is, since a message may be acknowledged meanwhile.
+    var seen: (created: String, last: UInt64) { known.withLock { $0 } }
+
+    /// Takes over what the server says of its stream; `true` if it has lost messages that this device had seen before.
+    func isLost(created: String, last: UInt64, after seen: (created: String, last: UInt64)) -> Bool {
+        let isLost = seen.created == created && last < seen.last
         known.withLock { known in
-            defer { known = (created, last) }
-            return known.created == created && last < known.last
+            let isKept = known.created == created && !isLost
+            known = (created, isKept ? max(known.last, last) : last)
         }
+        return isLost
     }
 
     /// Takes over the sequence of a message.

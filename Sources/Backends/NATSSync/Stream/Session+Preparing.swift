@@ -12,8 +12,9 @@ extension Session {
                     + "to \(options.largestRecord)",
                 hint: "raise the server's max_payload, or lower option 'largestRecord' to \(max(262_144, room))")
         }
+        let seen = end.seen
         let (created, last) = try info(names)
-        if end.isLost(created: created, last: last) { try beginGeneration(names) }
+        if end.isLost(created: created, last: last, after: seen) { try beginGeneration(names) }
         link.isPrepared = true
     }
 
