@@ -1,6 +1,7 @@
 internal import CNATS
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 internal import Synchronization
 
 // The link's thread.
@@ -17,21 +18,11 @@ extension Link {
                 "\(Self.mostRunning) earlier connections, such as to \(options.hosts), have neither succeeded nor failed",
                 hint: "check that the server answers, then try again")
         }
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Link>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument)
+        let code = DetachedThread.start { self.run() }
         guard code == 0 else {
-            Unmanaged<Link>.fromOpaque(argument).release()
             Self.running.subtract(1, ordering: .relaxed)
             throw StorageError(.storeUnavailable, "no thread that connects can be created: error \(code)")
         }
-        pthread_detach(thread)
     }
 
     private func run() {

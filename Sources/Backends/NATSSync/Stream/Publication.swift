@@ -34,7 +34,7 @@ struct Publication {
             idle = publication.accepted > before ? 0 : idle + 1
             guard let refusal else { continue }
             if refusal.number == APIError.noStream, idle < 2 {
-                // It was there; whoever deleted it may want it to be set up again.
+                // It was there; someone removed it, and may want it to be set up again.
                 session.link.isPrepared = false
                 try session.prepare(names, links.end)
                 continue

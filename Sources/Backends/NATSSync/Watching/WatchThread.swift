@@ -36,20 +36,10 @@ final class WatchThread: @unchecked Sendable {
             guard error.code == .storeUnavailable else { throw error }
             change(isReachable: false)
         }
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<WatchThread>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument)
+        let code = DetachedThread.start { self.run() }
         guard code == 0 else {
-            Unmanaged<WatchThread>.fromOpaque(argument).release()
             throw StorageError(.storeUnavailable, "no thread that watches can be created: error \(code)")
         }
-        pthread_detach(thread)
     }
 
     /// Ends the thread soon, without waiting.

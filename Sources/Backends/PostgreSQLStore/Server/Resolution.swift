@@ -50,20 +50,10 @@ final class Resolution: @unchecked Sendable {
     }
 
     private func start() throws(Failure) {
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Resolution>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument)
+        let code = DetachedThread.start { self.run() }
         guard code == 0 else {
-            Unmanaged<Resolution>.fromOpaque(argument).release()
             throw Failure(reason: "no thread that looks up its name can be created: error \(code)")
         }
-        pthread_detach(thread)
     }
 
     private func run() {

@@ -1,6 +1,7 @@
 internal import CPostgreSQL
 internal import Glibc
 internal import LocalDataAPI
+internal import ServerAccess
 internal import Synchronization
 
 /// A thread that observes the changes of others, and connects again when it must.
@@ -20,20 +21,10 @@ final class ListenerThread: @unchecked Sendable {
     /// keeps this object until it ends.
     func start() throws {
         observation = try pool.converting("watching") { try Observation(pool, listener) }
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<ListenerThread>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument)
+        let code = DetachedThread.start { self.run() }
         guard code == 0 else {
-            Unmanaged<ListenerThread>.fromOpaque(argument).release()
             throw StorageError(.storeUnavailable, "no thread that watches can be created: error \(code)")
         }
-        pthread_detach(thread)
     }
 
     /// Asks the thread to end.
