@@ -45,7 +45,7 @@ extension Command {
         name: "sync invite", summary: "invite a device to the sync group",
         details: """
             Prints a code to type on the new device: ld-host sync join. Until one device has used it, or its time is
-            over, whoever has the code can join and read every value that takes part.
+            over, anyone with the code can join and read every value that takes part.
             """,
         options: [Option(name: "--minutes", value: "N", help: "how long the code can be used; 60 if not given"), json]
     ) { arguments, session in
