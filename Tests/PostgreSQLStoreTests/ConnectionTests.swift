@@ -60,7 +60,9 @@ struct ConnectionTests {
             let stopped = MutexBox(false)
             onThreads(4) { thread in
                 if thread == 0 {
-                    usleep(100_000)
+                    // The server ends in the middle of the writing, however late that begins.
+                    let end = ContinuousClock.now + .seconds(60)
+                    while acknowledged.all.count < 20, ContinuousClock.now < end { usleep(1000) }
                     try? round == 0 ? server.stop() : server.kill()
                     stopped.withLock { $0 = true }
                     return
