@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LocalDataAPI
 
 /// A resolved address, with the name's bytes ready to be sent.
@@ -18,9 +19,21 @@ package final class PostgreSQLKey: Sendable {
     var address: StorageAddress { StorageAddress(place, name: String(decoding: name, as: UTF8.self)) }
 }
 
+extension PostgreSQLKey {
+    /// Compares the name's bytes with another's: 0 if they are equal, negative if they sort before it.
+    func order(_ other: UnsafeRawBufferPointer) -> Int {
+        let count = min(name.count, other.count)
+        if count > 0, let start = name.baseAddress, let second = other.baseAddress {
+            let order = memcmp(start, second, count)
+            if order != 0 { return Int(order) }
+        }
+        return name.count - other.count
+    }
+}
+
 extension PostgreSQLKey: Hashable {
     package static func == (left: PostgreSQLKey, right: PostgreSQLKey) -> Bool {
-        left === right || left.place == right.place && left.name.elementsEqual(right.name)
+        left === right || left.order(right.name) == 0 && left.place == right.place
     }
 
     package func hash(into hasher: inout Hasher) {

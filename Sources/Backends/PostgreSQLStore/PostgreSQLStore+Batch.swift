@@ -5,31 +5,40 @@ package import LocalDataAPI
 
 extension PostgreSQLStore: BatchBackend {
     package func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
-        var last: [PostgreSQLKey: Int] = [:]
-        for (index, change) in changes.enumerated() {
-            try check(change.value?.count ?? 0)
-            last[change.key] = index
-        }
         guard let first = changes.first else { return }
+        for change in changes { try check(change.value?.count ?? 0) }
         // In one order for all, so that two batches do not wait for each other.
-        let indices = last.values.sorted { left, right in
-            changes[left].key.sorts(before: changes[right].key)
-        }
-        var (writes, copies) = ([Write](), [UnsafeMutableRawBufferPointer]())
-        defer { for copy in copies { copy.wipe() } }
-        for change in indices.map({ changes[$0] }) {
+        let last = Self.lastChanges(changes)
+        // All values must be valid while the changes are made.
+        let size = last.reduce(0) { $0 + (changes[$1].value?.count ?? 0) }
+        let copies = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 1)
+        defer { copies.wipe() }
+        var (writes, filled) = ([Write](), 0)
+        writes.reserveCapacity(last.count)
+        for (index, revision) in zip(last, Revision.several(last.count)) {
+            let change = changes[index]
             guard let value = change.value else {
-                writes.append(Write(change.key, .remove))
+                writes.append(Write(change.key, .remove, revision: revision))
                 continue
             }
-            // All values must be valid while the changes are made.
-            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, value.count), alignment: 1)
-            copies.append(copy)
-            value.copyBytes(to: copy)
-            let bytes = UnsafeRawBufferPointer(rebasing: copy[..<value.count])
-            writes.append(Write(change.key, .set(bytes, change.attributes)))
+            let copy = UnsafeMutableRawBufferPointer(rebasing: copies[filled..<filled + value.count])
+            value.withUnsafeBytes { copy.copyMemory(from: $0) }
+            filled += value.count
+            let action = Write.Action.set(UnsafeRawBufferPointer(copy), change.attributes)
+            writes.append(Write(change.key, action, revision: revision))
         }
         _ = try change(writes, "writing \(changes.count) values in '\(first.key.place)'")
+    }
+
+    /// The indices of each value's last change, sorted by key.
+    private static func lastChanges(_ changes: [StorageChange<PostgreSQLKey>]) -> [Int] {
+        let isSorted = changes.indices.dropFirst().allSatisfy { changes[$0 - 1].key.sorts(before: changes[$0].key) }
+        if isSorted { return Array(changes.indices) }
+        // The sort is stable, so that the last change of a key is the last of its run.
+        let sorted = changes.indices.sorted { changes[$0].key.sorts(before: changes[$1].key) }
+        return sorted.indices.filter { place in
+            place + 1 == sorted.count || changes[sorted[place]].key != changes[sorted[place + 1]].key
+        }.map { sorted[$0] }
     }
 }
 
@@ -44,7 +53,7 @@ extension UnsafeMutableRawBufferPointer {
 extension PostgreSQLKey {
     /// An order in which all processes change values.
     func sorts(before other: PostgreSQLKey) -> Bool {
-        if place == other.place { return name.lexicographicallyPrecedes(other.name) }
+        if place == other.place { return order(other.name) < 0 }
         if place.domain != other.place.domain { return place.domain < other.place.domain }
         return place.scope.utf8.lexicographicallyPrecedes(other.place.scope.utf8)
     }
@@ -94,14 +103,17 @@ extension PostgreSQLStore: BulkBackend {
     package func apply(_ changes: BulkChanges) throws -> [Int] {
         var writes: [Write] = []
         writes.reserveCapacity(changes.count)
-        try changes.forEach { _, change, name, value in
+        let revisions = Revision.several(changes.count)
+        try changes.forEach { index, change, name, value in
             try check(value?.byteCount ?? 0)
             // The bytes stay valid until this call returns.
             let action: Write.Action =
                 if let value { .set(value.withUnsafeBytes { $0 }, change.attributes) } else { .remove }
             let place = changes.places[change.place]
             writes.append(
-                Write(place: place, name: name.withUnsafeBytes { $0 }, action, if: Write.Condition(change.condition)))
+                Write(
+                    place: place, name: name.withUnsafeBytes { $0 }, action, if: Write.Condition(change.condition),
+                    revision: revisions[index]))
         }
         guard let place = changes.places.first else { return [] }
         return try change(writes, "writing \(writes.count) values in '\(place)'").failed

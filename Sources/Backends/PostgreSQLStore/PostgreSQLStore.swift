@@ -73,9 +73,9 @@ package final class PostgreSQLStore: StorageBackend {
     }
 
     /// Makes changes and reports them to watches, also if their outcome is unknown.
-    func change(_ writes: [Write], _ work: String) throws -> Changed {
+    func change(_ writes: [Write], _ work: @autoclosure () -> String) throws -> Changed {
         do {
-            let changed = try pool.change(writes, work)
+            let changed = try pool.change(writes, work())
             if changed.failed.isEmpty { listener.tell(writes, changed.numbers) }
             return changed
         } catch let error as StorageError where error.code == .timedOut {

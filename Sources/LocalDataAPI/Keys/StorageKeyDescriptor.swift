@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A key's description without its type, for catalogs, audits and migrations.
 public struct StorageKeyDescriptor: Sendable {
     /// The name in its domain.
@@ -193,7 +195,18 @@ public struct StorageNamespace: Sendable {
 extension StorageNamespace: Hashable {
     /// Compares the bytes of domain and scope, without Unicode normalization.
     public static func == (left: StorageNamespace, right: StorageNamespace) -> Bool {
-        left.domain.utf8.elementsEqual(right.domain.utf8) && left.scope.utf8.elementsEqual(right.scope.utf8)
+        areSame(left.domain, right.domain) && areSame(left.scope, right.scope)
+    }
+
+    private static func areSame(_ left: String, _ right: String) -> Bool {
+        var (left, right) = (left, right)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let start = left.baseAddress, let other = right.baseAddress else { return left.isEmpty }
+                return start == other || memcmp(start, other, left.count) == 0
+            }
+        }
     }
 
     /// Hashes the bytes that `==` compares.

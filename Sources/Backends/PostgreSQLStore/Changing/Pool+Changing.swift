@@ -7,7 +7,7 @@ extension Pool {
     ///
     /// - Parameter work: What the changes do, for errors.
     /// - Throws: `timedOut` if the outcome is unknown; after any other error, nothing has changed.
-    func change(_ writes: [Write], _ work: String) throws -> Changed {
+    func change(_ writes: [Write], _ work: @autoclosure () -> String) throws -> Changed {
         var (writes, attempts) = (writes, 0)
         let deadline = deadline()
         while true {
@@ -22,16 +22,16 @@ extension Pool {
             } catch LinkFailure.refused(let error) where error.isConflict && deadline.left > 0 {
             } catch LinkFailure.refused(let error) where error.isStalePlan && attempts <= options.poolSize {
             } catch LinkFailure.refused(let error) {
-                throw StorageError(error, work, change.host)
+                throw StorageError(error, work(), change.host)
             } catch LinkFailure.lost(let loss) {
-                guard loss.wasSent, let link = change.link else { throw StorageError(loss, work) }
+                guard loss.wasSent, let link = change.link else { throw StorageError(loss, work()) }
                 switch change.mayHaveCommitted ? Outcome.of(change.writes, on: link, self, until: deadline) : .notDone {
                 case .done:
                     return Changed(
                         failed: [], numbers: [], removed: true, revision: change.writes.first?.revision ?? 0)
                 case .notDone:
-                    guard !loss.isLate, deadline.left > 0 else { throw StorageError(loss, work) }
-                case .unknown: throw StorageError.unknownOutcome(loss, work)
+                    guard !loss.isLate, deadline.left > 0 else { throw StorageError(loss, work()) }
+                case .unknown: throw StorageError.unknownOutcome(loss, work())
                 }
             }
             writes = writes.map { $0.again() }
@@ -75,14 +75,23 @@ final class Change {
     func make() throws -> [Int] {
         try pool.withLink(until: deadline) { link in
             self.link = link
-            for index in writes.indices {
-                writes[index].number =
-                    try pool.schema.number(of: writes[index].place, adding: true, link, until: deadline) ?? 0
-            }
+            try findNumbers(link)
             let isConditional = writes.contains { $0.condition != .anything }
             let isSmall = writes.reduce(0) { $0 + $1.size } <= Piece.threshold
             if isSmall, writes.count == 1 || !isConditional { return try makeAtOnce(link) }
             return try makeInTransaction(link)
+        }
+    }
+
+    /// Fills in the numbers of the writes' namespaces; those of a batch mostly have the same.
+    private func findNumbers(_ link: Link) throws {
+        for index in writes.indices {
+            if index > 0, writes[index].place == writes[index - 1].place {
+                writes[index].number = writes[index - 1].number
+                continue
+            }
+            writes[index].number =
+                try pool.schema.number(of: writes[index].place, adding: true, link, until: deadline) ?? 0
         }
     }
 
@@ -94,11 +103,12 @@ final class Change {
 
     /// In one exchange, which the server commits.
     private func makeAtOnce(_ link: Link) throws -> [Int] {
-        let entry = entry(link)
-        let calls = writes.map(\.calls)
+        var calls = entry(link)
+        let entries = calls.count
+        calls.reserveCapacity(entries + writes.count)
+        let counts = writes.map { $0.add(to: &calls) }
         mayHaveCommitted = true
-        let answers = try link.exchange(entry + calls.joined(), until: deadline).dropFirst(entry.count)
-        return judge(answers, from: 0, of: calls.map(\.count))
+        return judge(try link.exchange(calls, until: deadline).dropFirst(entries), from: 0, of: counts)
     }
 
     /// In an explicit transaction, so that nothing is committed before all conditions are known to hold, and that each
@@ -119,10 +129,8 @@ final class Change {
                     if !pending.isEmpty { try flush() }
                     try store(write.pieces, link)
                 }
-                let calls = write.calls
-                pending += calls
-                counts.append(calls.count)
-                size += calls.reduce(0) { $0 + $1.size }
+                counts.append(write.add(to: &pending))
+                if !write.isLarge { size += write.size }
                 if size > Piece.size * Piece.atOnce || pending.count >= 1000 { try flush() }
             }
             try flush()

@@ -1,4 +1,5 @@
 internal import DurableFiles
+internal import Glibc
 internal import LocalDataAPI
 
 /// A change of one value, with what it requires of the stored one.
@@ -31,16 +32,22 @@ struct Write {
     let action: Action
     let condition: Condition
     /// The revision that a set gives to the value. It also identifies the write.
-    let revision = Revision.new()
+    let revision: Int64
     /// The number of the namespace, once it is known.
     var number: Int32 = 0
 
-    init(_ key: PostgreSQLKey, _ action: Action, if condition: Condition = .anything) {
-        self.init(place: key.place, name: key.name, action, if: condition)
+    init(
+        _ key: PostgreSQLKey, _ action: Action, if condition: Condition = .anything, revision: Int64 = Revision.new()
+    ) {
+        self.init(place: key.place, name: key.name, action, if: condition, revision: revision)
     }
 
-    init(place: StorageNamespace, name: UnsafeRawBufferPointer, _ action: Action, if condition: Condition = .anything) {
+    init(
+        place: StorageNamespace, name: UnsafeRawBufferPointer, _ action: Action, if condition: Condition = .anything,
+        revision: Int64 = Revision.new()
+    ) {
         (self.place, self.name, self.action, self.condition) = (place, name, action, condition)
+        self.revision = revision
     }
 
     /// The same write under a new revision, for another attempt.
@@ -53,14 +60,29 @@ struct Write {
     var isLarge: Bool { size > Piece.threshold }
 }
 
-/// The marks of writes.
+/// The marks of writes: random numbers that are not 0, so that no two writes have the same.
 enum Revision {
-    /// A random number that is not 0, so that no two writes have the same.
-    static func new() -> Int64 {
-        var revision: Int64
-        repeat { revision = .random(in: .min ... .max) } while revision == 0
-        return revision
+    static func new() -> Int64 { several(1)[0] }
+
+    /// Draws many at once, in place of one call of the kernel for each.
+    static func several(_ count: Int) -> [Int64] {
+        var revisions = [Int64](repeating: 0, count: count)
+        revisions.withUnsafeMutableBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: atOnce) {
+                let part = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + atOnce, bytes.count)])
+                // An old kernel or a filter refuses; Swift's own generator has other ways, and ends the process at last.
+                guard getentropy(part.baseAddress, part.count) != 0 else { continue }
+                for index in part.indices { part[index] = .random(in: .min ... .max) }
+            }
+        }
+        for index in revisions.indices {
+            while revisions[index] == 0 { revisions[index] = .random(in: .min ... .max) }
+        }
+        return revisions
     }
+
+    /// The most bytes of one call, see getentropy(3).
+    private static let atOnce = 256
 }
 
 /// How large values are split.
@@ -74,26 +96,29 @@ enum Piece {
 }
 
 extension Write {
-    /// The statements that make the change. ``isMade(_:)`` judges their answers.
-    var calls: [Call] {
-        let key: [Parameter] = [.short(number), .lent(name)]
+    /// Adds the statements that make the change. ``isMade(_:)`` judges their answers.
+    ///
+    /// - Returns: How many there are.
+    func add(to calls: inout [Call]) -> Int {
+        var key: [Parameter] { [.short(number), .lent(name)] }
         switch (action, condition) {
-        case (.set(let value, let attributes), .anything): return [Call(.set, row(value, attributes))]
-        case (.set(let value, let attributes), .absent): return [Call(.add, row(value, attributes))]
+        case (.set(let value, let attributes), .anything): calls.append(Call(.set, row(value, attributes)))
+        case (.set(let value, let attributes), .absent): calls.append(Call(.add, row(value, attributes)))
         case (.set(let value, let attributes), .revision(let old)):
-            return [Call(.replace, row(value, attributes) + [.integer(old)])]
-        case (.remove, .anything): return [Call(.remove, key)]
-        case (.remove, .revision(let old)): return [Call(.removeRevision, key + [.integer(old)])]
-        case (.keep, .revision(let old)): return [Call(.holdRevision, key + [.integer(old)])]
+            calls.append(Call(.replace, row(value, attributes) + [.integer(old)]))
+        case (.remove, .anything): calls.append(Call(.remove, key))
+        case (.remove, .revision(let old)): calls.append(Call(.removeRevision, key + [.integer(old)]))
+        case (.keep, .revision(let old)): calls.append(Call(.holdRevision, key + [.integer(old)]))
         case (.remove, .absent), (.keep, .absent):
-            return [
-                Call(.holdAbsence, key + [.integer(revision)]), Call(.removeRevision, key + [.integer(revision)]),
-            ]
-        case (.keep, .anything): return []
+            calls.append(Call(.holdAbsence, key + [.integer(revision)]))
+            calls.append(Call(.removeRevision, key + [.integer(revision)]))
+            return 2
+        case (.keep, .anything): return 0
         }
+        return 1
     }
 
-    /// The statements that store the pieces of a large value, before ``calls``.
+    /// The statements that store the pieces of a large value, before those of ``add(to:)``.
     var pieces: [Call] {
         guard isLarge, case .set(let value, _) = action else { return [] }
         return stride(from: 0, to: value.count, by: Piece.size).enumerated().map { index, start in
@@ -120,6 +145,6 @@ extension Write {
         ]
     }
 
-    /// Whether the change was made, or its condition held, by the answers to ``calls``.
+    /// Whether the change was made, or its condition held, by the answers to the statements of ``add(to:)``.
     func isMade(_ answers: ArraySlice<Answer>) -> Bool { condition == .anything || answers.first?.count ?? 0 > 0 }
 }

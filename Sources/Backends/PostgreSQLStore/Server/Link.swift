@@ -21,6 +21,7 @@ final class Link: @unchecked Sendable {
     private let prepares: Bool
     private var prepared: Set<Statement> = []
     private var isStale = false
+    private var parameters = ParameterBlock()
 
     /// Takes over a connection in pipeline mode.
     init(_ connection: OpaquePointer, host: String, statements: StatementTexts, prepares: Bool) {
@@ -58,7 +59,7 @@ final class Link: @unchecked Sendable {
             }
             try sent(send(call), !expected.isEmpty)
             expected.append(.answer)
-            if call.size > 64 << 10 { try flushSome() }
+            if parameters.size > 64 << 10 { try flushSome() }
         }
         try sent(PQpipelineSync(connection), true)
         return try answers(expected, until: deadline)
@@ -73,7 +74,7 @@ final class Link: @unchecked Sendable {
     private func usesPrepared(_ statement: Statement) -> Bool { prepares && !isPooled && statement.isPrepared }
 
     private func send(_ call: Call) -> Int32 {
-        call.withParameters { count, values, lengths, formats in
+        parameters.lend(call.parameters) { count, values, lengths, formats in
             usesPrepared(call.statement)
                 ? PQsendQueryPrepared(connection, call.statement.name, count, values, lengths, formats, 1)
                 : PQsendQueryParams(

@@ -7,7 +7,7 @@ extension Pool {
     /// - Parameters:
     ///   - work: The action and its object, for errors.
     ///   - body: May run several times; after it has passed anything on, it must not throw ``LinkFailure``.
-    func read<Result>(_ work: String, _ body: (Link, Deadline) throws -> Result) throws -> Result {
+    func read<Result>(_ work: @autoclosure () -> String, _ body: (Link, Deadline) throws -> Result) throws -> Result {
         let deadline = deadline()
         var attempts = 0
         while true {
@@ -20,11 +20,11 @@ extension Pool {
                 }
             } catch LinkFailure.refused(let error) {
                 guard error.isConflict || error.isStalePlan, attempts <= options.poolSize, !deadline.isOver else {
-                    throw StorageError(error, work, host)
+                    throw StorageError(error, work(), host)
                 }
             } catch LinkFailure.lost(let loss) {
                 guard loss.wasSent, !loss.isLate, attempts <= Self.attempts, !deadline.isOver else {
-                    throw StorageError(loss, work)
+                    throw StorageError(loss, work())
                 }
             }
         }
@@ -37,8 +37,8 @@ extension Pool {
     ///
     /// - Parameter body: Uses a deadline of its own for each exchange. What it has passed on cannot be taken back, so
     ///   it is not repeated.
-    func readMoment<Result>(_ work: String, _ body: (Link) throws -> Result) throws -> Result {
-        let link = try momentLink(work)
+    func readMoment<Result>(_ work: @autoclosure () -> String, _ body: (Link) throws -> Result) throws -> Result {
+        let link = try momentLink(work())
         defer { give(link) }
         do {
             let result = try body(link)
@@ -46,9 +46,9 @@ extension Pool {
             return result
         } catch LinkFailure.refused(let error) {
             _ = try? link.exchange([Call(.rollback)], until: deadline())
-            throw StorageError(error, work, link.host)
+            throw StorageError(error, work(), link.host)
         } catch LinkFailure.lost(let loss) {
-            throw StorageError(loss, work)
+            throw StorageError(loss, work())
         } catch {
             _ = try? link.exchange([Call(.rollback)], until: deadline())
             throw error
@@ -56,7 +56,7 @@ extension Pool {
     }
 
     /// A link in a new transaction that sees one moment.
-    private func momentLink(_ work: String) throws -> Link {
+    private func momentLink(_ work: @autoclosure () -> String) throws -> Link {
         let deadline = deadline()
         var attempts = 0
         while true {
@@ -71,10 +71,10 @@ extension Pool {
                     throw error
                 }
             } catch LinkFailure.refused(let error) {
-                throw StorageError(error, work, hosts)
+                throw StorageError(error, work(), hosts)
             } catch LinkFailure.lost(let loss) {
                 guard loss.wasSent, !loss.isLate, attempts <= Self.attempts, !deadline.isOver else {
-                    throw StorageError(loss, work)
+                    throw StorageError(loss, work())
                 }
             }
         }
