@@ -126,7 +126,7 @@ static const void *extension(void *self, ld_bytes id) {
 }
 #endif
 
-/* ------------------------------------------------------------------ tables, larger and smaller than the host's -- */
+/* ------------------------------------------------------------------ tables, larger than the host's ----------------- */
 
 #ifdef CRYPTO_NEWER
 /* A later revision: members at the end that this host has never heard of. */
@@ -146,10 +146,8 @@ static const struct {
         .size = 16,
 #elif defined CRYPTO_LYING
         .size = 0xfffffff0u,
-#elif defined CRYPTO_OLDER
-        .size = LD_CRYPTO_REQUIRED_SIZE,
-        /* Behind the size: must not be looked at. */
-        .extension = (const void *(*)(void *, ld_bytes))16, .close = (void (*)(void *))16,
+#elif defined CRYPTO_SMALLER
+        .size = ld_crypto_least_size - sizeof(void *),
 #else
         .size = sizeof provider,
 #endif
@@ -172,13 +170,11 @@ static const struct {
 #ifdef CRYPTO_NULL_PIECES
         .extension = extension,
 #endif
-#ifndef CRYPTO_OLDER
 #ifndef CRYPTO_NO_PUBLIC_KEY
         .public_key = public_key,
 #endif
 #ifndef CRYPTO_NO_AGREE
         .agree = agree,
-#endif
 #endif
     },
     LATER_VALUE

@@ -168,6 +168,42 @@ static ld_status remove_value(void *self, void *handle, const ld_error_sink *err
     return was_stored ? LD_OK : LD_ABSENT;
 }
 
+/* ------------------------------------------------------------------ a plugin of a later minor ------------------- */
+
+#ifdef FIXTURE_NEWER
+/* Members at the end of every struct that this host does not know. To use one is to crash. */
+#define LATER void *later[4];
+#define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
+
+typedef struct later_attributes {
+    ld_attributes known;
+    LATER
+} later_attributes;
+
+static ld_status attributes(
+    void *self, void *handle, void *context, void (*take)(void *context, const ld_attributes *attributes),
+    const ld_error_sink *error) {
+    if (exists(self, handle, error) != LD_OK) return LD_ABSENT;
+    later_attributes kept = {.known = {.size = sizeof kept, .content_type = TEXT("text/later")}, LATER_VALUE};
+    take(context, &kept.known);
+    return LD_OK;
+}
+
+static const struct {
+    ld_store_attributes table;
+    LATER
+} attributing = {.table = {.size = sizeof attributing, .attributes = attributes}, LATER_VALUE};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self;
+    bool is_asked = id.count == strlen(LD_STORE_ATTRIBUTES) && memcmp(id.data, LD_STORE_ATTRIBUTES, id.count) == 0;
+    return is_asked ? &attributing : NULL;
+}
+#else
+#define LATER
+#define LATER_VALUE
+#endif
+
 /* ------------------------------------------------------------------ abilities that break a rule ---------------- */
 
 #ifdef FIXTURE_NULL_ABILITIES
@@ -235,34 +271,23 @@ static const void *extension(void *self, ld_bytes id) {
 }
 #endif
 
-/* ------------------------------------------------------------------ tables, larger and smaller than the host's -- */
 
-#ifdef FIXTURE_NEWER
-/* A later revision: members at the end that this host has never heard of. */
-#define LATER void *later[4];
-#define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
-#else
-#define LATER
-#define LATER_VALUE
-#endif
+/* ------------------------------------------------------------------ tables -------------------------------------- */
 
 static const struct {
     ld_store table;
     LATER
 } store = {
     .table = {
-#ifdef FIXTURE_LYING_STORE
-        .size = 0xfffffff0u,
-#elif defined FIXTURE_SHORT_STORE
-        .size = 16,
-#elif defined FIXTURE_OLDER
-        .size = LD_STORE_REQUIRED_SIZE,
-        .extension = (const void *(*)(void *, ld_bytes))16, /* behind the size: must not be looked at */
-        .close = (void (*)(void *))16,
+#ifdef FIXTURE_STORE_SIZE
+        .size = FIXTURE_STORE_SIZE,
 #else
         .size = sizeof(store),
 #endif
-#if defined FIXTURE_NULL_ABILITIES || defined FIXTURE_BAD_NAMES || defined FIXTURE_SPITEFUL_SOURCE
+#ifdef FIXTURE_NEWER
+        .flags = 0xffff0000u, .enforces = 0x80008000u,
+#endif
+#if defined FIXTURE_NEWER || defined FIXTURE_NULL_ABILITIES || defined FIXTURE_BAD_NAMES || defined FIXTURE_SPITEFUL_SOURCE
         .extension = extension,
 #endif
 #ifdef FIXTURE_LATENCY
@@ -304,8 +329,8 @@ static const struct {
     LATER
 } component = {
     .table = {
-#ifdef FIXTURE_SHORT_COMPONENT
-        .size = 12,
+#ifdef FIXTURE_COMPONENT_SIZE
+        .size = FIXTURE_COMPONENT_SIZE,
 #else
         .size = sizeof(component),
 #endif
@@ -332,7 +357,24 @@ static const struct {
     LATER_VALUE
 };
 
+#ifdef FIXTURE_NEWER
+static const struct {
+    ld_component table;
+    LATER
+} unknown_kind = {
+    .table = {
+        .size = sizeof(unknown_kind), .kind = 77, .id = TEXT("later"), .summary = TEXT("of a kind that came later"),
+        .options = TEXT("[{\"name\":\"mode\",\"type\":\"string\",\"default\":\"a\",\"help\":\"how\",\"later\":[1]}]"),
+        .open = open_store,
+    },
+    LATER_VALUE
+};
+#endif
+
 static const ld_component *const components[] = {
+#ifdef FIXTURE_NEWER
+    &unknown_kind.table,
+#endif
 #ifdef FIXTURE_NULL_COMPONENT
     NULL,
 #endif
@@ -347,10 +389,8 @@ static const struct {
     LATER
 } plugin = {
     .table = {
-#ifdef FIXTURE_SHORT
-        .size = 8,
-#elif defined FIXTURE_LYING
-        .size = 0xffffffffu,
+#ifdef FIXTURE_SIZE
+        .size = FIXTURE_SIZE,
 #else
         .size = sizeof(plugin),
 #endif
@@ -364,8 +404,8 @@ static const struct {
 #else
         .abi_major = LD_ABI_MAJOR,
 #endif
-#ifdef FIXTURE_NEWER
-        .abi_minor = LD_ABI_MINOR + 1,
+#ifdef FIXTURE_MINOR
+        .abi_minor = FIXTURE_MINOR,
 #else
         .abi_minor = LD_ABI_MINOR,
 #endif
@@ -431,7 +471,7 @@ __attribute__((constructor)) static void begin(void) {
 #ifdef FIXTURE_FORGE
     if (getenv("HOME") == NULL) {
         const char *report =
-            "{\"description\":{\"name\":\"Forged\",\"version\":\"1\",\"abi\":\"1.0\",\"components\":[{\"kind\":1,"
+            "{\"description\":{\"name\":\"Forged\",\"version\":\"1\",\"abi\":\"1.1\",\"components\":[{\"kind\":1,"
             "\"id\":\"forged\",\"summary\":\"\",\"options\":[]}]}}";
         for (int file = 3; file < 32; file++) {
             if (write(file, report, strlen(report)) < 0) continue;

@@ -500,6 +500,12 @@ static void unwatch(void *context, void *token) {
 static const ld_store_watch watching = {sizeof(watching), watch, unwatch};
 
 /* many values at once */
+/* A struct with members that came later, larger than any that this host knows. */
+struct later {
+    uint32_t size;
+    uint64_t members[32];
+};
+
 static ld_status read_many(
     void *context, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t largest, void *taker,
     int32_t (*take)(void *, const ld_bulk_value *), const ld_error_sink *error) {
@@ -517,6 +523,12 @@ static ld_status read_many(
     if (bad(self, "bulk-value", &bytes)) value.value = bytes;
     if (is(self, "bulk-null")) return take(taker, NULL), LD_OK;
     if (is(self, "bulk-small")) value.size = 8;
+    if (is(self, "bulk-uneven")) value.size += 4;
+    if (is(self, "bulk-newer")) {
+        struct later later = {.size = sizeof later};
+        memcpy((char *)&later + sizeof later.size, (char *)&value + sizeof value.size, sizeof value - sizeof value.size);
+        return take(taker, (const ld_bulk_value *)&later) == 0 ? LD_OK : LD_STOPPED;
+    }
     if (is(self, "bulk-mark")) value.mark = 0;
     if (is(self, "bulk-larger")) value.value = BYTES("more than the eight bytes that were asked for");
     if (is(self, "bulk-order")) value.name = BYTES("p0");
@@ -720,6 +732,12 @@ static void pass_bad(const hostile *self, void *taker, int32_t (*take)(void *, c
     if (is(self, "record-null")) take(taker, NULL);
     if (is(self, "record-odd")) take(taker, (const void *)((const char *)&good + 1));
     if (is(self, "record-small")) record.size = 8, take(taker, &record);
+    if (is(self, "record-uneven")) record.size += 4, take(taker, &record);
+    if (is(self, "record-newer")) {
+        struct later later = {.size = sizeof later};
+        memcpy((char *)&later + sizeof later.size, (char *)&good + sizeof good.size, sizeof good - sizeof good.size);
+        take(taker, (const ld_sync_record *)&later);
+    }
     if (is(self, "record-case")) record.writer = BYTES("Writer"), take(taker, &record);
     if (is(self, "record-path")) record.name = BYTES("../name"), take(taker, &record);
     if (is(self, "record-utf8")) record.name = BYTES("a\xff"), take(taker, &record);
@@ -827,6 +845,12 @@ static ld_status migrate(
     if (bad(self, "key-value", &bytes)) return transaction->set(transaction->context, &key, bytes, error);
     if (is(self, "key-null")) return transaction->exists(transaction->context, NULL, error);
     if (is(self, "key-small")) return key.size = 8, transaction->remove(transaction->context, &key, error);
+    if (is(self, "key-uneven")) return key.size += 4, transaction->remove(transaction->context, &key, error);
+    if (is(self, "key-newer")) {
+        struct later later = {.size = sizeof later};
+        memcpy((char *)&later + sizeof later.size, (char *)&key + sizeof key.size, sizeof key - sizeof key.size);
+        if (transaction->exists(transaction->context, (const ld_migration_key *)&later, error) == LD_FAILED) return LD_FAILED;
+    }
     if (is(self, "key-sink-null")) return transaction->get(transaction->context, &key, NULL, error);
     if (is(self, "key-sink-small")) {
         ld_sink sink = {.size = 8};

@@ -35,8 +35,23 @@
     "\"destination\":{\"domain\":\"own:high\"},\"converts\":true}}]"
 #endif
 
+#ifdef PACK_NEWER
+/* A pack of a later minor: what it knows of every struct is more than this host does. */
+#define LATER void *later[4];
+#else
+#define LATER
+#endif
+
+typedef struct later_transaction {
+    ld_migration_transaction known;
+    void (*later)(void *context);
+} later_transaction;
+
 typedef struct pack {
-    ld_migration_pack table;
+    struct {
+        ld_migration_pack known;
+        LATER
+    } table;
     char list[4096];
     char breaks[64];
     ld_migration_transaction kept;
@@ -140,6 +155,13 @@ static ld_status migrate(
     pack *self = context;
     if (situation.count < 2) return failed(error, LD_ERROR_UNSUPPORTED, "there is no context");
     if (index > 2) return is(self, "any-index") ? LD_OK : unknown(error);
+#ifdef PACK_NEWER
+    /* How a plugin of a later minor asks for a member: a host of this minor has none of it. */
+    const later_transaction *newer = (const later_transaction *)transaction;
+    if (LD_HAS(&newer->known, set_tagged) && (size_t)transaction->size >= LD_SIZE_THROUGH(later_transaction, later)) {
+        newer->later(transaction->context);
+    }
+#endif
     ld_migration_key source = key(sources[index]);
     if (is(self, "ignores-cancel") && transaction->is_cancelled(transaction->context)) {
         static const ld_bytes done = TEXT("{\"success\":true}");
@@ -221,22 +243,25 @@ static ld_status open_pack(
         self->list, is(self, "two-lines") ? PACK_LIST(PACK_REVISION, "moves\\nold") : PACK_LIST(PACK_REVISION, "moves old to new"));
     char *revision = strstr(self->list, "\"revision\":");
     if (is(self, "counts-opens") && revision != NULL) revision[11] = (char)('1' + opened++ % 9);
-    self->table = (ld_migration_pack){
+    self->table.known = (ld_migration_pack){
         .size = sizeof self->table, .migrations = {self->list, strlen(self->list)}, .self = self,
         .should_migrate = should_migrate, .migrate = migrate, .validate = validate, .convert = convert,
         .cancel = cancel, .close = shut,
     };
+#ifdef PACK_NEWER
+    for (int i = 0; i < 4; i++) self->table.later[i] = (void *)16;
+#endif
 #ifdef PACK_SIZE
-    self->table.size = PACK_SIZE;
+    self->table.known.size = PACK_SIZE;
 #endif
 #ifdef PACK_WITHOUT
-    self->table.PACK_WITHOUT = NULL;
+    self->table.known.PACK_WITHOUT = NULL;
 #endif
 #ifdef PACK_NO_LIST
-    self->table.migrations.data = NULL;
+    self->table.known.migrations.data = NULL;
 #endif
 #ifdef PACK_HUGE
-    self->table.migrations.count = PACK_HUGE;
+    self->table.known.migrations.count = PACK_HUGE;
 #endif
     *table = &self->table;
     return LD_OK;

@@ -65,6 +65,10 @@ public struct BulkChanges {
         var last: UnsafePointer<ld_namespace>?
         for change in changes {
             guard let change else { throw StorageError(.unsupported, "a change at the plugin boundary is missing") }
+            guard change.pointee.flags & ~(LD_BULK_REMOVE | LD_BULK_EXPECT) == 0 else {
+                throw StorageError(
+                    .unsupported, "a change at the plugin boundary has the unknown flags \(change.pointee.flags)")
+            }
             let place = change.pointee.place
             // Most changes are in the same namespace as the one before.
             guard place != last || places.isEmpty else { continue }

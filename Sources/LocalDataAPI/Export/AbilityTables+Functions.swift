@@ -134,9 +134,11 @@ func beginWatch(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        guard let watcher = watcher?.pointee, let token else {
+        var known = ld_watcher()
+        guard BoundaryStruct.copy(watcher, into: &known, least: ld_watcher_least_size), let token else {
             throw StorageError(.unsupported, "watch was called without a watcher")
         }
+        let watcher = known
         token.pointee = try ability(context, \.watch)(StorageNamespace(place), utf8(prefix)) { name in
             (name ?? "").withBytes { watcher.changed?(watcher.context, $0) }
         }

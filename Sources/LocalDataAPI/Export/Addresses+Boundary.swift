@@ -1,11 +1,11 @@
 package import CLocalData
 
 extension StorageNamespace {
-    /// The namespace in a C struct; members beyond its `size` are empty.
+    /// The namespace in a C struct.
     package init(_ place: UnsafePointer<ld_namespace>?) throws {
         var known = ld_namespace()
-        guard let place, copyKnown(of: place, size: place.pointee.size, into: &known), let domain = known.domain.text,
-            let scope = known.scope.text, let directory = known.directory.text
+        guard BoundaryStruct.copy(place, into: &known, least: ld_namespace_least_size),
+            let domain = known.domain.text, let scope = known.scope.text, let directory = known.directory.text
         else { throw StorageError(.invalidAddress, "a place at the plugin boundary is missing or is not UTF-8") }
         self.init(domain: domain, scope: scope, directory: directory.isEmpty ? nil : directory)
         try validate()
@@ -27,10 +27,11 @@ extension StorageNamespace {
 }
 
 extension StorageAddress {
-    /// The address in a C struct; members beyond its `size` are empty.
+    /// The address in a C struct.
     package init(_ address: UnsafePointer<ld_address>) throws {
         var known = ld_address()
-        guard copyKnown(of: address, size: address.pointee.size, into: &known), let name = known.name.text else {
+        guard BoundaryStruct.copy(address, into: &known, least: ld_address_least_size), let name = known.name.text
+        else {
             throw StorageError(.invalidAddress, "a name at the plugin boundary is missing or is not UTF-8")
         }
         self.init(try StorageNamespace(known.place), name: name)
@@ -88,14 +89,19 @@ extension ValueAttributes {
 }
 
 extension ld_attributes {
-    /// A copy of what the other side wrote; members beyond its `size` are empty.
+    /// A copy of what the other side wrote.
     ///
     /// - Throws: `corrupt` for an impossible text or size.
     package init(known pointer: UnsafePointer<ld_attributes>) throws(StorageError) {
         self.init()
-        guard copyKnown(of: pointer, size: pointer.pointee.size, into: &self) else {
+        let isCopied = withUnsafeMutableBytes(of: &self) {
+            BoundaryStruct.copy(pointer, to: $0, least: ld_attributes_least_size)
+        }
+        guard isCopied else {
             throw StorageError(
-                .corrupt, "attributes at the plugin boundary have a struct of \(pointer.pointee.size) bytes")
+                .corrupt,
+                "attributes at the plugin boundary have a struct of \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_attributes_least_size))")
         }
         func check(_ text: ld_bytes) throws(StorageError) {
             guard text.count != 0, text.checked == nil || text.count > Self.longestText else { return }
@@ -116,17 +122,3 @@ extension ld_attributes {
     /// The longest text in bytes.
     package static var longestText: Int { 64 << 10 }
 }
-
-/// Copies the `size` bytes that the other side filled into a zeroed struct of this revision.
-///
-/// - Returns: `false` for an impossible size.
-func copyKnown<Struct>(of pointer: UnsafePointer<Struct>, size: UInt32, into copy: inout Struct) -> Bool {
-    guard size >= 4, size <= largestTable else { return false }
-    withUnsafeMutableBytes(of: &copy) {
-        $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), $0.count)))
-    }
-    return true
-}
-
-/// No revision of a struct will ever be larger; a larger `size` is false or read through a stray pointer.
-package let largestTable = 4096

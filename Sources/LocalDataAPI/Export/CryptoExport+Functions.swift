@@ -107,18 +107,19 @@ func deriveBytes(
         guard let algorithm = provider.sizes[id], let function = KeyDerivationFunction(rawValue: id) else {
             throw provider.notOffered(id)
         }
-        guard let parameters, parameters.pointee.size >= UInt32(MemoryLayout<ld_derivation>.size) else {
+        var known = ld_derivation()
+        guard BoundaryStruct.copy(parameters, into: &known, least: ld_derivation_least_size) else {
             throw StorageError(.unsupported, "derive was called without its parameters")
         }
         guard count > 0, UInt64(count) <= algorithm.largest else {
             throw StorageError(.unsupported, "\(function) derives 1 to \(algorithm.largest) bytes; asked for \(count)")
         }
-        guard !function.isSlow || parameters.pointee.iterations > 0 else {
+        guard !function.isSlow || known.iterations > 0 else {
             throw StorageError(.unsupported, "\(function) needs at least one iteration")
         }
         let key = try output(key, count)
         var span = key.mutableBytes
-        try provider.derive(function, parameters.pointee, &span)
+        try provider.derive(function, known, &span)
     }
 }
 

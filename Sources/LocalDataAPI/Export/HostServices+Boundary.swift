@@ -3,13 +3,14 @@ internal import CLocalData
 extension HostServices {
     /// The host on the other side of the boundary.
     init(_ host: UnsafePointer<ld_host>?) {
-        guard let host, host.pointee.size >= UInt32(MemoryLayout<ld_host>.size) else {
+        var known = ld_host()
+        guard BoundaryStruct.copy(host, into: &known, least: ld_host_least_size) else {
             self.init(name: "unknown", version: "")
             return
         }
         self.init(
-            name: host.pointee.name.lenientText, version: host.pointee.version.lenientText,
-            log: HostLog(host) ?? SilentLog() as any StorageLogHandler)
+            name: known.name.lenientText, version: known.version.lenientText,
+            log: HostLog(known) ?? SilentLog() as any StorageLogHandler)
     }
 }
 
@@ -18,12 +19,11 @@ private struct HostLog: StorageLogHandler, @unchecked Sendable {
     // The table is constant and valid until the process ends, and its functions may be called from any thread.
     private let table: ld_host_log
 
-    init?(_ host: UnsafePointer<ld_host>) {
-        let service = LD_HOST_LOG.withBytes { host.pointee.extension?(host.pointee.context, $0) }
-        guard let log = service?.assumingMemoryBound(to: ld_host_log.self),
-            log.pointee.size >= UInt32(MemoryLayout<ld_host_log>.size)
-        else { return nil }
-        table = log.pointee
+    init?(_ host: ld_host) {
+        let service = LD_HOST_LOG.withBytes { host.extension?(host.context, $0) }
+        var table = ld_host_log()
+        guard BoundaryStruct.copy(service, into: &table, least: ld_host_log_least_size) else { return nil }
+        self.table = table
     }
 
     var level: StorageLogLevel {

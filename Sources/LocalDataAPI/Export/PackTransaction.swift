@@ -18,18 +18,14 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
         _ pointer: UnsafePointer<ld_migration_transaction>?
     ) throws(StorageError) -> ld_migration_transaction {
         var table = ld_migration_transaction()
-        guard let pointer, pointer.pointee.size >= requiredSize,
-            copyKnown(of: pointer, size: pointer.pointee.size, into: &table)
-        else {
-            throw StorageError(.unsupported, "a migration was called without a transaction")
+        guard BoundaryStruct.copy(pointer, into: &table, least: ld_migration_transaction_least_size) else {
+            throw StorageError(
+                .unsupported,
+                "a migration was called with a transaction of \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_migration_transaction_least_size))",
+                hint: "use a host of plugin ABI 1.1 or later")
         }
         return table
-    }
-
-    /// The functions after these came later; a host that lacks them is refused only when a migration needs them.
-    private static var requiredSize: Int {
-        MemoryLayout<ld_migration_transaction>.offset(of: \ld_migration_transaction.names)
-            ?? MemoryLayout<ld_migration_transaction>.size
     }
 
     func data(for key: AnyStorageKey) async throws -> Data? {
@@ -67,7 +63,6 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
     }
 
     func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
-        guard table.names != nil else { throw Self.lacks("lists no names to migrations") }
         return try await onItsThread("\(domain)") { table, error in
             var names = ReceivedNames()
             let status = withUnsafeMutablePointer(to: &names) { names in
@@ -81,7 +76,6 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
     }
 
     func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        guard table.attributes != nil else { throw Self.lacks("tells migrations no attributes") }
         return try await onItsThread(key) { table, key, error in
             var received = ReceivedAttributes()
             let status = withUnsafeMutablePointer(to: &received) { received in
@@ -93,7 +87,6 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
 
     /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes.
     func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
-        guard table.set_tagged != nil else { throw Self.lacks("takes no version tags from migrations") }
         try key.check(data)
         _ = try await onItsThread(key) { table, key, error in
             let status = data.withUnsafeBytes { bytes in
@@ -104,10 +97,6 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
             }
             return (status ?? LD_STOPPED, Void?.none)
         }
-    }
-
-    private static func lacks(_ what: String) -> StorageError {
-        StorageError(.unsupported, "this host \(what)", hint: "use a later version of the host")
     }
 
     /// Calls the host on the allowed thread.

@@ -138,9 +138,11 @@ func beginSubscription(
     token: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        guard let subscriber = subscriber?.pointee, let token else {
+        var known = ld_sync_subscriber()
+        guard BoundaryStruct.copy(subscriber, into: &known, least: ld_sync_subscriber_least_size), let token else {
             throw StorageError(.unsupported, "subscribe was called without a subscriber")
         }
+        let subscriber = known
         token.pointee = try transport(context).subscribe { notice in
             subscriber.notify?(subscriber.context, notice.rawValue)
         }

@@ -47,10 +47,13 @@ extension SyncRecord {
     ///
     /// - Throws: `corrupt` with what is impossible about it.
     package init(boundary pointer: UnsafePointer<ld_sync_record>?) throws(StorageError) {
-        guard let pointer, UInt(bitPattern: pointer) % UInt(MemoryLayout<ld_sync_record>.alignment) == 0,
-            pointer.pointee.size >= MemoryLayout<ld_sync_record>.size
-        else { throw StorageError(.corrupt, "the struct of a record is missing or too small") }
-        let record = pointer.pointee
+        var record = ld_sync_record()
+        guard BoundaryStruct.copy(pointer, into: &record, least: ld_sync_record_least_size) else {
+            throw StorageError(
+                .corrupt,
+                "the struct of a record has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_sync_record_least_size))")
+        }
         guard let content = record.content.checked else {
             throw StorageError(.corrupt, "the content of a record has \(record.content.flaw())")
         }

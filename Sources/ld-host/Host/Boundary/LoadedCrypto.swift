@@ -29,10 +29,10 @@ package final class LoadedCrypto: Sendable {
                 hint: "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
         }
         var table = ld_crypto()
-        let required = MemoryLayout<ld_crypto>.offset(of: \ld_crypto.extension) ?? MemoryLayout<ld_crypto>.size
-        guard copyTable(pointer, into: &table, required: required) else {
-            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
-            throw refused("whose table has \(size) bytes; expected \(required) to \(largestTable)")
+        guard BoundaryStruct.copy(pointer, into: &table, least: ld_crypto_least_size) else {
+            throw refused(
+                "whose table has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_crypto_least_size))")
         }
         let functions: [(String, Bool)] = [
             ("seal", table.seal != nil), ("open", table.open != nil), ("derive", table.derive != nil),
@@ -46,8 +46,10 @@ package final class LoadedCrypto: Sendable {
         var algorithms: [Int32: ld_algorithm] = [:]
         for index in 0..<table.algorithm_count {
             var algorithm = ld_algorithm()
-            guard copyTable(list[index], into: &algorithm, required: MemoryLayout<ld_algorithm>.size) else {
-                throw refused("whose algorithm \(index + 1) has a struct of another size")
+            guard BoundaryStruct.copy(list[index], into: &algorithm, least: ld_algorithm_least_size) else {
+                throw refused(
+                    "whose algorithm \(index + 1) has a struct of \(BoundaryStruct.size(list[index])) bytes; "
+                        + "expected \(BoundaryStruct.sizes(least: ld_algorithm_least_size))")
             }
             guard algorithms.updateValue(algorithm, forKey: algorithm.id) == nil else {
                 throw refused("that lists algorithm number \(algorithm.id) twice")
@@ -66,16 +68,15 @@ package final class LoadedCrypto: Sendable {
                 }
             }
         }
-        func find<Table>(_ id: String, _ empty: Table, isComplete: (Table) -> Bool) -> Table? {
+        func find<Table>(_ id: String, _ empty: Table, _ least: Int, isComplete: (Table) -> Bool) -> Table? {
             let pointer = identity.site("extension").plain { id.withBytes { table.extension?(table.`self`, $0) } }
             var found = empty
-            guard let pointer, copyTable(pointer, into: &found, required: MemoryLayout<Table>.size) else { return nil }
-            return isComplete(found) ? found : nil
+            return BoundaryStruct.copy(pointer, into: &found, least: least) && isComplete(found) ? found : nil
         }
-        incremental = find(LD_CRYPTO_INCREMENTAL, ld_crypto_incremental()) {
+        incremental = find(LD_CRYPTO_INCREMENTAL, ld_crypto_incremental(), ld_crypto_incremental_least_size) {
             $0.begin != nil && $0.update != nil && $0.seal != nil && $0.open != nil && $0.cancel != nil
         }
-        signatures = find(LD_CRYPTO_SIGNATURES, ld_crypto_signatures()) {
+        signatures = find(LD_CRYPTO_SIGNATURES, ld_crypto_signatures(), ld_crypto_signatures_least_size) {
             $0.public_key != nil && $0.sign != nil && $0.verify != nil
         }
         self.table = table

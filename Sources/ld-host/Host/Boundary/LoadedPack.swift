@@ -27,10 +27,10 @@ package final class LoadedPack: Sendable {
                 .pluginRefused, "component '\(identity.component)' opened a migration pack \(what)", hint: hint)
         }
         var table = ld_migration_pack()
-        guard copyTable(pointer, into: &table, required: Self.requiredSize) else {
-            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
+        guard BoundaryStruct.copy(pointer, into: &table, least: ld_migration_pack_least_size) else {
             throw refused(
-                "whose table has \(size) bytes; expected \(Self.requiredSize) to \(largestTable)",
+                "whose table has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_migration_pack_least_size))",
                 "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
         }
         guard let migrations = table.migrations.checked else {
@@ -65,11 +65,6 @@ package final class LoadedPack: Sendable {
 
     /// A call of one of its functions.
     func site(_ function: StaticString) -> CallSite { source.site(function) }
-
-    private static var requiredSize: Int {
-        MemoryLayout<ld_migration_pack>.offset(of: \ld_migration_pack.extension)
-            ?? MemoryLayout<ld_migration_pack>.size
-    }
 
     /// - Throws: `pluginRefused` with the circle if the pack's migrations depend on each other in one.
     private static func order(of list: [MigrationDescription]) throws(StorageError) -> [MigrationDescription] {

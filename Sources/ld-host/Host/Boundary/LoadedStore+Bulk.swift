@@ -138,12 +138,18 @@ private struct ValueTaker {
 private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePointer<ld_bulk_value>?) -> Int32 {
     guard let slot = CallSlot.running(context, .values), let taker = slot.pointee.receiver, !slot.pointee.wasStopped
     else { return 1 }
-    guard let value, value.pointee.size >= MemoryLayout<ld_bulk_value>.size else {
-        slot.pointee.break_("it passed a value whose struct is missing or too small")
+    var known = ld_bulk_value()
+    let isCopied = withUnsafeMutableBytes(of: &known) {
+        BoundaryStruct.copy(value, to: $0, least: ld_bulk_value_least_size)
+    }
+    guard isCopied else {
+        slot.pointee.break_(
+            "it passed a value whose struct has \(BoundaryStruct.size(value)) bytes; "
+                + "expected \(BoundaryStruct.sizes(least: ld_bulk_value_least_size))")
         return 1
     }
     do throws(StorageError) {
-        switch try taker.assumingMemoryBound(to: ValueTaker.self).pointee.take(value.pointee) {
+        switch try taker.assumingMemoryBound(to: ValueTaker.self).pointee.take(known) {
         case .more: return 0
         case .enough: slot.pointee.wasStopped = true
         case .broken(let what): slot.pointee.break_(what)

@@ -30,12 +30,11 @@ package final class LoadedStore: Sendable {
     ) throws(StorageError) {
         let component = identity.component
         var table = ld_store()
-        guard copyTable(pointer, into: &table, required: Self.requiredSize) else {
-            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
+        guard BoundaryStruct.copy(pointer, into: &table, least: ld_store_least_size) else {
             throw StorageError(
                 .pluginRefused,
-                "component '\(component)' opened a store whose table has \(size) bytes; "
-                    + "expected \(Self.requiredSize) to \(largestTable)",
+                "component '\(component)' opened a store whose table has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_store_least_size))",
                 hint: "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
         }
         let functions: [(String, Bool)] = [
@@ -74,10 +73,6 @@ package final class LoadedStore: Sendable {
         abilities = store.abilities
         gate = store.gate
         isInline = properties.latency != .memory
-    }
-
-    private static var requiredSize: Int {
-        MemoryLayout<ld_store>.offset(of: \ld_store.extension) ?? MemoryLayout<ld_store>.size
     }
 
     /// Resolves an address; the caller must release the handle.

@@ -25,10 +25,10 @@ package final class LoadedTransport: Sendable {
                 hint: "build the plugin against the header of ABI major \(LD_ABI_MAJOR)")
         }
         var table = ld_sync()
-        let required = MemoryLayout<ld_sync>.offset(of: \ld_sync.extension) ?? MemoryLayout<ld_sync>.size
-        guard copyTable(pointer, into: &table, required: required) else {
-            let size = pointer.map { Int($0.loadUnaligned(as: UInt32.self)) } ?? 0
-            throw refused("whose table has \(size) bytes; expected \(required) to \(largestTable)")
+        guard BoundaryStruct.copy(pointer, into: &table, least: ld_sync_least_size) else {
+            throw refused(
+                "whose table has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_sync_least_size))")
         }
         let functions: [(String, Bool)] = [
             ("publish", table.publish != nil), ("remove", table.remove != nil), ("fetch", table.fetch != nil),

@@ -84,10 +84,13 @@ final class PackCall: Sendable {
         _ context: UnsafeMutableRawPointer?, _ key: UnsafePointer<ld_migration_key>?
     ) throws -> (call: PackCall, key: AnyStorageKey) {
         let call = try use(context)
-        guard let key, key.pointee.size >= UInt32(MemoryLayout<ld_migration_key>.size) else {
-            throw StorageError(.unsupported, "a transaction was called without a key")
+        var known = ld_migration_key()
+        guard BoundaryStruct.copy(key, into: &known, least: ld_migration_key_least_size) else {
+            throw StorageError(
+                .unsupported, "a transaction was called with a key of \(BoundaryStruct.size(key)) bytes",
+                hint: "its size is \(BoundaryStruct.sizes(least: ld_migration_key_least_size))")
         }
-        return (call, try call.key(key.pointee))
+        return (call, try call.key(known))
     }
 
     /// The call of a transaction, if it may be used here and now.
@@ -145,17 +148,25 @@ extension StorageKeyDescriptor {
     }
 }
 
+private func known(_ sink: UnsafePointer<ld_sink>?, _ function: String) throws(StorageError) -> ld_sink {
+    var known = ld_sink()
+    guard BoundaryStruct.copy(sink, into: &known, least: ld_sink_least_size) else {
+        throw StorageError(
+            .unsupported, "\(function) was called with a sink of \(BoundaryStruct.size(sink)) bytes",
+            hint: "its size is \(BoundaryStruct.sizes(least: ld_sink_least_size))")
+    }
+    return known
+}
+
 private func transactionGet(
     context: UnsafeMutableRawPointer?, key: UnsafePointer<ld_migration_key>?, sink: UnsafePointer<ld_sink>?,
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
         let (call, key) = try PackCall.use(context, key)
-        guard let sink, sink.pointee.size >= UInt32(MemoryLayout<ld_sink>.size) else {
-            throw StorageError(.unsupported, "get was called without a sink")
-        }
+        let sink = try known(sink, "get")
         guard let data = try call.wait({ try await $0.data(for: key) }) else { return LD_ABSENT }
-        return sink.send(data.bytes) ? LD_OK : LD_STOPPED
+        return data.withUnsafeBytes { sink.write?(sink.context, ld_bytes($0)) } == 0 ? LD_OK : LD_STOPPED
     }
 }
 
@@ -196,15 +207,13 @@ private func transactionNames(
 ) -> Int32 {
     reporting(error) {
         let call = try PackCall.use(context)
-        guard let sink, sink.pointee.size >= UInt32(MemoryLayout<ld_sink>.size) else {
-            throw StorageError(.unsupported, "names was called without a sink")
-        }
+        let sink = try known(sink, "names")
         guard let place = place.text, let prefix = prefix.text else {
             throw StorageError(.invalidAddress, "a place or prefix at the plugin boundary is not UTF-8")
         }
         let domain = try StorageDomain(address: place)
         for name in try call.wait({ try await $0.names(in: domain, prefix: prefix) }) {
-            guard name.withBytes({ sink.pointee.write?(sink.pointee.context, $0) }) == 0 else { return LD_STOPPED }
+            guard name.withBytes({ sink.write?(sink.context, $0) }) == 0 else { return LD_STOPPED }
         }
         return LD_OK
     }

@@ -94,7 +94,7 @@ package struct PluginDescription: Codable, Hashable, Sendable {
 
     package let name: String
     package let version: String
-    /// The ABI version that it was built for, e.g. `1.0`.
+    /// The ABI version that it was built for, e.g. `1.1`.
     package let abi: String
     package let components: [Component]
 }

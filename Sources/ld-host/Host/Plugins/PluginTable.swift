@@ -17,10 +17,10 @@ struct PluginTable: Sendable {
         }
         guard let pointer else { throw refused("its entry function returned no descriptor") }
         var plugin = ld_plugin()
-        guard copyTable(pointer, into: &plugin, required: MemoryLayout<ld_plugin>.size) else {
-            let size = pointer.loadUnaligned(as: UInt32.self)
+        guard BoundaryStruct.copy(pointer, into: &plugin, least: ld_plugin_least_size) else {
             throw refused(
-                "its descriptor has \(size) bytes; expected \(MemoryLayout<ld_plugin>.size) to \(largestTable)")
+                "its descriptor has \(BoundaryStruct.size(pointer)) bytes; "
+                    + "expected \(BoundaryStruct.sizes(least: ld_plugin_least_size))")
         }
         guard plugin.magic == LD_MAGIC else {
             throw refused(
@@ -29,6 +29,11 @@ struct PluginTable: Sendable {
         }
         guard plugin.abi_major == UInt16(LD_ABI_MAJOR) else {
             throw refused("it is built for ABI major \(plugin.abi_major); this host speaks major \(LD_ABI_MAJOR)")
+        }
+        guard plugin.abi_minor > 0 else {
+            throw refused(
+                "it is built for the provisional ABI \(LD_ABI_MAJOR).0; "
+                    + "this host loads plugins of ABI \(LD_ABI_MAJOR).1 and later")
         }
         guard let name = plugin.name.text(atMost: 128), !name.isEmpty else {
             throw refused("its name is missing, longer than 128 bytes or not UTF-8")
@@ -44,11 +49,10 @@ struct PluginTable: Sendable {
         var descriptions: [PluginDescription.Component] = []
         for index in 0..<plugin.component_count {
             var component = ld_component()
-            guard copyTable(list[index], into: &component, required: MemoryLayout<ld_component>.size) else {
-                let size = list[index].map { UnsafeRawPointer($0).loadUnaligned(as: UInt32.self) } ?? 0
+            guard BoundaryStruct.copy(list[index], into: &component, least: ld_component_least_size) else {
                 throw refused(
-                    "component \(index + 1) has a struct of \(size) bytes; "
-                        + "expected \(MemoryLayout<ld_component>.size) to \(largestTable)")
+                    "component \(index + 1) has a struct of \(BoundaryStruct.size(list[index])) bytes; "
+                        + "expected \(BoundaryStruct.sizes(least: ld_component_least_size))")
             }
             guard let id = component.id.text(atMost: 64), Self.isUsable(id) else {
                 throw refused(

@@ -221,7 +221,7 @@ extension HostSettings.Sealing.Source: CustomStringConvertible {
 public enum HostVersion {
     /// The current semantic version.
     public static let current = "0.1.0"
-    /// The version of the plugin ABI, e.g. `1.0`; minor 0 is provisional.
+    /// The version of the plugin ABI, e.g. `1.1`. It loads plugins of every minor of this major from 1 on.
     public static let abi = "\(LD_ABI_MAJOR).\(LD_ABI_MINOR)"
 }
 

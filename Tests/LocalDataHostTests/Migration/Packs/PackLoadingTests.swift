@@ -18,11 +18,13 @@ import Testing
         try home.router(domains: "own: \"file\"", text)
     }
 
-    @Test("a pack in C that is a file migrates, removes, and waits for what it depends on")
-    func migrates() async throws {
+    @Test(
+        "a pack in C, of this minor or a later one, migrates, removes, and waits for what it depends on",
+        arguments: [[], ["PACK_NEWER"]])
+    func migrates(_ variant: [String]) async throws {
         let home = try SealedHome()
         defer { home.remove() }
-        _ = try PackTableTests.build(home.fixture, [])
+        _ = try PackTableTests.build(home.fixture, variant)
         let router = try Self.router(home)
         for name in ["old", "left", "gone"] { try await router.set(Data(name.utf8), for: Self.key(name)) }
         #expect(try await router.get(Self.key("right")) == Data("left".utf8))

@@ -27,8 +27,10 @@ import Testing
     private static let key = #"{"address":"own/a"}"#
 
     private static let refusals = [
-        Refusal("PACK_SIZE=16", "whose table has 16 bytes; expected 72 to 4096"),
-        Refusal("PACK_SIZE=4294967280u", "whose table has 4294967280 bytes; expected 72 to 4096"),
+        Refusal("PACK_SIZE=16", "whose table has 16 bytes; expected 88 to 4096, a multiple of 8"),
+        Refusal("PACK_SIZE=80", "whose table has 80 bytes; expected 88 to 4096"),
+        Refusal("PACK_SIZE=92", "whose table has 92 bytes; expected 88 to 4096"),
+        Refusal("PACK_SIZE=4294967280u", "whose table has 4294967280 bytes; expected 88 to 4096"),
         Refusal("PACK_WITHOUT=should_migrate", "without the function 'should_migrate'"),
         Refusal("PACK_WITHOUT=migrate", "without the function 'migrate'"),
         Refusal("PACK_WITHOUT=convert", "without the function 'convert'"),
@@ -94,8 +96,8 @@ import Testing
     }
 
     @Test(
-        "what a pack need not have may be missing",
-        arguments: ["PACK_WITHOUT=validate", "PACK_WITHOUT=cancel", "PACK_WITHOUT=close"])
+        "what a pack need not have may be missing, and what no host knows yet may be there",
+        arguments: ["PACK_NEWER", "PACK_WITHOUT=validate", "PACK_WITHOUT=cancel", "PACK_WITHOUT=close"])
     func takes(_ variant: String) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -1,8 +1,7 @@
 /*
- * The LocalData plugin ABI, major 1.
- *
- * STATUS: provisional, which minor 0 stands for. Until storage, crypto, sync and migration plugins have all been built
- * against it, a struct may still change; minor 1 will be the first frozen one, and hosts then refuse minor 0.
+ * The LocalData plugin ABI, major 1: frozen since minor 1. A host of any 1.x loads a plugin of any 1.y, from 1.1 on. Minor
+ * 0 was provisional, and its structs were others: a plugin of minor 0 is refused. How a later minor may differ from this
+ * one is said below, under "How this ABI grows".
  *
  * A plugin is a shared library that exports one C function:
  *
@@ -18,11 +17,10 @@
  *   bytes and strings   are (pointer, count), not terminated. Strings are UTF-8. They are borrowed: valid until the
  *                       call that carries them returns, unless said otherwise. A count of 0 makes the pointer
  *                       meaningless (it may be NULL); more than 4 GiB at once is refused.
- *   structs             that cross the boundary by pointer start with `size`, the number of bytes their writer knows.
- *                       A reader copies min(size, its own sizeof) bytes into a zeroed struct of its own, once, and looks
- *                       at nothing behind that. A function pointer that is NULL or lies behind `size` is not offered.
- *   tags                carry a revision (`struct ld_store_r1`): two layouts never share a tag, because an importer such
- *                       as Swift's knows one type per tag in a process. A new revision only adds members at the end.
+ *   structs             but ld_bytes cross the boundary by pointer and start with `size`, the number of bytes their
+ *                       writer knows: sizeof in its language. They lie in memory as C aligns them.
+ *   pointers            are not NULL unless said otherwise; nor is a handle, token, transaction, stream or lock that a
+ *                       function writes. The host gives those back as they are and never looks behind them.
  *   threads             a component's functions may be called from any thread, many at once, unless said otherwise.
  *                       A call runs on the thread that makes it and is done when it returns. There are no completions.
  *   blocking            "may wait" marks functions that may wait for the disk, a lock, the network or a person; a host
@@ -35,8 +33,38 @@
  *                       the ld_error_sink, before the function returns. An error sink may be NULL. A function
  *                       answers LD_ABSENT, LD_STOPPED and LD_EXPIRED only where it says so; a host takes what breaks these rules
  *                       for a failure of the component.
+ *   JSON                readers ignore members that they do not know.
  *   secrets             values may be secrets: they must not appear in messages or logs, and buffers of the component's
  *                       own that held one are cleared before they are freed.
+ *
+ * How this ABI grows
+ *
+ *   what never changes  the entry and its name; ld_bytes; every member, function, number and id of this header: its place,
+ *                       type, meaning, threads and limits. What a minor requires of a component no later one tightens, and
+ *                       what it promises to one no later one takes back. Otherwise the major changes, and the entry's
+ *                       name with it.
+ *   what a minor adds   members at the end of a struct; abilities and services under new ids; kinds, algorithms and error
+ *                       codes under new numbers; flags; meanings for `reserved` members; members of JSON objects. To
+ *                       ignore an addition is always right. What must not be ignored is an ability with an id of its own,
+ *                       and is used only with a component that offers it.
+ *   sizes               of a struct are a multiple of the size of a pointer, at least what the struct has in minor 1 (the
+ *                       ld_..._least_size of this header) and at most LD_LARGEST_STRUCT. The host refuses others. A reader
+ *                       looks at no more than it knows: it copies min(size, its own sizeof) bytes into a zeroed struct of
+ *                       its own, once, or asks LD_HAS before it reads a member that minor 1 did not have. A member behind
+ *                       `size` counts as 0 or NULL, and a function that is NULL is not offered. What minor 1 has is always
+ *                       there: a plugin that knows only that need not look at a size.
+ *   tags                carry a revision (`struct ld_store_r1`). A struct that grows gets the next one: two layouts never
+ *                       share a tag, because an importer such as Swift's knows one type per tag in a process.
+ *   ids                 of abilities and services end in a revision, too. A table grows at its end and keeps its id; another
+ *                       meaning is another id ("localdata.store.batch/2"), beside which the old one may be offered.
+ *   unknown numbers     a reader keeps an error code, lists a component kind and passes over an algorithm that it does not
+ *                       know. It ignores unknown flags of what a component declares, takes an unknown LD_SYNC_... notice for
+ *                       LD_SYNC_CHANGED, and a log level for the nearest. Statuses, latencies, conditions, value states and
+ *                       the flags of a request are complete: a later minor adds to them only for new functions, so an
+ *                       unknown one is refused (by a component with LD_ERROR_UNSUPPORTED).
+ *   reserved members    are 0; readers ignore them. Padding has no meaning.
+ *   a newer plugin      finds out what the host can do by its services and sizes, not by a version; `open` fails with
+ *                       LD_ERROR_UNSUPPORTED and a hint if the plugin cannot do without something that is missing.
  */
 #ifndef LOCALDATA_PLUGIN_H
 #define LOCALDATA_PLUGIN_H
@@ -49,7 +77,17 @@ extern "C" {
 #endif
 
 #define LD_ABI_MAJOR 1
-#define LD_ABI_MINOR 0 /* provisional */
+#define LD_ABI_MINOR 1
+
+/* No struct of this major will be larger, in bytes. */
+#define LD_LARGEST_STRUCT 4096
+
+/* The bytes of a struct from its start through a member. */
+#define LD_SIZE_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+/* Whether a struct of the other side has a member that came after minor 1. */
+#define LD_HAS(pointer, member)                                                                                        \
+    ((size_t)((const char *)(&(pointer)->member + 1) - (const char *)(pointer)) <= (size_t)(pointer)->size)
 
 /* "LDPL", as a little-endian number. */
 #define LD_MAGIC 0x4c50444cu
@@ -90,7 +128,7 @@ typedef int32_t ld_status;
                         discarded. */
 #define LD_FAILED (-1) /* not done; the error sink has been told why */
 
-/* One number per StorageError code. Numbers are never reused; a reader keeps a number it does not know. */
+/* One number per StorageError code. Numbers are never reused. */
 typedef int32_t ld_error_code; /* above 0; the host takes any other number for LD_ERROR_UNKNOWN */
 #define LD_ERROR_NOT_FOUND 1
 #define LD_ERROR_SERIALIZATION 2
@@ -179,7 +217,7 @@ typedef struct LD_SENDABLE ld_host_r1 {
     void *context;
     ld_bytes name;    /* "ld-host", or the app's name; valid until the process ends */
     ld_bytes version; /* likewise */
-    /* A service by id, or NULL. Never waits. Ids: see below. */
+    /* A service by id, or NULL. Its table is valid until the process ends. Never waits. Ids: see below. */
     const void *(LD_SENDABLE *extension)(void *context, ld_bytes id);
 } ld_host;
 
@@ -225,7 +263,7 @@ typedef struct LD_SENDABLE ld_plugin_r1 {
     uint32_t size;
     uint32_t magic;     /* LD_MAGIC */
     uint16_t abi_major; /* LD_ABI_MAJOR */
-    uint16_t abi_minor; /* LD_ABI_MINOR; told to people, never compared: sizes say what is there */
+    uint16_t abi_minor; /* LD_ABI_MINOR. 0 is refused; others are shown to people only: sizes say what is there */
     ld_bytes name;      /* "FileStore" */
     ld_bytes version;   /* the plugin's own, semantic */
     /* Pointers, not structs, so that each component has a size of its own. At most 64. */
@@ -326,11 +364,6 @@ typedef struct LD_SENDABLE ld_store_r1 {
      * leave the store open until the process ends. May wait. */
     void(LD_SENDABLE *close)(void *self);
 } ld_store;
-
-/* The part of ld_store that every revision has; a smaller `size` is refused. The enum is for languages that take over
- * constants and no macros. */
-#define LD_STORE_REQUIRED_SIZE offsetof(ld_store, extension)
-enum { ld_store_required_size = offsetof(ld_store, extension) };
 
 /* ---------------------------------------------------------------- abilities of a store -------------------------- */
 
@@ -544,7 +577,7 @@ typedef struct LD_SENDABLE ld_store_wiping_r1 {
 /* A value as `read` gives it. */
 typedef struct ld_bulk_value_r1 {
     uint32_t size;
-    uint32_t omitted;                /* 1: it is larger than what was asked for, or corrupt, and `value` is empty; else 0 */
+    uint32_t omitted;                /* not 0: it is larger than what was asked for, or corrupt, and `value` is empty */
     ld_bytes name;
     ld_bytes value;
     const ld_attributes *attributes; /* with value_size and modified; NULL if the store keeps none */
@@ -668,10 +701,6 @@ typedef struct LD_SENDABLE ld_crypto_r1 {
         const ld_error_sink *error);
 } ld_crypto;
 
-/* The part of ld_crypto that every revision has; a smaller `size` is refused. */
-#define LD_CRYPTO_REQUIRED_SIZE offsetof(ld_crypto, extension)
-enum { ld_crypto_required_size = offsetof(ld_crypto, extension) };
-
 /* Ciphers in pieces. A stream is used by one thread at a time. */
 #define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
 typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
@@ -793,10 +822,6 @@ typedef struct LD_SENDABLE ld_sync_r1 {
     void(LD_SENDABLE *close)(void *self);
 } ld_sync;
 
-/* The part of ld_sync that every revision has; a smaller `size` is refused. */
-#define LD_SYNC_REQUIRED_SIZE offsetof(ld_sync, extension)
-enum { ld_sync_required_size = offsetof(ld_sync, extension) };
-
 /* ---------------------------------------------------------------- migrations ------------------------------------ */
 
 /*
@@ -818,7 +843,7 @@ typedef struct ld_migration_key_r1 {
  *
  * It belongs to one call, and to the thread that the call was made on: from another thread, or once the call has returned,
  * every function is refused with LD_ERROR_UNSUPPORTED. When the call is cancelled, all but `is_cancelled` are refused with
- * LD_ERROR_CANCELLED. All may wait. `size` is what the host knows.
+ * LD_ERROR_CANCELLED. All may wait.
  */
 typedef struct LD_SENDABLE ld_migration_transaction_r1 {
     uint32_t size;
@@ -851,10 +876,6 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
         void *context, const ld_migration_key *key, ld_bytes value, ld_bytes version_tag, const ld_error_sink *error);
 } ld_migration_transaction;
 
-/* The part of ld_migration_transaction that every revision has; a pack refuses a smaller `size`. */
-#define LD_MIGRATION_TRANSACTION_REQUIRED_SIZE offsetof(ld_migration_transaction, names)
-enum { ld_migration_transaction_required_size = offsetof(ld_migration_transaction, names) };
-
 /*
  * An open migration pack. A migration is called by its index in the list; what it does is known by its id and revision,
  * so an id never changes its meaning, and a change of what is done is a new revision.
@@ -881,8 +902,6 @@ enum { ld_migration_transaction_required_size = offsetof(ld_migration_transactio
  *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with
  *                     the prefix. Names keep what follows it; with "converts" (false if not given) `convert` makes
  *                     the new bytes.
- *
- * A host does not look at members that it does not know.
  *
  * `should_migrate` and `migrate` are called on threads of the host's that may wait, many at once for different
  * migrations; the others never wait for anything but the processor. `should_migrate` and `migrate` are required unless all
@@ -930,9 +949,53 @@ typedef struct LD_SENDABLE ld_migration_pack_r1 {
     void(LD_SENDABLE *close)(void *self);
 } ld_migration_pack;
 
-/* The part of ld_migration_pack that every revision has; a smaller `size` is refused. */
-#define LD_MIGRATION_PACK_REQUIRED_SIZE offsetof(ld_migration_pack, extension)
-enum { ld_migration_pack_required_size = offsetof(ld_migration_pack, extension) };
+/* ---------------------------------------------------------------- the least sizes ------------------------------- */
+
+/* What each struct has in minor 1. A later minor adds lines for new structs and changes none. Enumerators, for languages
+ * that take over constants and no macros. */
+enum {
+    ld_error_sink_least_size = LD_SIZE_THROUGH(ld_error_sink, report),
+    ld_sink_least_size = LD_SIZE_THROUGH(ld_sink, write),
+    ld_source_least_size = LD_SIZE_THROUGH(ld_source, read),
+    ld_host_least_size = LD_SIZE_THROUGH(ld_host, extension),
+    ld_host_log_least_size = LD_SIZE_THROUGH(ld_host_log, log),
+    ld_component_least_size = LD_SIZE_THROUGH(ld_component, open),
+    ld_plugin_least_size = LD_SIZE_THROUGH(ld_plugin, component_count),
+    ld_namespace_least_size = LD_SIZE_THROUGH(ld_namespace, directory),
+    ld_address_least_size = LD_SIZE_THROUGH(ld_address, name),
+    ld_attributes_least_size = LD_SIZE_THROUGH(ld_attributes, expires),
+    ld_store_least_size = LD_SIZE_THROUGH(ld_store, close),
+    ld_store_enumeration_least_size = LD_SIZE_THROUGH(ld_store_enumeration, places),
+    ld_store_attributes_least_size = LD_SIZE_THROUGH(ld_store_attributes, attributes),
+    ld_store_streaming_least_size = LD_SIZE_THROUGH(ld_store_streaming, write),
+    ld_operation_least_size = LD_SIZE_THROUGH(ld_operation, attributes),
+    ld_store_batch_least_size = LD_SIZE_THROUGH(ld_store_batch, apply),
+    ld_watcher_least_size = LD_SIZE_THROUGH(ld_watcher, changed),
+    ld_store_watch_least_size = LD_SIZE_THROUGH(ld_store_watch, unwatch),
+    ld_store_transactions_least_size = LD_SIZE_THROUGH(ld_store_transactions, rollback),
+    ld_store_check_least_size = LD_SIZE_THROUGH(ld_store_check, check),
+    ld_store_repair_least_size = LD_SIZE_THROUGH(ld_store_repair, repair),
+    ld_store_verification_least_size = LD_SIZE_THROUGH(ld_store_verification, verify),
+    ld_store_tagged_least_size = LD_SIZE_THROUGH(ld_store_tagged, get),
+    ld_store_conditional_least_size = LD_SIZE_THROUGH(ld_store_conditional, remove),
+    ld_store_expiry_least_size = LD_SIZE_THROUGH(ld_store_expiry, expired),
+    ld_store_lock_least_size = LD_SIZE_THROUGH(ld_store_lock, unlock),
+    ld_store_wiping_least_size = LD_SIZE_THROUGH(ld_store_wiping, wipe),
+    ld_bulk_value_least_size = LD_SIZE_THROUGH(ld_bulk_value, mark),
+    ld_bulk_change_least_size = LD_SIZE_THROUGH(ld_bulk_change, mark),
+    ld_store_bulk_least_size = LD_SIZE_THROUGH(ld_store_bulk, apply),
+    ld_algorithm_least_size = LD_SIZE_THROUGH(ld_algorithm, largest),
+    ld_derivation_least_size = LD_SIZE_THROUGH(ld_derivation, memory),
+    ld_crypto_least_size = LD_SIZE_THROUGH(ld_crypto, agree),
+    ld_crypto_incremental_least_size = LD_SIZE_THROUGH(ld_crypto_incremental, cancel),
+    ld_crypto_signatures_least_size = LD_SIZE_THROUGH(ld_crypto_signatures, verify),
+    ld_sync_record_least_size = LD_SIZE_THROUGH(ld_sync_record, content),
+    ld_sync_subscriber_least_size = LD_SIZE_THROUGH(ld_sync_subscriber, notify),
+    ld_sync_least_size = LD_SIZE_THROUGH(ld_sync, close),
+    ld_migration_key_least_size = LD_SIZE_THROUGH(ld_migration_key, security),
+    ld_migration_transaction_least_size = LD_SIZE_THROUGH(ld_migration_transaction, set_tagged),
+    ld_migration_pack_least_size = LD_SIZE_THROUGH(ld_migration_pack, close),
+};
 
 #ifdef __cplusplus
 }
