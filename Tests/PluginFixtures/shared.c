@@ -68,12 +68,15 @@ static uint64_t digest(uint64_t state, ld_bytes bytes) {
 
 static ld_status resolve(void *self, const ld_address *address, void **handle, const ld_error_sink *error) {
     shared_store *store = self;
-    (void)error;
     const ld_bytes parts[3] = {address->place->domain, address->place->scope, address->name};
     uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
 #ifdef BROKEN_SIZES
-    /* Takes the folder for a part of the address, whatever the size says. */
-    first = digest(first, address->place->directory);
+    /* Knows no larger structs than its own, as those of a later host are. */
+    if (address->size != sizeof *address || address->place->size != sizeof *address->place) {
+        return fail(error, "an address has an unknown size");
+    }
+#else
+    (void)error;
 #endif
     for (int i = 0; i < 3; i++) first = digest(first, parts[i]);
     for (int i = 2; i >= 0; i--) second = digest(second, parts[i]);

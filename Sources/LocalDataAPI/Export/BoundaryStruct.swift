@@ -30,6 +30,7 @@ package enum BoundaryStruct {
     /// The sizes that a struct may have, for errors.
     package static func sizes(least: Int) -> String { "\(least) to \(largest), a multiple of \(step)" }
 
-    private static let largest = Int(LD_LARGEST_STRUCT)
-    private static let step = MemoryLayout<UnsafeRawPointer>.size
+    // Not stored: reading a stored one would take a check of its initialization in each call.
+    private static var largest: Int { Int(LD_LARGEST_STRUCT) }
+    private static var step: Int { MemoryLayout<UnsafeRawPointer>.size }
 }

@@ -11,25 +11,24 @@ extension LoadedStore {
         Observation(taking: take) { table.get(table.`self`, handle.pointer, $0, $1) }
     }
 
-    /// Resolves a name with the structs of an older host: the namespace's struct ends before its directory, and garbage
-    /// follows it.
-    func resolve(
-        _ name: String, inShort place: StorageNamespace, followedBy directory: String
-    ) throws -> StoreHandle {
+    /// Resolves an address in the structs of a later host: larger than they are today, with members at the end that
+    /// nobody knows.
+    func resolve(_ name: String, inLater place: StorageNamespace) throws -> StoreHandle {
         var pointer: UnsafeMutableRawPointer?
         try Observation { _, error in
-            place.domain.withBytes { domain in
-                place.scope.withBytes { scope in
-                    directory.withBytes { directory in
-                        name.withBytes { name in
-                            let size = MemoryLayout<ld_namespace>.offset(of: \.directory) ?? 0
-                            var place = ld_namespace(
-                                size: UInt32(size), domain: domain, scope: scope, directory: directory)
-                            return withUnsafePointer(to: &place) { place in
-                                var address = ld_address(
-                                    size: UInt32(MemoryLayout<ld_address>.size), place: place, name: name)
-                                return table.resolve(table.`self`, &address, &pointer, error)
-                            }
+            place.withBoundary { place in
+                name.withBytes { name in
+                    var place = LaterStruct(known: place.pointee)
+                    place.known.size = UInt32(MemoryLayout<LaterStruct<ld_namespace>>.size)
+                    return withUnsafePointer(to: &place) { place in
+                        let known = UnsafeRawPointer(place).assumingMemoryBound(to: ld_namespace.self)
+                        var address = LaterStruct(
+                            known: ld_address(
+                                size: UInt32(MemoryLayout<LaterStruct<ld_address>>.size), place: known, name: name))
+                        return withUnsafePointer(to: &address) { address in
+                            table.resolve(
+                                table.`self`, UnsafeRawPointer(address).assumingMemoryBound(to: ld_address.self),
+                                &pointer, error)
                         }
                     }
                 }
@@ -115,4 +114,10 @@ private enum Lent {
         }
         try body(pointers.baseAddress.map { UnsafePointer($0) }, changes.count)
     }
+}
+
+/// A struct with members of a later minor.
+private struct LaterStruct<Known> {
+    var known: Known
+    var later: (UInt64, UInt64) = (.max, 0x4141_4141_4141_4141)
 }
