@@ -96,11 +96,7 @@ extension SyncEngine {
             else { continue }
             let local = try current(name, entry.address)
             var change = SyncChange(name: name, entry: local.entry)
-            if !local.isChanged {
-                change.entry?.state = nil
-                change.value = .remove
-                change.expected = local.value
-            }
+            if !local.isChanged { removeValue(local, &change) }
             try commit([change])
         }
         for name in entries.keys.sorted() where entries[name]?.isFormer == true { try removeFormer(name) }
@@ -115,14 +111,23 @@ extension SyncEngine {
         let local = try current(name, entry.address)
         var change = SyncChange(name: name, entry: local.entry)
         change.entry?.isFormer = false
-        if !local.isChanged, let value = local.value, let state = local.entry.state {
-            change.entry?.state = nil
-            change.value = .remove
-            change.expected = value
-            change.loser = SyncLoser(
-                address: entry.address, version: state.version, data: value.data, attributes: value.attributes)
+        if !local.isChanged, let state = local.entry.state {
+            change.loser = local.value.map {
+                SyncLoser(address: entry.address, version: state.version, data: $0.data, attributes: $0.attributes)
+            }
+            removeValue(local, &change)
         }
         try commit([change])
+    }
+
+    /// Lets a change remove a value that the group does not have any more, and forget its version.
+    private func removeValue(_ local: LocalState, _ change: inout SyncChange) {
+        change.entry?.state = nil
+        guard local.value != nil, var gone = local.entry.state else { return }
+        change.value = .remove
+        change.expected = local.value
+        gone.hash = nil
+        noteIntent(of: &change, local, gone)
     }
 
     /// Begins again after the group has forgotten this device: what changed here since its last sync counts as a

@@ -30,13 +30,23 @@ extension SyncEngine {
     /// Compares a key's value with what is known of it.
     func current(_ name: String, _ address: String) throws(StorageError) -> LocalState {
         var entry = entries[name] ?? SyncEntry(address: address)
+        // A release does not say which key it is about.
+        if entry.address.isEmpty { entry.address = address }
         guard keys[name] != nil else { return LocalState(entry: entry, value: nil, isChanged: false) }
         let value = try replica.read(address)
         let hash = try value.map { (value) throws(StorageError) in try self.hash(value.data, value.attributes) }
         if let pending = entry.pending, !entry.isHeld {
-            // The process ended before the entry was stored, and maybe before the value was.
-            entry.pending = nil
-            if pending.hash == hash { entry.state = pending }
+            // The process ended before the entry was stored, and maybe before the value was. A version whose record was
+            // not taken in yet comes again with it; a removal was held, and its record counts as taken in.
+            if pending.hash == hash {
+                let known = isWeak(entry) ? nil : entry.state?.history
+                (entry.state, entry.pending) = (pending, nil)
+                if let known { entry.state?.history.add(known) }
+            } else if pending.hash == nil {
+                entry.isHeld = true
+            } else {
+                entry.pending = nil
+            }
         }
         guard hash != entry.state?.hash else {
             return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)

@@ -7,6 +7,17 @@ struct RemoteVersion {
     let history: SyncHistory
     /// `nil` for a removal.
     let value: (data: Data, attributes: ValueAttributes)?
+
+    /// The version that a record says, and its address; `nil` if it says none.
+    static func of(_ content: SyncContent) -> (RemoteVersion, address: String)? {
+        switch content.body {
+        case .value(let version, let history, let address, let attributes, let data):
+            (RemoteVersion(version: version, history: history, value: (data, attributes)), address)
+        case .removal(let version, let history, let address):
+            (RemoteVersion(version: version, history: history, value: nil), address)
+        case .release, .status: nil
+        }
+    }
 }
 
 extension SyncEngine {
@@ -61,7 +72,7 @@ extension SyncEngine {
     }
 
     /// Whether a key's value was here before the device joined, and nobody else knows of it: what the group has wins.
-    private func isWeak(_ entry: SyncEntry) -> Bool {
+    func isWeak(_ entry: SyncEntry) -> Bool {
         guard progress.isJoining, let state = entry.state, state.version.author == group.me else { return false }
         return entry.isFormer || state.version.isFromBefore && !state.isShared
     }
@@ -112,13 +123,22 @@ extension SyncEngine {
         var change = started
         change.expected = local.value
         change.entry?.state = state
-        if change.changesValue, !replica.isAtomic(local.entry.address) {
-            // Without the record: if the process ends now, it counts again.
-            var intent = entries[change.name] ?? SyncEntry(address: local.entry.address)
-            (intent.state, intent.pending) = (local.entry.state, state)
-            change.intent = intent
-        }
+        noteIntent(of: &change, local, state)
         return change
+    }
+
+    /// Notes what a change is about to make of a value, for a store that cannot change value and entry as one. If the
+    /// process ends in between, ``current(_:_:)`` finds out how far it came.
+    ///
+    /// - Parameter next: What the store is to hold; without a hash if the value goes.
+    func noteIntent(of change: inout SyncChange, _ local: LocalState, _ next: SyncEntry.State) {
+        guard change.changesValue, !replica.isAtomic(local.entry.address) else { return }
+        // Without the record: if the process ends now, it counts again.
+        var intent = entries[change.name] ?? SyncEntry(address: local.entry.address)
+        // A removal that was held may be held again, and then has replaced no more than its record says.
+        let wasHeld = intent.isHeld && next.hash == nil
+        (intent.state, intent.pending, intent.isHeld) = (local.entry.state, wasHeld ? intent.pending : next, false)
+        change.intent = intent
     }
 }
 

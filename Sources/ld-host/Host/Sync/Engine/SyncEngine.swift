@@ -178,7 +178,8 @@ extension SyncEngine {
             progress.counter = max(progress.counter, entry.published[group.me]?.counter ?? 0)
             try index(entry, as: name)
         }
-        counters.observe(progress.lastCounter)
+        // A gap was stored before the counter behind it: a process that ended in between has not given that one out.
+        counters.observe(max(progress.lastCounter, progress.gaps.last?.upperBound ?? 0))
         noticeAll()
     }
 
