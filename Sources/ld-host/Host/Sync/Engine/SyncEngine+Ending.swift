@@ -89,6 +89,8 @@ extension SyncEngine {
     /// A new device has what the group has. What it found and nobody publishes any more was removed meanwhile.
     private func finishJoining() throws(StorageError) {
         guard isConsistent, held.isEmpty else { return }
+        try takeOwn()
+        guard held.isEmpty else { return }
         for name in orphans.sorted() {
             // What others still publish an earlier value of was not removed; it is published from here.
             guard let entry = entries[name], entry.state?.hash != nil,

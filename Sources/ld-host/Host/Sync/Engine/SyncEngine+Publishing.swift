@@ -32,8 +32,9 @@ extension SyncEngine {
     }
 
     func duty(of entry: SyncEntry, _ name: String) -> Duty {
-        guard let state = entry.state else { return ownIsOutdated(entry) ? .again : .none }
         let own = entry.published[group.me]
+        if isDoubtful(own, entry) { return .release }
+        guard let state = entry.state else { return ownIsOutdated(entry) ? .again : .none }
         let isOwn = own.map { $0.kind.isLive && $0.version == state.version } ?? false
         let holder = liveHolder(of: state.version, entry)
         if let own, own.kind.isLive, let holder, own.version != state.version || holder < group.me { return .release }
@@ -42,6 +43,12 @@ extension SyncEngine {
             return .publish
         }
         return ownIsOutdated(entry) ? .again : .none
+    }
+
+    /// Whether an own record has a value that this device did not take back; see ``takeOwn()``.
+    private func isDoubtful(_ own: SyncEntry.Published?, _ entry: SyncEntry) -> Bool {
+        guard let own, own.kind == .value, entry.pending == nil, !entry.isParked else { return false }
+        return entry.state.map { $0.version < own.version } ?? true
     }
 
     private func ownIsOutdated(_ entry: SyncEntry) -> Bool {

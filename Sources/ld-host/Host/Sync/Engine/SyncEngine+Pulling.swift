@@ -58,7 +58,7 @@ extension SyncEngine {
         return vainPulls & (vainPulls - 1) == 0
     }
 
-    private func nextPage(
+    func nextPage(
         after position: Data?
     ) throws(StorageError) -> (records: [SyncRecord], position: Data?, isMore: Bool) {
         var records: [SyncRecord] = []
@@ -134,7 +134,6 @@ extension SyncEngine {
         }
         for record in page {
             guard let (writer, content) = try opened(record) else { continue }
-            seen?.insert(SeenRecord(writer: writer, name: record.name))
             if case .status(let status) = content.body {
                 try flush()
                 try take(status, content.counter, of: writer)
@@ -150,7 +149,7 @@ extension SyncEngine {
     }
 
     /// The writer and content of a record; `nil` if it counts for nothing.
-    private func opened(_ record: SyncRecord) throws(StorageError) -> (DeviceID, SyncContent)? {
+    func opened(_ record: SyncRecord) throws(StorageError) -> (DeviceID, SyncContent)? {
         if try group.take(record) { return nil }
         guard let writer = DeviceID(text: record.writer) else {
             counts.foreign += 1
@@ -186,11 +185,14 @@ extension SyncEngine {
     }
 
     private func take(_ status: SyncStatus, _ counter: UInt64, of writer: DeviceID) throws(StorageError) {
-        guard writer != group.me else {
+        let known = progress.writers[writer]?.statusCounter ?? 0
+        if counter >= known || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: Self.statusName)) }
+        guard counter > known || progress.writers[writer]?.status == nil && counter == known else { return }
+        if writer == group.me {
             noticeOwn(counter)
+            progress.writers[writer] = SyncProgress.Writer(status: status, statusCounter: counter)
             return try noticeOwnEnd(status.ended)
         }
-        guard counter > progress.writers[writer]?.statusCounter ?? 0 else { return }
         // A writer that was restored from an older image may not know any more what has ended.
         var status = status
         status.ended = max(status.ended, ended(by: writer))
@@ -208,30 +210,31 @@ extension SyncEngine {
     {
         let known = entries[name]?.published[writer]
         if writer == group.me { noticeOwn(content.counter) }
-        guard content.counter > known?.counter ?? 0, content.counter > taken(of: writer) else {
-            if known?.counter != content.counter { counts.replayed += 1 }
+        // An earlier one that a transport gives again does not show that the known one is still there; but of an own
+        // one that is known, nobody knows whether it arrived.
+        let isKnown = known?.counter == content.counter
+        let isNew = content.counter > known?.counter ?? 0 && content.counter > taken(of: writer)
+        if isKnown || isNew || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: name)) }
+        guard isNew else {
+            if !isKnown { counts.replayed += 1 }
             return nil
         }
-        switch content.body {
-        case .status: return nil
-        case .release:
-            var entry = entries[name] ?? SyncEntry(address: "")
-            let version = known?.version ?? SyncVersion(time: 0, author: writer)
-            entry.published[writer] = SyncEntry.Published(counter: content.counter, kind: .release, version: version)
-            return SyncChange(name: name, entry: entry)
-        case .value(let version, let history, let address, let attributes, let data):
-            let remote = RemoteVersion(version: version, history: history, value: (data, attributes))
-            return try change(by: remote, content, address, of: writer, name: name)
-        case .removal(let version, let history, let address):
-            let remote = RemoteVersion(version: version, history: history, value: nil)
+        let said = RemoteVersion.of(content)
+        if let said { clock.observe(said.0.version.time) }
+        if let (remote, address) = said, writer != group.me {
             return try change(by: remote, content, address, of: writer, name: name)
         }
+        // Of an own record only that it is there; see ``takeOwn()``.
+        var entry = entries[name] ?? SyncEntry(address: said?.address ?? "")
+        let version = said?.0.version ?? known?.version ?? SyncVersion(time: 0, author: writer)
+        let kind: SyncEntry.Kind = said.map { $0.0.value == nil ? .removal : .value } ?? .release
+        entry.published[writer] = SyncEntry.Published(counter: content.counter, kind: kind, version: version)
+        return SyncChange(name: name, entry: entry)
     }
 
-    private func change(
+    func change(
         by remote: RemoteVersion, _ content: SyncContent, _ address: String, of writer: DeviceID, name: String
     ) throws(StorageError) -> SyncChange {
-        clock.observe(remote.version.time)
         var local = try current(name, address)
         local.entry.address = address
         local.entry.published[writer] = SyncEntry.Published(

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What a device takes back of its own records when it joins its group again, e.g. after it was restored from an older
+/// image.
+///
+/// No pull takes over a value from an own record. A transport may give an earlier record of a name that this device has
+/// removed since, and of other writers only their status tells such a record from one that counts. So the own records
+/// are compared with the own status, too, once all other members' records are here.
+extension SyncEngine {
+    /// Takes over what this device had published before it lost its memory. A value that may be older than its removal
+    /// is kept as a lost one, and its record is released: if other members have it, they publish it.
+    func takeOwn() throws(StorageError) {
+        guard entries.values.contains(where: { $0.published[group.me] != nil }) else { return }
+        var doubtful: [SyncChange] = []
+        var position: Data?
+        var isMore = true
+        while isMore {
+            let page: [SyncRecord]
+            (page, position, isMore) = try nextPage(after: position)
+            for record in page where record.writer == group.me.text {
+                guard let (_, content) = try opened(record),
+                    content.counter == entries[record.name]?.published[group.me]?.counter
+                else { continue }
+                if counts(content) {
+                    try takeOwn(content, name: record.name)
+                } else if let change = keeping(content, name: record.name) {
+                    doubtful.append(change)
+                }
+            }
+        }
+        try makeHeldRemovals()
+        if held.isEmpty { try commit(doubtful) }
+    }
+
+    private func takeOwn(_ content: SyncContent, name: String) throws(StorageError) {
+        guard let (remote, address) = RemoteVersion.of(content) else { return }
+        let change = try change(by: remote, content, address, of: group.me, name: name)
+        let refused = try commit([change])
+        if !refused.isEmpty { throw StorageError(.busy, "a value changed while sync changed it") }
+    }
+
+    /// Whether an own record is among those that this device had published last.
+    private func counts(_ content: SyncContent) -> Bool {
+        guard case .value = content.body else { return content.counter > progress.ended }
+        let own = progress.writers[group.me]
+        let latest = others.map { progress.writers[$0]?.status?.known[group.me]?.status ?? 0 }.max() ?? 0
+        guard own?.statusCounter ?? 0 >= latest else { return false }
+        guard let status = own?.status else { return true }
+        // What this device removed, it had published before it reported that its removal has ended.
+        return content.counter > min(status.ended, status.counter) || status.records == table.digest(of: group.me)
+    }
+
+    /// The change that keeps the value of a record as a lost one.
+    private func keeping(_ content: SyncContent, name: String) -> SyncChange? {
+        guard case .value(let version, _, let address, let attributes, let data) = content.body,
+            let entry = entries[name], entry.state?.version != version
+        else { return nil }
+        var change = SyncChange(name: name, entry: entry)
+        change.loser = SyncLoser(address: address, version: version, data: data, attributes: attributes)
+        return change
+    }
+}
