@@ -92,9 +92,10 @@ extension SyncEngine {
         try takeOwn()
         guard held.isEmpty else { return }
         for name in orphans.sorted() {
-            // What others still publish an earlier value of was not removed; it is published from here.
+            // What others still publish an earlier value of was not removed; it is published from here. An own record
+            // does not show that.
             guard let entry = entries[name], entry.state?.hash != nil,
-                !entry.published.values.contains(where: { $0.kind == .value })
+                !entry.published.contains(where: { $0.key != group.me && $0.value.kind == .value })
             else { continue }
             let local = try current(name, entry.address)
             var change = SyncChange(name: name, entry: local.entry)
