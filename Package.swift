@@ -27,7 +27,7 @@ let fuzzes = Context.environment["LOCALDATA_FUZZ"] == "1"
 let linkedStores: Set = ["MemoryStore", "FileStore"]
 
 /// The plugins that programs or tests link: their entry functions are in targets of their own.
-let linkable = linkedStores.union(["FolderSync"])
+let linkable = linkedStores.union(["FolderSync", "NATSSync"])
 
 /// The target with a plugin's entry function.
 func entry(of plugin: String) -> String { linkable.contains(plugin) ? "\(plugin)Plugin" : plugin }
@@ -76,7 +76,7 @@ let backendTargets: [Target] = backends.map { plugin in
         name: plugin,
         dependencies: dependencies,
         path: "Sources/Backends/\(plugin)",
-        exclude: linkable.contains(plugin) ? ["Plugin"] : library.map { [$0] } ?? [],
+        exclude: (linkable.contains(plugin) ? ["Plugin"] : []) + (library.map { [$0] } ?? []),
         swiftSettings: settings)
 }
 
@@ -90,6 +90,7 @@ let entryTargets: [Target] = linkable.sorted().map { plugin in
 
 let exerciseDependencies: [Target.Dependency] = [
     "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding", "MigrationManifest", "JSON",
+    "FolderSync", "NATSSync",
 ]
 
 /// What fuzzing gives its inputs to. Only tests build it, or the fuzzer's program.
@@ -114,6 +115,14 @@ let fuzzTargets: [Target] =
             path: "Tests/Fuzz/Exercise",
             swiftSettings: settings)
     ]
+
+/// What embeds texts in `ld-host`.
+let embeddingTargets: [Target] = [
+    .executableTarget(name: "embed-text", path: "Sources/ld-host/Embedding/Tool", swiftSettings: settings),
+    .plugin(
+        name: "EmbedTexts", capability: .buildTool(), dependencies: ["embed-text"],
+        path: "Sources/ld-host/Embedding/Plugin"),
+]
 
 let package = Package(
     name: "LocalData",
@@ -180,11 +189,8 @@ let package = Package(
             ],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings,
-            plugins: ["EmbedTexts"]),
-        .executableTarget(name: "embed-text", path: "Sources/ld-host/Embedding/Tool", swiftSettings: settings),
-        .plugin(
-            name: "EmbedTexts", capability: .buildTool(), dependencies: ["embed-text"],
-            path: "Sources/ld-host/Embedding/Plugin"),
+            // The tool has a main function, too, and is built whatever product is.
+            plugins: fuzzes ? [] : ["EmbedTexts"]),
         .plugin(
             name: "LocalDataCommand",
             capability: .command(
@@ -285,7 +291,7 @@ let package = Package(
             dependencies: ["LocalDataHost"],
             exclude: ["Session"],
             swiftSettings: settings),
-    ] + systemLibraries + backendTargets + entryTargets + fuzzTargets
+    ] + systemLibraries + backendTargets + entryTargets + fuzzTargets + (fuzzes ? [] : embeddingTargets)
 )
 
 // No test reaches the home of the person who runs it. No product has either target, so a package that depends on this one

@@ -30,7 +30,8 @@ private func writeSamples(of target: FuzzTarget, to folder: String) -> Never {
             fclose(file)
         }
     } catch { stop("\(error)") }
-    exit(0)
+    // libFuzzer takes exit(3) for a finding.
+    _exit(0)
 }
 
 private func stop(_ reason: String) -> Never {

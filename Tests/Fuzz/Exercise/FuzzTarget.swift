@@ -19,8 +19,14 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case manifests
     /// Requests of git and Docker.
     case credentials
-    /// Contents of sync records, and what sync keeps of keys and of its progress.
+    /// Contents of sync records, and what sync keeps of keys, of its progress and of the other devices.
     case sync
+    /// Entries of a sync group's log, as they are signed and as they are published, and codes of invitations.
+    case group
+    /// Segments of a folder that a program copies between devices: their names, headers and frames; and positions.
+    case segments
+    /// What a NATS server answers, and positions in its streams.
+    case stream
 
     /// Gives bytes to the readers. The bytes are borrowed for the call.
     ///
@@ -36,6 +42,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .manifests: try ManifestExercise.run(Array(bytes))
         case .credentials: try CredentialExercise.run(bytes)
         case .sync: try SyncExercise.run(Data(bytes))
+        case .group: try Self.groups.get().run(Data(bytes))
+        case .segments: try SegmentExercise.run(Data(bytes))
+        case .stream: try StreamExercise.run(Data(bytes))
         }
     }
 
@@ -52,8 +61,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .manifests: ManifestExercise.samples
         case .credentials: CredentialExercise.samples
         case .sync: SyncExercise.samples
+        case .group: try Self.groups.get().samples
+        case .segments: try SegmentExercise.samples()
+        case .stream: StreamExercise.samples
         }
     }
 
     private static let envelopes = Result { try EnvelopeExercise.withGuessableTags() }
+    private static let groups = Result { try GroupExercise() }
 }

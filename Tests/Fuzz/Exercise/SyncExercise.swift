@@ -4,15 +4,17 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// What sync publishes and keeps: contents of records, entries of the group's log, entries of keys, and progress.
+/// What sync publishes and keeps: contents of records, entries of keys, progress, the page of the group's log, and how
+/// long others were not heard of.
 enum SyncExercise {
     static func run(_ bytes: Data) throws {
         try checkContent(bytes)
-        _ = try? PublishedEntry(bytes)
-        // Entries and progress end with a hash, which a mutation of them never has.
+        // What is kept ends with a hash, which a mutation of it never has.
         for data in [bytes, hashed(bytes)] {
             try checkEntry(data)
             try checkProgress(data)
+            try checkPresence(data)
+            try checkPage(data)
         }
     }
 
@@ -43,6 +45,21 @@ enum SyncExercise {
         progress.addGap(after: progress.lastCounter, before: .max)
     }
 
+    private static func checkPresence(_ bytes: Data) throws {
+        guard var presence = SyncPresence(bytes) else { return }
+        try require(SyncPresence(presence.encoded()) == presence, "a presence that was written is read as another one")
+        _ = presence.absent(after: 30)
+        presence.update([DeviceID(high: 1, low: 2): 3], now: .max)
+    }
+
+    private static func checkPage(_ bytes: Data) throws {
+        guard let page = try? SyncLogPage(bytes) else { return }
+        let again = try SyncLogPage(page.encoded())
+        try require(
+            again.entries == page.entries && again.published == page.published,
+            "a page that was written is read as another one")
+    }
+
     private static func hashed(_ bytes: Data) -> Data {
         var writer = ByteWriter(.bigEndian, Array(bytes))
         writer.addHash()
@@ -71,9 +88,13 @@ enum SyncExercise {
         var progress = SyncProgress()
         (progress.position, progress.counter, progress.epoch, progress.gaps) = (Data([1, 2]), 12, 3, [1...2, 7...9])
         progress.writers[devices[0]] = SyncProgress.Writer(status: status, statusCounter: 4, taken: 5)
+        var presence = SyncPresence()
+        for day in 1...3 { presence.update([devices[0]: 1, devices[1]: UInt64(day)], now: UInt64(day) * 86_400_000) }
+        let page = SyncLogPage(entries: [Data([1, 0, 9]), Data()], published: ["log-0123456789abcdef"])
         // Without the hash, which the exercise adds.
-        let published = [[UInt8](repeating: 1, count: 18) + [0, 2, 7, 7, 9], [1, 0, 9]].map { Data($0) }
-        let kept = [entry.encoded(), progress.encoded()].flatMap { [$0, $0.dropLast(hashed(Data()).count)] }
-        return (bodies.map { SyncContent(counter: 1, $0).encoded() } + published + kept).map { Array($0) }
+        let kept = [entry.encoded(), progress.encoded(), presence.encoded(), page.encoded()].flatMap {
+            [$0, $0.dropLast(hashed(Data()).count)]
+        }
+        return (bodies.map { SyncContent(counter: 1, $0).encoded() } + kept).map { Array($0) }
     }()
 }

@@ -143,7 +143,7 @@ struct Retrieval {
 /// What the server says of a message that a consumer delivers:
 /// `$JS.ACK.STREAM.CONSUMER.TIMES.SEQUENCE.NUMBER.TIME.LEFT`, with two more parts before the stream if the server
 /// knows its domain.
-private struct Place {
+struct Place {
     let consumer: Substring
     /// The sequence in the stream.
     let sequence: UInt64

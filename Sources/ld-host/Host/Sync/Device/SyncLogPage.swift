@@ -46,10 +46,10 @@ struct SyncLogPage {
             entries.append(Data(bytes))
         }
         for _ in 0..<(reader.number(UInt32.self) ?? 0) {
-            guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)) else {
-                throw Self.damaged
-            }
-            published.insert(String(decoding: bytes, as: UTF8.self))
+            guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)),
+                let name = String(validating: bytes, as: UTF8.self)
+            else { throw Self.damaged }
+            published.insert(name)
         }
         self.init(entries: entries, published: published)
     }

@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import NATSSync
 
 /// The plugin's entry function.
 @c(localdata_plugin_v1)
