@@ -108,6 +108,7 @@ clients:
 
 bench:
 	.ci/require-packages $(BUILD_PACKAGES) openssl libsecret-tools gnome-keyring dbus python3-keyring valgrind postgresql
+	.ci/require-python .build/python $(PYPI_CLIENTS)
 	mkdir -p .build
 	Tests/Benchmarks/run >.build/bench.md
 	Tests/Benchmarks/write-article .build/bench.md

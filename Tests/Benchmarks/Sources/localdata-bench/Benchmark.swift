@@ -8,7 +8,7 @@ struct Benchmark {
         guard words.count >= 4 else {
             complain(
                 "usage: localdata-bench PLUGINS TOOLS FOLDER "
-                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|postgresql|migrations|latency|"
+                    + "[boundary|serializers|chains|conditions|scaling|files|sqlite|postgresql|sync|migrations|latency|"
                     + "crypto|sealing|secrets]..."
             )
             exit(2)
@@ -33,6 +33,9 @@ struct Benchmark {
         if wants("sqlite") { try await DatabaseCost(setting: setting).run() }
         if wants("postgresql"), let server = getenv("SERVER") {
             try await ServerCost(setting: setting, server: String(cString: server)).run()
+        }
+        if wants("sync") {
+            try await SyncCost(setting: setting, server: getenv("NATS").map { String(cString: $0) }).run()
         }
         if wants("migrations") { try await MigrationCost(setting: setting).run() }
         if wants("latency") { try await PoolLatency(setting: setting).run() }
