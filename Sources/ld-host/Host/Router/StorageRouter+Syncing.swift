@@ -39,13 +39,16 @@ extension StorageRouter {
         _ device: SyncDevice, _ signals: AsyncStream<Void>, _ signal: AsyncStream<Void>.Continuation,
         _ watches: SyncWatches, _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
     ) async throws {
-        var (failures, isFirst) = (0, true)
+        var failures = 0
+        // What has to be looked at; `nil` for all.
+        var due: Set<String>?
         var expiry = ContinuousClock.now
         for await _ in signals {
             do {
                 let changed = watches.take()
-                let result = try await device.sync(isFirst ? nil : changed)
-                (failures, isFirst) = (0, false)
+                if let known = due, let changed { due = known.union(changed) } else { due = nil }
+                let result = try await device.sync(due.map { Array($0) })
+                (failures, due) = (0, [])
                 report(.success(result))
                 guard expiry <= .now else { continue }
                 await expireSyncConflicts(device.snapshot)
@@ -56,8 +59,6 @@ extension StorageRouter {
                     throw error
                 }
                 report(.failure(error))
-                // What was taken from the watches may not have been looked at.
-                isFirst = true
                 failures += 1
                 let longest = min(300, 0.5 * Double(1 << min(failures, 10)))
                 try await Task.sleep(for: .seconds(longest * Double.random(in: 0.5...1)))

@@ -162,8 +162,9 @@ extension SyncEngine {
 
     /// Makes the removals of a pull, unless they are so many that somebody has to consent.
     func makeHeldRemovals(accepting isAccepted: Bool = false) throws(StorageError) {
-        let present = entries.values.count { $0.state?.hash != nil }
-        isWaitingForConsent = !isAccepted && held.count > limits.removals && held.count * 2 > present
+        isWaitingForConsent =
+            !isAccepted && held.count > limits.removals
+            && held.count * 2 > entries.values.count { $0.state?.hash != nil }
         guard !isWaitingForConsent else { return }
         for name in held.sorted() {
             guard let entry = entries[name], let pending = entry.pending else { continue }

@@ -125,12 +125,21 @@ extension SyncEngine {
 
 extension SyncEngine {
     private func take(_ page: [SyncRecord]) throws(StorageError) {
-        var batch: [SyncChange] = []
+        var batch: [(change: SyncChange, writer: DeviceID, content: SyncContent)] = []
         var names: Set<String> = []
         func flush() throws(StorageError) {
-            let refused = try commit(batch)
-            (batch, names) = ([], [])
-            if !refused.isEmpty { throw StorageError(.busy, "values changed while sync changed them") }
+            for _ in 0..<Self.attempts {
+                let refused = try commit(batch.map(\.change))
+                let again = batch.filter { refused.contains($0.change.name) }
+                (batch, names) = ([], [])
+                if again.isEmpty { return }
+                // Their values changed at this moment: what is there now is compared with the records.
+                for (old, writer, content) in again {
+                    guard let change = try change(by: content, of: writer, name: old.name) else { continue }
+                    batch.append((change, writer, content))
+                }
+            }
+            throw StorageError(.busy, "values changed again and again while sync changed them", hint: "try again")
         }
         for record in page {
             guard let (writer, content) = try opened(record) else { continue }
@@ -141,12 +150,15 @@ extension SyncEngine {
             }
             if names.contains(record.name) { try flush() }
             guard let change = try change(by: content, of: writer, name: record.name) else { continue }
-            batch.append(change)
+            batch.append((change, writer, content))
             names.insert(record.name)
             if batch.count >= 256 { try flush() }
         }
         try flush()
     }
+
+    /// How often a record is compared with a value that changes meanwhile.
+    private static let attempts = 8
 
     /// The writer and content of a record; `nil` if it counts for nothing.
     func opened(_ record: SyncRecord) throws(StorageError) -> (DeviceID, SyncContent)? {
