@@ -10,6 +10,8 @@ public struct AnyStorageKey: Sendable {
     package let place: StorageNamespace?
     /// The key's versions, if it has a migrator.
     package let chain: AnyValueChain?
+    /// Makes one value of two, the earlier and the later one, in stored bytes; `nil` if the key has no way to do so.
+    package let merge: (@Sendable (Data, Data) throws -> Data)?
 
     // Evaluated on demand, since two keys may name each other as sources.
     private let makeMigration: (@Sendable () -> AnyStorageMigration?)?
@@ -24,16 +26,34 @@ public struct AnyStorageKey: Sendable {
         makeMigration = key.hasMigration ? make : nil
         chain = AnyValueChain(key)
         coding = AnyKeyCoding(key.serializer)
+        merge = Self.merging(key)
+    }
+
+    private static func merging<Value>(
+        _ key: StorageKey<Value>
+    ) -> (@Sendable (Data, Data) throws -> Data)? {
+        guard let merge = key.merge else { return nil }
+        let serializer = key.serializer
+        return { (earlier: Data, later: Data) throws -> Data in
+            let merged = try merge(try serializer.decode(earlier), try serializer.decode(later))
+            return try serializer.encode(merged)
+        }
     }
 
     /// A key without a Swift type.
-    public init(_ descriptor: StorageKeyDescriptor, migration: AnyStorageMigration? = nil) {
+    ///
+    /// - Parameter merge: As for ``StorageKey``, of stored bytes.
+    public init(
+        _ descriptor: StorageKeyDescriptor, migration: AnyStorageMigration? = nil,
+        merge: (@Sendable (Data, Data) throws -> Data)? = nil
+    ) {
         self.descriptor = descriptor
         slot = KeyResolutionSlot()
         place = nil
         let make: @Sendable () -> AnyStorageMigration? = { migration }
         makeMigration = migration == nil ? nil : make
         chain = nil
+        self.merge = merge
         coding = AnyKeyCoding(descriptor.serializer)
     }
 
@@ -44,6 +64,7 @@ public struct AnyStorageKey: Sendable {
         slot = KeyResolutionSlot()
         makeMigration = nil
         chain = nil
+        merge = nil
         coding = AnyKeyCoding(descriptor.serializer)
     }
 

@@ -96,8 +96,16 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
     package let chain: ValueChain<Value>?
 
     private let makeMigration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
+    /// Makes one value of two that devices wrote without knowledge of each other, if the key has a way to do so.
+    package let merge: (@Sendable (Value, Value) throws -> Value)?
 
     /// Declares a key. Without `security` the value is encrypted (`SecurityPolicy.recommended`).
+    ///
+    /// - Parameter merge: Makes one value of two that devices of a sync group wrote without knowledge of each other. It
+    ///   gets the earlier and the later one, in this order on every device. Several devices may merge the same values,
+    ///   and more than two in different orders: so the result must follow from the two values alone, be the same in
+    ///   either order, and have in it what neither may lose. Of two values that it throws for, the later one wins, and
+    ///   the other one is kept for a while, as without it.
     public init(
         name: String,
         domain: StorageDomain,
@@ -108,20 +116,21 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         availability: PlatformAvailability = .all,
         syncPolicy: SyncPolicy = .never,
         lifetime: Duration? = nil,
-        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil,
+        merge: (@Sendable (Value, Value) throws -> Value)? = nil
     ) {
         self.init(
             name: name, domain: domain, security: security, serializer: serializer, owner: owner,
             description: description, availability: availability, syncPolicy: syncPolicy, lifetime: lifetime,
-            chain: nil,
-            migration: migration)
+            chain: nil, migration: migration, merge: merge)
     }
 
     private init(
         name: String, domain: StorageDomain, security: SecurityPolicy, serializer: Serializer<Value>, owner: String,
         description: String, availability: PlatformAvailability, syncPolicy: SyncPolicy, lifetime: Duration?,
         chain: ValueChain<Value>?,
-        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)?,
+        merge: (@Sendable (Value, Value) throws -> Value)?
     ) {
         self.name = name
         self.domain = domain
@@ -135,6 +144,7 @@ public struct StorageKey<Value: Codable & Sendable>: Sendable, CustomStringConve
         self.chain = chain
         isChained = chain != nil
         makeMigration = migration
+        self.merge = merge
     }
 
     /// The migration that brings older data to the key, if it has one.
@@ -150,6 +160,7 @@ extension StorageKey where Value: Equatable {
     /// - Parameters:
     ///   - migrator: The versions and their converters.
     ///   - ifUndecodable: What happens to a value that no version reads.
+    ///   - merge: As for a key without versions; called for two values of the current version only.
     public init(
         name: String,
         domain: StorageDomain,
@@ -162,12 +173,14 @@ extension StorageKey where Value: Equatable {
         lifetime: Duration? = nil,
         migrator: DataMigrator<Value>,
         ifUndecodable: UndecodablePolicy = .fail,
-        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
+        migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil,
+        merge: (@Sendable (Value, Value) throws -> Value)? = nil
     ) {
         self.init(
             name: name, domain: domain, security: security, serializer: serializer, owner: owner,
             description: description, availability: availability, syncPolicy: syncPolicy, lifetime: lifetime,
-            chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable), migration: migration)
+            chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable), migration: migration,
+            merge: merge)
     }
 }
 
