@@ -10,6 +10,8 @@ struct MigrationKeyForm: Codable {
     var owner: String?
     var description: String?
     var availability: PlatformAvailability?
+    /// Left out for `never`.
+    var sync: SyncPolicy?
 
     init(_ key: StorageKeyDescriptor) {
         address = "\(key.domain)/\(key.name)"
@@ -19,6 +21,7 @@ struct MigrationKeyForm: Codable {
         owner = key.owner
         description = key.description
         availability = key.availability
+        sync = key.syncPolicy == .never ? nil : key.syncPolicy
     }
 
     /// - Throws: `invalidAddress` with what is wrong with the address.
@@ -28,7 +31,8 @@ struct MigrationKeyForm: Codable {
             StorageKeyDescriptor(
                 name: known.name, domain: known.domain, security: security ?? known.security,
                 serializer: serializer ?? known.serializer, valueType: type ?? "", owner: owner ?? "",
-                description: description ?? "", availability: availability ?? .all))
+                description: description ?? "", availability: availability ?? .all,
+                syncPolicy: sync ?? .never))
     }
 }
 

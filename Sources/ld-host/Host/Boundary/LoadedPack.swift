@@ -44,6 +44,13 @@ package final class LoadedPack: Sendable {
             throw StorageError(
                 error.code, "component '\(identity.component)': \(error.message)", hint: error.hint)
         }
+        for migration in list {
+            guard let key = migration.destination, let why = key.descriptor.syncRefusal else { continue }
+            throw refused(
+                "whose migration '\(migration.id)' gives '\(key.address)' the sync policy "
+                    + "\(key.descriptor.syncPolicy.rawValue), but the key \(why), so it never leaves this device",
+                "give the key the sync policy never, or let its values leave the device")
+        }
         let functions: [(name: String, isThere: Bool, isNeeded: Bool)] = [
             ("should_migrate", table.should_migrate != nil, list.contains { $0.bulk == nil }),
             ("migrate", table.migrate != nil, list.contains { $0.bulk == nil }),

@@ -67,6 +67,12 @@ import Testing
                 + #"{"id":"b","destination":\#(key),"dependencies":["a"]}]"#,
             "migrations depend on each other in a circle: a -> b -> a"),
         Refusal(
+            list: #"[{"id":"a","destination":{"address":"own/a","sync":"manual","availability":"phoneOnly"}}]"#,
+            "whose migration 'a' gives 'own/a' the sync policy manual, but the key is phoneOnly"),
+        Refusal(
+            list: #"[{"id":"a","destination":{"address":"own/a","sync":"always"}}]"#,
+            "not well formed at [0].destination.sync"),
+        Refusal(
             list: #"[{"id":"a","bulk":{"source":{"domain":"own/x"},"destination":{"domain":"own"}}}]"#,
             "the range 'own/x' has a name; expected domain[:scope]"),
     ]

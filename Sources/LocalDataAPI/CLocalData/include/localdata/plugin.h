@@ -892,7 +892,8 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *     effect          "brings" data to its destination, or "removes" what is there; "brings" if not given
  *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security": ...}
  *                     as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",
- *                     "description", "availability" ("all", "phoneOnly", "watchOnly")
+ *                     "description", "availability" ("all", "phoneOnly", "watchOnly"), "sync" ("never", "manual",
+ *                     "automaticSmall"): whether the value takes part in sync, where no catalog lists the key
  *     sources         keys that data comes from, as far as they are known beforehand; none if not given
  *     dependencies    ids of migrations that run before this one, of this pack or others; none if not given
  *     conflictPolicy  if the destination has a value: "keepDestination", "dropSource", "takeSource" or "fail"; the

@@ -3,7 +3,7 @@ internal import JSON
 internal import LocalDataAPI
 
 /// A key, or all keys whose names begin with a prefix, as a manifest names them: `userDefaults/theme`,
-/// `userDefaults/old.*`, or an object with `address` (or `prefix`), `security` and `serializer`.
+/// `userDefaults/old.*`, or an object with `address` (or `prefix`), `security`, `serializer` and `sync`.
 struct ManifestKey: Sendable {
     /// What is allowed at a place of the manifest.
     enum Form: Sendable {
@@ -24,6 +24,8 @@ struct ManifestKey: Sendable {
     private(set) var security: SecurityPolicy
     /// The format of the bytes, if the manifest says it.
     private(set) var serializer: SerializerFormat?
+    /// Whether the value takes part in sync.
+    private var sync = SyncPolicy.never
 
     init(domain: StorageDomain, name: String, isPrefix: Bool, security: SecurityPolicy? = nil) {
         self.domain = domain
@@ -63,7 +65,7 @@ struct ManifestKey: Sendable {
         AnyStorageKey(
             StorageKeyDescriptor(
                 name: name, domain: domain, security: security, serializer: serializer ?? .data, owner: "",
-                description: "named by a manifest of migrations"))
+                description: "named by a manifest of migrations", syncPolicy: sync))
     }
 
     /// The keys of the prefix.
@@ -84,8 +86,12 @@ extension ManifestKey {
             }
             try self.init(isPrefix ? String(text.dropLast()) : text, isPrefix: isPrefix, at: place)
         case .object:
-            let object = try ManifestObject(value, at: place, members: ["address", "prefix", "security", "serializer"])
+            let object = try ManifestObject(
+                value, at: place, members: ["address", "prefix", "security", "serializer", "sync"])
             let isPrefix = object.has("prefix")
+            guard !isPrefix || !object.has("sync") else {
+                throw place.error("has 'prefix' and 'sync'; the sync policy of many keys is in the app's catalog")
+            }
             guard !isPrefix || form == .keyOrPrefix else { throw place.error("expected a key, found a prefix") }
             guard !isPrefix || !object.has("address") else {
                 throw place.error("has 'address' and 'prefix'; expected one of them")
@@ -95,6 +101,9 @@ extension ManifestKey {
                 try object.text(member, "domain[:scope]/name"), isPrefix: isPrefix, at: place.member(member))
             serializer = try object.choice("serializer", SerializerFormat.allCases.map(\.rawValue))
                 .flatMap { SerializerFormat(rawValue: $0) }
+            if let policy = try object.choice("sync", SyncPolicy.allCases.map(\.rawValue)) {
+                sync = SyncPolicy(rawValue: policy) ?? .never
+            }
             if let policy = object.value("security") {
                 security = try Self.policy(policy, at: place.member("security"))
             }
