@@ -29,10 +29,15 @@ extension HostConfiguration {
             }
             let known = Set(problems(before).map { "\($0.path) \($0.message)" })
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
+                let (changed, other) = (try ConfigurationPath(path), ConfigurationPath(problem.path))
+                // The change may lack another setting, or make it wrong.
+                let isOther = !other.segments.starts(with: changed.segments) && new.value[other.segments] == nil
                 throw StorageError(
                     .invalidConfiguration,
-                    "\(ConfigurationPath(problem.path)) cannot be set: \(problem.message)",
-                    hint: problem.hint)
+                    isOther
+                        ? "\(changed) cannot be set yet, since \(other) is not set: \(problem.message)"
+                        : "\(other) cannot be set: \(problem.message)",
+                    hint: isOther ? "run first: ld-host config set \(other) VALUE" : problem.hint)
             }
             // Before the change: a store that is remembered in vain does no harm.
             if let before = try? before.settings(), let after = try? after.settings() {
