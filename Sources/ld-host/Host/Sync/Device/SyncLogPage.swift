@@ -38,25 +38,26 @@ struct SyncLogPage {
         var published: Set<String> = []
         guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
             let count = reader.number(UInt32.self)
-        else { throw Self.damaged }
+        else { throw Self.error(decoding: data) }
         for _ in 0..<count {
             guard let size = reader.number(UInt32.self), let bytes = reader.bytes(Int(size)) else {
-                throw Self.damaged
+                throw Self.error(decoding: data)
             }
             entries.append(Data(bytes))
         }
         for _ in 0..<(reader.number(UInt32.self) ?? 0) {
             guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)),
                 let name = String(validating: bytes, as: UTF8.self)
-            else { throw Self.damaged }
+            else { throw Self.error(decoding: data) }
             published.insert(name)
         }
         self.init(entries: entries, published: published)
     }
 
-    private static var damaged: StorageError {
-        StorageError(
-            .corrupt, "the log of the sync group's members is damaged, or of a later version",
-            hint: "restore it from a backup, or join again as a new device")
+    private static func error(decoding data: Data) -> StorageError {
+        SyncForm.error(
+            decoding: data, known: version,
+            "the log of the sync group's members, '\(HostSettings.syncNamespace)/log',",
+            ifDamaged: "restore the store of the domain 'userDefaults' from a backup, or join again as a new device")
     }
 }

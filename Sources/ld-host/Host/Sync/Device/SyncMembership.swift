@@ -19,9 +19,17 @@ struct SyncMembership: Sendable {
     static func load(from keychain: KeychainValue, _ crypto: GroupCrypto) throws(StorageError) -> SyncMembership? {
         guard let bytes = try keychain.load(.sync) else { return nil }
         var reader = SecretReader(bytes)
-        guard bytes.count > 1 + deviceSize, try reader.byte() == version else {
+        let found = bytes.count > 0 ? try reader.byte() : 0
+        guard found <= version else {
             throw StorageError(
-                .corrupt, "this device's keys of its sync group are damaged, or of a later version",
+                .unsupported,
+                "this device's keys of its sync group, '\(account)' in the keychain, have version \(found); this program "
+                    + "knows versions up to \(version)",
+                hint: "use the program that wrote them, or a later one; nothing was changed")
+        }
+        guard found == version, bytes.count > 1 + deviceSize else {
+            throw StorageError(
+                .corrupt, "this device's keys of its sync group, '\(account)' in the keychain, are damaged",
                 hint: "restore the keychain from a backup, or leave with: ld-host sync leave")
         }
         let device = try DeviceKeys(decoding: try reader.secret(deviceSize), crypto)

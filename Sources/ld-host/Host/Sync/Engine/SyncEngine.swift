@@ -165,8 +165,12 @@ extension SyncEngine {
     private func load() throws(StorageError) {
         if let saved = try replica.progress() {
             guard let decoded = SyncProgress(saved) else {
-                throw StorageError(
-                    .corrupt, "the record of how far sync has come is damaged", hint: "run: ld-host sync join")
+                throw SyncForm.error(
+                    decoding: saved, known: SyncProgress.version,
+                    "what sync keeps of how far it has come, '\(HostSettings.syncNamespace)/progress',",
+                    ifDamaged:
+                        "restore the store of the domain 'userDefaults' from a backup, or leave the group and join "
+                        + "again")
             }
             progress = decoded
         }

@@ -52,8 +52,12 @@ struct SyncProgress: Equatable, Sendable {
 
     init() {}
 
+    /// The version of the stored form.
+    static let version: UInt8 = 1
+
     func encoded() -> Data {
-        var writer = ByteWriter(.bigEndian, [1, isJoining ? 1 : 0, isRestored ? 1 : 0, position == nil ? 0 : 1])
+        var writer = ByteWriter(
+            .bigEndian, [Self.version, isJoining ? 1 : 0, isRestored ? 1 : 0, position == nil ? 0 : 1])
         for number in [counter, confirmed, outdated, ended, statusCounter, forgotten, UInt64(epoch), time] {
             writer.add(number)
         }
@@ -77,9 +81,9 @@ struct SyncProgress: Equatable, Sendable {
         return Data(writer.bytes)
     }
 
-    /// Decodes it; `nil` if it is damaged.
+    /// Decodes it; `nil` if it is damaged, or of a later version.
     init?(_ data: Data) {
-        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == 1,
+        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
             let isJoining = reader.number(UInt8.self), let isRestored = reader.number(UInt8.self),
             let hasPosition = reader.number(UInt8.self)
         else { return nil }

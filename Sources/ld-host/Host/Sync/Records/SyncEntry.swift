@@ -65,9 +65,11 @@ package struct SyncEntry: Hashable, Sendable {
 }
 
 extension SyncEntry {
+    /// The version of the stored form.
+    static let version: UInt8 = 1
+
     package func encoded() -> Data {
-        var writer = ByteWriter(.bigEndian)
-        writer.add(UInt8(1))
+        var writer = ByteWriter(.bigEndian, [Self.version])
         let flags: [Bool] = [
             state != nil, state?.hash != nil, pending != nil, pending?.hash != nil, isHeld, isRequested, isParked,
             isFormer,
@@ -93,9 +95,9 @@ extension SyncEntry {
         return Data(writer.bytes)
     }
 
-    /// Decodes an entry; `nil` if it is damaged.
+    /// Decodes an entry; `nil` if it is damaged, or of a later version.
     package init?(_ data: Data) {
-        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == 1,
+        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
             let flags = reader.number(UInt8.self), case .some(.some(let address)) = reader.optionalText()
         else { return nil }
         func flag(_ index: Int) -> Bool { flags >> UInt8(index) & 1 == 1 }
