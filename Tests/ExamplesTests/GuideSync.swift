@@ -9,3 +9,9 @@ func follow(_ catalog: some StorageKeyCatalog, with router: StorageRouter) async
     defer { syncing.cancel() }
     for await address in router.syncedChanges() { print("another device has changed \(address)") }
 }
+
+extension StorageKey where Value == [String] {
+    static let tags = StorageKey(
+        name: "tags", domain: .userDefaults(), security: .none, owner: "Notes", description: "The tags in use.",
+        syncPolicy: .automaticSmall, merge: { earlier, later in Set(earlier).union(later).sorted() })
+}

@@ -69,7 +69,7 @@ struct Command: Sendable {
             task: "Sync devices", page: "sync",
             commands: [
                 .syncInit, .syncInvite, .syncJoin, .syncStatus, .syncPush, .syncPull, .syncWatch, .syncDevices,
-                .syncRemove, .syncConflicts, .syncRestore, .syncAccept, .syncLeave,
+                .syncRemove, .syncConflicts, .syncShow, .syncRestore, .syncAccept, .syncLeave,
             ]),
         Group(
             task: "Find and write plugins", page: "plugins",

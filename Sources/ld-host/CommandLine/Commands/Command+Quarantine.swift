@@ -68,6 +68,17 @@ extension Command {
         try list(try await session.router().syncConflicts(), ifEmpty: "no value has lost", session)
     }
 
+    static let syncShow = Command(
+        name: "sync show", operands: "ID", count: 1...1, summary: "print a value that lost",
+        details: """
+            Prints the bytes of the value ID of ld-host sync conflicts, decrypted, as ld-host get does. The beginning of
+            an id is enough if no other begins so. --json adds what is recorded with it.
+            """,
+        options: [json]
+    ) { arguments, session in
+        try show(try await session.router().syncConflict(arguments.operands[0]), session)
+    }
+
     static let syncRestore = Command(
         name: "sync restore", operands: "ID", count: 1...1, summary: "make a value that lost the current one again",
         details: """
@@ -88,7 +99,13 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        let (value, data) = try await session.router().quarantinedValue(arguments.operands[0])
+        try show(try await session.router().quarantinedValue(arguments.operands[0]), session)
+    }
+
+    private static func show(
+        _ found: (value: QuarantinedValue, data: Data), _ session: Session
+    ) throws -> ExitStatus {
+        let (value, data) = found
         if session.json {
             try Output.json(ValueReport(address: value.address, data: data, attributes: value.attributes))
             return .done

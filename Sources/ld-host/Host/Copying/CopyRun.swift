@@ -9,6 +9,8 @@ struct CopyRun {
     private(set) var missing: [StorageAddress] = []
     private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
+    /// What sync knew at the destination of earlier copies of the values.
+    private var outdated: [StorageAddress] = []
     /// For a run that moves values: the hash of each opened value that it has copied.
     private var copied: [StorageAddress: UInt64] = [:]
 
@@ -39,6 +41,8 @@ struct CopyRun {
                 // For a migration that the destination knows, the destination's own history counts.
                 case .different where !copy.domains.isEmpty && address.place == HostSettings.ledgerNamespace:
                     report.total -= 1
+                case .different where !copy.domains.isEmpty && address.place == HostSettings.syncNamespace:
+                    outdated.append(address)
                 case .different: different.append(address)
                 }
             } catch {
@@ -51,7 +55,9 @@ struct CopyRun {
     }
 
     mutating func copy(overwriting: Bool) throws(StorageError) {
-        let some = missing.map { ($0, false) } + (overwriting ? different.map { ($0, true) } : [])
+        let some =
+            missing.map { ($0, false) } + outdated.map { ($0, true) }
+            + (overwriting ? different.map { ($0, true) } : [])
         // The list of rings comes first: a ring must be listed before it is copied.
         let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
         var done = 0
@@ -120,7 +126,7 @@ struct CopyRun {
 
     /// Plans what ``remove()`` would do.
     mutating func planRemoval(overwriting: Bool) throws(StorageError) {
-        let (values, keys) = try parted(present + missing + (overwriting ? different : []))
+        let (values, keys) = try parted(present + missing + outdated + (overwriting ? different : []))
         report.removed = values.count + (keepsKeys ? 0 : keys.count)
         if keepsKeys { report.kept = keys.map { "\($0)" } }
     }

@@ -9,7 +9,8 @@ struct StoreCopy: Sendable {
     let snapshot: RouterSnapshot
     let source: OpenStore
     let destination: OpenStore
-    /// The domains whose values are copied, with the history of their migrations; empty for all.
+    /// The domains whose values are copied, with the history of their migrations and what sync knows of them; empty for
+    /// all.
     var domains: [String] = []
 
     /// The addresses of the values in the source, including the host keys.
@@ -26,7 +27,9 @@ struct StoreCopy: Sendable {
         }
         guard !domains.isEmpty else { return addresses }
         let history = try DomainHistory(snapshot: snapshot, source: source, domains: domains).names()
-        return addresses + history.map { StorageAddress(LedgerPlace.namespace, name: $0) }
+        let synced = try DomainSync(source: source, domains: domains).names()
+        return addresses + synced.map { StorageAddress(HostSettings.syncNamespace, name: $0) }
+            + history.map { StorageAddress(LedgerPlace.namespace, name: $0) }
     }
 
     /// The result of comparing the destination with the source at an address.

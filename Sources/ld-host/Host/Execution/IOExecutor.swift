@@ -149,6 +149,11 @@ extension IOExecutor {
             throw StorageError(
                 .unsupported, "a task of IOExecutor must not block one of its threads", hint: "await the call there")
         }
+        return try waiting(for: call)
+    }
+
+    /// Makes a call and waits for it, on a thread that may wait for those of this executor: see ``onOwnThread(_:)``.
+    static func waiting<Value: Sendable>(for call: @escaping @Sendable () async throws -> Value) throws -> Value {
         let end = Mutex<Result<Value, any Error>>(.failure(StorageError.cancelled))
         let isDone = IdleSemaphore()
         Task.detached(executorPreference: shared) {

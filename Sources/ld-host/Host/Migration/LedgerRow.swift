@@ -94,6 +94,9 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var bulk: BulkProgress?
     /// What its sources had when the key was last set or removed without it: that is not brought any more.
     var superseded: [Change]?
+    /// Whether another device of the sync group led when the key was set or removed without it: what the sources had
+    /// then is not brought any more, whatever the destination has.
+    var wasLedByOther: Bool?
     /// What it has moved to a better protected place, and may be in the files of its former store still.
     var unwiped: [String]?
 

@@ -101,6 +101,7 @@ extension MigrationEngine {
                 }
             }
             guard isThere, try await !isSuperseded(key, by: migration) else { return }
+            guard try await !waitingNames(migration).contains(migration.sourceName(of: name)) else { return }
             try await runDependencies(of: .bulk(migration), [])
             _ = try await registry.once("\(migration.id)\n\(name)") {
                 try await Self.$isMigrating.withValue(true) {
@@ -123,9 +124,10 @@ extension MigrationEngine {
             let ledger = try await bulkLedger(of: migration)
             let policy = onConflict ?? migration.conflictPolicy
             let others = registry.bulkMigrations
+            let waiting = try await waitingNames(migration)
             return try await registry.once("\(migration.id)\n*\n\(policy)") {
                 try await Self.$isMigrating.withValue(true) {
-                    try await BulkRun(ledger, policy: policy).all(besides: others, progress: progress)
+                    try await BulkRun(ledger, policy: policy, waiting: waiting).all(besides: others, progress: progress)
                 }
             }
         } catch {

@@ -7,6 +7,8 @@ struct MigrationEngine: Sendable {
     let registry: MigrationRegistry
     /// Where values were written.
     let history: PlaceHistory
+    /// Whether this device leads its sync group; `nil` if it is in none, or nothing carries its values.
+    var standing: @Sendable () async throws(StorageError) -> SyncStanding? = { () throws(StorageError) in nil }
 
     var snapshot: RouterSnapshot { access.snapshot }
     var settings: HostSettings { snapshot.settings }
@@ -73,6 +75,9 @@ struct MigrationEngine: Sendable {
     ) async throws -> MigrationResult {
         do {
             if let reason = Self.reasonToSkip(migration, snapshot.settings) {
+                return MigrationResult(success: true, outcome: .skipped(reason: reason))
+            }
+            if let reason = try await reasonToWait(migration) {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
             if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }

@@ -177,13 +177,13 @@ enum MigrationVerdict: Sendable {
     /// - Parameters:
     ///   - isThere: Whether the destination has a value.
     ///   - isSuperseded: Whether the destination was set or removed without it; see ``Supersession``. That decides only
-    ///     as long as there is nothing.
+    ///     as long as there is nothing, unless another device of the sync group led then.
     init(_ policy: MigrationConflictPolicy, isThere: Bool, isSuperseded: Bool) {
         switch (policy, isThere) {
         case (.dropSource, true): self = .drop
         case (.keepDestination, true): self = .keep
-        case (.takeSource, true): self = .bring
-        case (.fail, true): self = .refuse
+        case (.takeSource, true): self = isSuperseded ? .keep : .bring
+        case (.fail, true): self = isSuperseded ? .keep : .refuse
         case (.dropSource, false): self = isSuperseded ? .drop : .bring
         case (_, false): self = isSuperseded ? .keep : .bring
         }

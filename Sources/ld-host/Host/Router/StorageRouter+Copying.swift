@@ -12,7 +12,8 @@ extension StorageRouter {
     /// configured, the component of that name is opened.
     ///
     /// - Parameters:
-    ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations; empty for all.
+    ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations and to sync
+    ///     them; empty for all.
     ///   - moving: Whether to remove the values from the source at the end. The host keys stay as long as the source
     ///     serves the keychain.
     ///   - overwriting: Whether to replace different values of the destination.

@@ -4,16 +4,20 @@ public import LocalDataAPI
 extension StorageRouter {
     /// The migrations of this router, on the stores of the current snapshot.
     func engine() async throws(StorageError) -> MigrationEngine {
-        MigrationEngine(access: try await access(), registry: migrationRegistry, history: placeHistory)
+        engine(try await snapshot())
     }
 
-    private func engine(_ snapshot: RouterSnapshot) -> MigrationEngine {
-        MigrationEngine(access: StoreAccess(snapshot: snapshot), registry: migrationRegistry, history: placeHistory)
+    /// The same of a snapshot.
+    func engine(_ snapshot: RouterSnapshot) -> MigrationEngine {
+        MigrationEngine(
+            access: StoreAccess(snapshot: snapshot), registry: migrationRegistry, history: placeHistory,
+            standing: { () throws(StorageError) in try await SyncDevice.standing(snapshot) })
     }
 
     /// Runs the migration of a key now, whether or not the key has a value.
     ///
-    /// The condition and the conflict policy apply as always; only the run is forced.
+    /// The condition and the conflict policy apply as always, and a value that takes part in sync is left to the device
+    /// that leads the sync group; only the run is forced.
     ///
     /// - Parameters:
     ///   - key: Runs its own migration, or else those that are registered for it.
@@ -24,7 +28,7 @@ extension StorageRouter {
     public func forceMigration<Value>(
         for key: StorageKey<Value>, onConflict: MigrationConflictPolicy? = nil
     ) async throws -> MigrationResult {
-        try await engine().migrate(AnyStorageKey(key), onConflict: onConflict)
+        try await forceMigration(for: AnyStorageKey(key), onConflict: onConflict)
     }
 
     /// Runs the migration of a key without a type.
@@ -32,7 +36,9 @@ extension StorageRouter {
     public func forceMigration(
         for key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil
     ) async throws -> MigrationResult {
-        try await engine().migrate(key, onConflict: onConflict)
+        let result = try await engine().migrate(key, onConflict: onConflict)
+        await syncMigrated([result.outcome])
+        return result
     }
 
     /// Runs a registered migration, or one of a pack, by its id, after its dependencies.
@@ -47,17 +53,26 @@ extension StorageRouter {
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
-        try await engine().run(id, onConflict: onConflict, progress: progress)
+        let result = try await engine().run(id, onConflict: onConflict, progress: progress)
+        await syncMigrated([result.outcome])
+        return result
     }
 
     /// Runs the migrations of keys, each after its dependencies, even if some fail.
     ///
     /// - Returns: What became of each, in the order of the keys.
-    package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport { try await engine().migrate(keys) }
+    package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
+        let report = try await engine().migrate(keys)
+        await syncMigrated(report.entries.map(\.outcome))
+        return report
+    }
 
     /// Runs migrations that were registered, by themselves, with a catalog or from a pack, and those of the keys in a
     /// catalog whose location was changed: each once and after those that it depends on. What depends on one that fails
     /// is not run; all others are. May be run again after any interruption.
+    ///
+    /// Of values that take part in sync, only the device that leads the sync group runs migrations, and syncs
+    /// afterwards; on the others they are skipped, and what they would bring comes by sync.
     ///
     /// - Parameters:
     ///   - selection: Which of them.
@@ -71,7 +86,19 @@ extension StorageRouter {
         _ selection: MigrationSelection = .all, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) async throws -> MigrationReport {
-        try await engine().migrate(selection, onConflict: onConflict, progress: progress)
+        let report = try await engine().migrate(selection, onConflict: onConflict, progress: progress)
+        await syncMigrated(report.entries.map(\.outcome))
+        return report
+    }
+
+    /// Syncs after migrations that have changed something, so that the other devices of the group get it. A failure is
+    /// logged; then the next sync does it.
+    private func syncMigrated(_ outcomes: [MigrationOutcome]) async {
+        let hasChanged = outcomes.contains { [.migrated, .cleanupPending, .cleaned, .sourceDropped].contains($0) }
+        guard hasChanged, !MigrationEngine.isMigrating, let snapshot = try? await snapshot(),
+            (try? await SyncDevice.standing(snapshot)) != nil
+        else { return }
+        await syncRegisteredKeysIfNeeded()
     }
 
     /// Plans what ``migrate(_:onConflict:progress:)`` would do now: every selected migration runs on a transaction that

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import LocalDataAPI
 internal import Synchronization
 
@@ -79,22 +79,28 @@ extension StorageRouter {
 extension StorageRouter {
     /// This device, with the current configuration and catalogs.
     func syncDevice() async throws -> SyncDevice {
+        guard !MigrationEngine.isMigrating else {
+            throw StorageError(
+                .unsupported, "a migration cannot sync: it changes nothing before it has returned",
+                hint: "sync after it; migrate(_:) does so")
+        }
         let snapshot = try await snapshot()
         if let known = state.withLock({ $0.device }), known.snapshot === snapshot { return known }
         let access = StoreAccess(snapshot: snapshot)
         var keys: [SyncedKey] = []
-        for key in (snapshot.catalog ?? snapshot.described).entries.values {
-            let descriptor = key.descriptor
-            guard descriptor.syncPolicy != .never, descriptor.availability.isAvailable(on: snapshot.settings.role)
-            else { continue }
+        for key in await eligibleKeys(snapshot) {
             let resolved = try await access.resolveUnlisted(KeyReference(key))
             if let refusal = resolved.refusal { throw refusal }
             keys.append(SyncedKey(key: key, resolved: resolved))
         }
         let home = try await access.openStore(for: SyncDevice.homeDomain)
-        let (found, synced, clock) = state.withLock { [keys] in (keys, $0.synced, $0.clock) }
+        let migrations = engine(snapshot)
+        let (found, synced) = (keys, state.withLock { $0.synced })
+        let (clock, machine) = state.withLock { ($0.clock, $0.machine) }
         let device = try await onIOThread { () throws(StorageError) in
-            try SyncDevice(snapshot, keys: found, home: home, now: clock) { synced.add($0) }
+            try SyncDevice(
+                snapshot, keys: found, home: home, migrations: migrations, now: clock, machine: machine
+            ) { synced.add($0) }
         }
         return state.withLock { state in
             if let known = state.device, known.snapshot === snapshot { return known }
@@ -110,6 +116,15 @@ extension StorageRouter {
     /// be read.
     public func syncConflicts() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
         try await putAside(.conflict)
+    }
+
+    /// The value that lost with an id, or with the only id that begins so, and its bytes.
+    ///
+    /// - Throws: `notFound`; what reading the value throws.
+    public func syncConflict(_ id: String) async throws -> (value: QuarantinedValue, data: Data) {
+        let quarantine = Quarantine(access: try await access(), kind: .conflict)
+        let item = try await quarantine.item(id)
+        return (QuarantinedValue(item), try await quarantine.value(of: item))
     }
 
     /// Makes a value that lost the current one, on all devices; the value that it replaces is kept in its stead.

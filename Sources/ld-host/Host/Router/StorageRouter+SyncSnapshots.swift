@@ -9,7 +9,7 @@ extension StorageRouter {
     public func syncSnapshot() async -> [String: Data] {
         guard let snapshot = try? await snapshot() else { return [:] }
         var values: [String: Data] = [:]
-        for key in eligibleKeys(snapshot) {
+        for key in await eligibleKeys(snapshot) {
             guard let resolved = try? await resolve(KeyReference(key)), let data = try? await resolved.data(),
                 data.count <= snapshot.settings.sync.maxAutoSyncSize
             else { continue }
@@ -27,7 +27,7 @@ extension StorageRouter {
     public func apply(snapshot values: [String: Data]) async throws -> [String] {
         var batch = StorageBatch()
         var addresses: [String] = []
-        for key in eligibleKeys(try await snapshot()) {
+        for key in await eligibleKeys(try await snapshot()) {
             let address = "\(try await resolve(KeyReference(key)).address)"
             guard let data = values[address] else { continue }
             try key.check(data)
@@ -38,8 +38,22 @@ extension StorageRouter {
         return addresses.sorted()
     }
 
-    private func eligibleKeys(_ snapshot: RouterSnapshot) -> [AnyStorageKey] {
-        (snapshot.catalog ?? snapshot.described).entries.values.filter {
+    /// The keys whose values take part in sync here: those of catalogs, and where the app has registered none, those
+    /// that migration packs know.
+    func eligibleKeys(_ snapshot: RouterSnapshot) async -> [AnyStorageKey] {
+        var keys = (snapshot.catalog ?? snapshot.described).entries
+        if snapshot.catalog == nil, !snapshot.packs.isEmpty {
+            do { try await engine(snapshot).loadPacks() } catch {
+                snapshot.log(.warning, "sync", "keys of migration packs do not take part: \(error)")
+            }
+            for migration in migrationRegistry.migrations where migration.pack != nil {
+                let key = migration.destinationKey
+                guard let place = try? snapshot.settings.place(of: key.descriptor.domain) else { continue }
+                let address = StorageAddress(place, name: key.descriptor.name)
+                if keys[address] == nil { keys[address] = key }
+            }
+        }
+        return keys.values.filter {
             $0.descriptor.syncPolicy != .never && $0.descriptor.availability.isAvailable(on: snapshot.settings.role)
         }
     }

@@ -40,6 +40,8 @@ public final class StorageRouter: StorageProviding, Sendable {
         let synced = SyncedChanges()
         /// Milliseconds since 1970 UTC, for sync.
         var clock: @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+        /// This machine's id, for sync.
+        var machine: @Sendable () -> String? = { SyncDevice.machineID }
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         /// The rings of all snapshots, which are never freed either.

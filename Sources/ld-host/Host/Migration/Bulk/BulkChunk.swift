@@ -120,7 +120,8 @@ struct BulkChunk {
             var destination = try ledger.destination.key(newName, ledger.attributes(of: given, isChanged: false))
             let replaced = try destinations.read(destination)
             switch MigrationVerdict(
-                policy, isThere: replaced != nil, isSuperseded: superseded.holds(source, stored))
+                policy, isThere: replaced != nil,
+                isSuperseded: superseded.holds(source, stored, besidesValue: replaced != nil))
             {
             case .bring: break
             case .keep:

@@ -45,12 +45,13 @@ struct BulkRun: Sendable {
 
     let ledger: BulkLedger
     let policy: MigrationConflictPolicy
+    /// The names of sources that are left to the device that leads the sync group.
+    private let waiting: Set<String>
     private var migration: AnyBulkMigration { ledger.migration }
     private let start = ContinuousClock().now
 
-    init(_ ledger: BulkLedger, policy: MigrationConflictPolicy) {
-        self.ledger = ledger
-        self.policy = policy
+    init(_ ledger: BulkLedger, policy: MigrationConflictPolicy, waiting: Set<String> = []) {
+        (self.ledger, self.policy, self.waiting) = (ledger, policy, waiting)
     }
 
     /// Moves all values.
@@ -130,7 +131,7 @@ struct BulkRun: Sendable {
         try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
         if sweep.next == sweep.names.count {
             var limit = Self.page
-            let plain = sweep.superseded.isEmpty ? PlainChunk(ledger) : nil
+            let plain = sweep.superseded.isEmpty && waiting.isEmpty ? PlainChunk(ledger) : nil
             switch try plain?.move(after: sweep.after, &row, &page, pending: &sweep.pending) {
             case .moved(let count, let last):
                 sweep.note(count, last, row, page)
@@ -139,7 +140,7 @@ struct BulkRun: Sendable {
             case .unfit(let count): limit = count
             case nil: break
             }
-            sweep.names = limit == 0 ? [] : try ledger.source.names(after: sweep.after, limit: limit)
+            sweep.names = limit == 0 ? [] : try names(after: sweep.after, limit: limit)
             sweep.next = 0
         }
         guard !sweep.names.isEmpty else {
@@ -152,6 +153,17 @@ struct BulkRun: Sendable {
         sweep.next += count
         sweep.note(count, sweep.names[sweep.next - 1], row, page)
         return sweep
+    }
+
+    /// The next names, without those that wait.
+    private func names(after: String?, limit: Int) throws -> [String] {
+        var after = after
+        while true {
+            let found = try ledger.source.names(after: after, limit: limit)
+            let names = waiting.isEmpty ? found : found.filter { !waiting.contains($0) }
+            if !names.isEmpty || found.isEmpty { return names }
+            after = found.last
+        }
     }
 
     /// Says that all values have been looked at, unless nothing has come of it.

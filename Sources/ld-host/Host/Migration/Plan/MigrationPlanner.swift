@@ -40,6 +40,9 @@ struct MigrationPlanner: Sendable {
         if let reason = MigrationEngine.reasonToSkip(migration, snapshot.settings) {
             return MigrationPlan.Entry(migration, .skipped, because: reason)
         }
+        if let reason = try await engine.reasonToWait(migration) {
+            return MigrationPlan.Entry(migration, .skipped, because: reason)
+        }
         let destination = try await access.resolve(KeyReference(migration.destinationKey))
         try migration.validate()
         let ledger = try Ledger(access, of: destination)
@@ -167,8 +170,11 @@ extension MigrationPlanner {
         try row?.requireNoLater(than: migration.revision, at: "\(migration.destination)")
         let others = engine.registry.bulkMigrations
         let after = row?.state == .published && row?.revision == migration.revision ? row?.bulk?.after : nil
+        let waiting = try await engine.waitingNames(migration)
         let counts = try await onIOThread { () throws(StorageError) in
-            Result { try BulkCount(ledger: ledger, planned: planned).run(besides: others, after: after) }
+            Result {
+                try BulkCount(ledger: ledger, planned: planned, waiting: waiting).run(besides: others, after: after)
+            }
         }.get()
         let (moved, kept, dropped) = (counts.moved, counts.kept, counts.dropped)
         let rest =
@@ -203,14 +209,15 @@ extension MigrationPlanner {
 private struct BulkCount {
     let ledger: BulkLedger
     let planned: PlannedChanges
+    /// The names of those that are left to the device that leads the sync group.
+    private let waiting: Set<String>
     private(set) var moved = 0
     private(set) var kept = 0
     private(set) var dropped = 0
     private var superseded = SupersededValues()
 
-    init(ledger: BulkLedger, planned: PlannedChanges) {
-        self.ledger = ledger
-        self.planned = planned
+    init(ledger: BulkLedger, planned: PlannedChanges, waiting: Set<String>) {
+        (self.ledger, self.planned, self.waiting) = (ledger, planned, waiting)
     }
 
     /// - Parameter after: Where an interrupted run goes on.
@@ -238,22 +245,23 @@ private struct BulkCount {
     }
 
     private mutating func add(_ name: String, _ policy: MigrationConflictPolicy) throws {
+        guard !waiting.contains(name) else { return }
         guard policy == .keepDestination || policy == .dropSource || superseded.knows(name) else {
             moved += 1
             return
         }
         let key = try ledger.destination.key(ledger.migration.destinationName(of: name))
         let isThere = if let change = planned.change(of: key) { change.isSet } else { try key.readStored() != nil }
-        switch try MigrationVerdict(policy, isThere: isThere, isSuperseded: !isThere && isSuperseded(name)) {
+        switch try MigrationVerdict(policy, isThere: isThere, isSuperseded: isSuperseded(name, isThere: isThere)) {
         case .bring, .refuse: moved += 1
         case .drop: dropped += 1
         case .keep: kept += 1
         }
     }
 
-    private func isSuperseded(_ name: String) throws(StorageError) -> Bool {
+    private func isSuperseded(_ name: String, isThere: Bool) throws(StorageError) -> Bool {
         guard superseded.knows(name) else { return false }
         let source = try ledger.source.key(name)
-        return try source.readStored().map { superseded.holds(source, $0) } ?? false
+        return try source.readStored().map { superseded.holds(source, $0, besidesValue: isThere) } ?? false
     }
 }

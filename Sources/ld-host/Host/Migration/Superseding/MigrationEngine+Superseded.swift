@@ -3,11 +3,13 @@ internal import LocalDataAPI
 
 /// Whether older data is superseded.
 extension MigrationEngine {
-    /// Whether a migration would bring nothing but what its key was set or removed without, to a key that has no value.
+    /// Whether a migration would bring nothing but what its key was set or removed without, to a key that has no value,
+    /// or has one of the device that led the sync group then.
     func isSuperseded(
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
-        guard let marks = page[migration.id]?.superseded, try await !destination.exists() else { return false }
+        guard let row = page[migration.id], let marks = row.superseded else { return false }
+        if row.wasLedByOther != true, try await destination.exists() { return false }
         return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: destination.open)
     }
 

@@ -16,12 +16,24 @@ extension MigrationEngine {
         _ keys: [(key: AnyStorageKey, resolved: ResolvedKey)], with changes: [BatchChange],
         progress: @escaping @Sendable () -> Void = {}
     ) async throws -> Bool {
+        // Setting opens no pack: what one brings is superseded when the key is removed.
+        try await superseding(keys, loadingPacks: changes.contains { $0.data == nil }) { ledgers in
+            try await access.apply(changes + ledgers, progress: progress)
+        }
+    }
+
+    /// Calls `body` with what the ledgers say of older data that changes of keys supersede, in turn in the stores of
+    /// those keys.
+    ///
+    /// - Returns: Whether there is such data; if not, `body` was not called.
+    func superseding(
+        _ keys: [(key: AnyStorageKey, resolved: ResolvedKey)], loadingPacks: Bool,
+        _ body: ([BatchChange]) async throws -> Void
+    ) async throws -> Bool {
         guard !Self.isMigrating else { return false }
         let found: [Supersession]
-        // Setting opens no pack: what one brings is superseded when the key is removed.
-        let removes = changes.contains { $0.data == nil }
         do {
-            if removes { try await loadPacks() }
+            if loadingPacks { try await loadPacks() }
             found = try await supersessions(of: keys)
         } catch {
             let reason = (error as? StorageError)?.message ?? "\(error)"
@@ -36,11 +48,9 @@ extension MigrationEngine {
         let order = stores.sorted { $0.key < $1.key }.map(\.value)
         try await alone(in: order[...], snapshot.settings) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
-            var all = changes
-            for supersession in found {
-                all += try await supersession.ledgerChanges()
-            }
-            try await access.apply(all, progress: progress)
+            var changes: [BatchChange] = []
+            for supersession in found { changes += try await supersession.ledgerChanges() }
+            try await body(changes)
         }
         return true
     }
@@ -155,6 +165,7 @@ struct Supersession: Sendable {
             kept.append(mark.change)
         }
         row.superseded = kept
+        if await engine.isLedByOther(destination.address, migration.packPolicy) { row.wasLedByOther = true }
         page[migration.id] = row
         return changes + former.filter { !kept.contains($0) }.compactMap { ledger.dropping($0) }
     }

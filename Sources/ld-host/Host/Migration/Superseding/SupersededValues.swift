@@ -10,6 +10,7 @@ struct SupersededValues: Sendable {
         let before: UInt64?
         /// Where its ``SourceWitness`` is.
         let witness: ResolvedKey?
+        let wasLedByOther: Bool
     }
 
     /// By the names in the source.
@@ -45,14 +46,15 @@ struct SupersededValues: Sendable {
             guard let stored = try place.readStored() else { continue }
             let bytes = try place.opening(stored)
             guard let address = LedgerPage.address(in: bytes) else { continue }
-            for change in try LedgerPage(bytes, of: address)[ledger.migration.id]?.superseded ?? [] {
+            guard let row = try LedgerPage(bytes, of: address)[ledger.migration.id] else { continue }
+            for change in row.superseded ?? [] {
                 let name = try change.key.descriptor.name
                 let destination = try ledger.destination.key(ledger.migration.destinationName(of: name))
                 marks[name] = Mark(
                     before: change.before,
                     witness: try change.witness.map { (witness) throws(StorageError) in
                         try LedgerPlace.witness(witness, of: destination, in: open)
-                    })
+                    }, wasLedByOther: row.wasLedByOther == true)
             }
         }
     }
@@ -64,8 +66,11 @@ struct SupersededValues: Sendable {
     func knows(_ name: String) -> Bool { marks[name] != nil }
 
     /// Whether these are the bytes that were, or the same value re-encrypted.
-    func holds(_ source: ResolvedKey, _ stored: Data) -> Bool {
-        guard let mark = marks[source.address.name] else { return false }
+    ///
+    /// - Parameter isThere: Whether the destination has a value. Then that counts only if another device led the sync
+    ///   group.
+    func holds(_ source: ResolvedKey, _ stored: Data, besidesValue isThere: Bool) -> Bool {
+        guard let mark = marks[source.address.name], !isThere || mark.wasLedByOther else { return false }
         if mark.before == StableHash.of(stored) { return true }
         return mark.witness.map { SourceWitness.knows(source, stored, $0) } ?? false
     }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
+internal import Synchronization
 
 /// The values of the keys that take part in sync, in the stores that the configuration maps their domains to.
 ///
@@ -8,7 +9,8 @@ internal import LocalDataAPI
 /// quarantine, sealed as the value is. Calls may wait.
 final class RouterReplica: SyncReplica {
     let keys: [SyncKey]
-    private let snapshot: RouterSnapshot
+    private let migrations: MigrationEngine
+    private var snapshot: RouterSnapshot { migrations.snapshot }
     private let home: OpenStore
     private let group: MemberGroup
     private let byAddress: [String: SyncedKey]
@@ -16,10 +18,10 @@ final class RouterReplica: SyncReplica {
     private var stores: [String: OpenStore] = [:]
 
     /// - Parameter home: A store whose values outlive the process.
-    init(_ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ snapshot: RouterSnapshot) {
+    init(_ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine) {
         self.keys = keys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
         byAddress = Dictionary(keys.map { ($0.address, $0) }) { first, _ in first }
-        (self.home, self.group, self.snapshot) = (home, group, snapshot)
+        (self.home, self.group, self.migrations) = (home, group, migrations)
     }
 
     func read(_ address: String) throws(StorageError) -> LocalValue? {
@@ -40,27 +42,96 @@ final class RouterReplica: SyncReplica {
         byAddress[address]?.kept(attributes) ?? attributes
     }
 
+    /// Lets the key merge two values of its current version.
+    func merge(
+        _ lesser: LocalValue, _ greater: LocalValue, at address: String
+    ) throws(StorageError) -> LocalValue? {
+        guard let key = byAddress[address], let merge = key.key.merge else { return nil }
+        let tag = key.key.chain?.versionTag
+        guard lesser.attributes.versionTag == tag, greater.attributes.versionTag == tag else { return nil }
+        let format = key.key.descriptor.serializer
+        func bytes(_ value: LocalValue) -> Data {
+            guard format == .json, value.attributes.isText else { return value.data }
+            return JSONText.string(value.data) ?? value.data
+        }
+        do {
+            var attributes = greater.attributes
+            (attributes.contentType, attributes.serializer) = (format.contentType, format.rawValue)
+            return LocalValue(data: try merge(bytes(lesser), bytes(greater)), attributes: attributes, mark: nil)
+        } catch {
+            let reason = (error as? StorageError)?.message ?? "\(type(of: error))"
+            snapshot.log(
+                .warning, "sync",
+                "'\(address)': the key cannot merge two devices' values, so the later one wins, and the other one is "
+                    + "kept: \(reason)")
+            return nil
+        }
+    }
+
     /// What a store cannot change as one is staged in the journal, and completed after a crash.
     func isAtomic(_ address: String) -> Bool { true }
 
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
-        var open = [home]
-        for key in byAddress.values where !open.contains(where: { $0 === key.resolved.open }) {
-            open.append(key.resolved.open)
-        }
-        for store in open {
-            for name in try names(in: store) {
+        var strays: [(name: String, entry: SyncEntry, store: OpenStore)] = []
+        let (serving, former) = entryStores()
+        for store in serving + former {
+            // One that does not serve any more may not answer any more.
+            let isFormer = former.contains { $0 === store }
+            for name in isFormer ? (try? names(in: store)) ?? [] : try names(in: store) {
                 let place = try SyncPlace.entry(name, in: store)
                 guard let data = try place.valueNow() else { continue }
                 guard let entry = SyncEntry(data) else {
-                    throw StorageError(
-                        .corrupt, "what sync knows of a value, '\(place.address)' in store '\(store.name)', is damaged",
-                        hint: "restore the store from a backup, or leave the group and join again")
+                    throw SyncForm.error(
+                        decoding: data, known: SyncEntry.version,
+                        "what sync knows of a value, '\(place.address)' in store '\(store.name)',",
+                        ifDamaged: "restore the store from a backup, or leave the group and join again")
                 }
+                if let key = byAddress[entry.address], key.resolved.open !== store {
+                    strays.append((name, entry, store))
+                    continue
+                }
+                guard !isFormer else { continue }
+                guard stores[name] == nil else { continue }
                 stores[name] = store
                 try body(name, entry)
             }
         }
+        for stray in strays {
+            guard stores[stray.name] == nil else {
+                let place = try SyncPlace.entry(stray.name, in: stray.store)
+                _ = try place.sealedValue(place.layers).remove()
+                continue
+            }
+            try requireMoved(stray.entry, from: stray.store)
+            stores[stray.name] = stray.store
+            try body(stray.name, stray.entry)
+        }
+    }
+
+    /// The stores that have entries, and those that served domains of the keys' values before.
+    private func entryStores() -> (serving: [OpenStore], former: [OpenStore]) {
+        let domains = Set(byAddress.values.map(\.resolved.address.place.domain))
+        let others = domains.flatMap { snapshot.holders(of: $0) }.filter { $0.store.abilities.enumeration != nil }
+        var (serving, former): ([OpenStore], [OpenStore]) = ([], [])
+        func isNew(_ open: OpenStore) -> Bool { !(serving + former).contains { $0.identity == open.identity } }
+        for open in [home] + byAddress.values.map(\.resolved.open) where isNew(open) { serving.append(open) }
+        for open in others where isNew(open) { former.append(open) }
+        return (serving, former)
+    }
+
+    /// A value that stayed in the store which served its domain before was not removed.
+    private func requireMoved(_ entry: SyncEntry, from store: OpenStore) throws(StorageError) {
+        guard entry.state?.hash != nil, let key = byAddress[entry.address], try read(entry.address) == nil else {
+            return
+        }
+        let value = try store.value(at: key.resolved.address)
+        guard try value.store.exists(value.handle) else { return }
+        let (domain, serving) = (key.resolved.address.place.domain, key.resolved.open.name)
+        throw StorageError(
+            .invalidConfiguration,
+            "'\(entry.address)' is in store '\(store.name)', and now '\(serving)' serves its domain and does not have it; "
+                + "syncing would remove it from the other devices",
+            hint: "copy what is there: ld-host store copy \(store.name) \(serving) --domain \(domain)")
     }
 
     private func names(in store: OpenStore) throws(StorageError) -> [String] {
@@ -92,8 +163,57 @@ extension RouterReplica {
             byStore[ObjectIdentifier(store(of: change)), default: []].append(index)
         }
         var refused: [Int] = []
-        for indices in byStore.values { refused += try commit(indices, of: changes) }
+        for indices in byStore.values { refused += try commitSuperseding(indices, of: changes) }
         return refused
+    }
+
+    /// Makes the changes of one store, with what the ledgers say of older data that nobody brings any more then.
+    private func commitSuperseding(
+        _ indices: [Int], of changes: [SyncChange]
+    ) throws(StorageError) -> [Int] {
+        var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
+        var removes = false
+        for change in indices.map({ changes[$0] }) where change.changesValue {
+            guard let key = byAddress[change.address] else { continue }
+            if case .remove = change.value {
+                removes = true
+            } else if key.resolved.isSettled.load(ordering: .relaxed) {
+                continue
+            }
+            keys.append((key.key, key.resolved))
+        }
+        guard !keys.isEmpty else { return try commit(indices, of: changes, with: []) }
+        // This thread waits until the call has ended.
+        nonisolated(unsafe) let replica = self
+        let refused: [Int]
+        do {
+            refused = try IOExecutor.waiting { [migrations, keys, removes] in
+                try await replica.commit(indices, of: changes, superseding: keys, removes, migrations)
+            }
+        } catch let error as StorageError { throw error } catch let error {
+            throw StorageError(.corrupt, "what migrations say of values that sync changes: \(error)")
+        }
+        for (_, resolved) in keys { resolved.isSettled.store(true, ordering: .relaxed) }
+        return refused
+    }
+
+    private func commit(
+        _ indices: [Int], of changes: [SyncChange], superseding keys: [(key: AnyStorageKey, resolved: ResolvedKey)],
+        _ removes: Bool, _ migrations: MigrationEngine
+    ) async throws -> [Int] {
+        var older: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
+        for key in keys where try await migrations.mayBringData(to: key.key) { older.append(key) }
+        nonisolated(unsafe) let replica = self
+        let refused = Mutex<[Int]>([])
+        func run(_ ledgers: [BatchChange]) async throws(StorageError) {
+            let result = try await onIOThread { () throws(StorageError) in
+                try replica.commit(indices, of: changes, with: ledgers)
+            }
+            refused.withLock { $0 = result }
+        }
+        let isDone = try await migrations.superseding(older, loadingPacks: removes) { try await run($0) }
+        if !isDone { try await run([]) }
+        return refused.withLock { $0 }
     }
 
     private func store(of change: SyncChange) -> OpenStore {
@@ -101,10 +221,14 @@ extension RouterReplica {
     }
 
     /// Makes the changes of one store, all or none but those whose value is another one now.
-    private func commit(_ indices: [Int], of changes: [SyncChange]) throws(StorageError) -> [Int] {
+    ///
+    /// - Parameter others: What is to change with them.
+    private func commit(
+        _ indices: [Int], of changes: [SyncChange], with others: [BatchChange]
+    ) throws(StorageError) -> [Int] {
         for _ in 0..<Self.attempts {
             var views: [AtomicScope: StoreView] = [:]
-            var (batch, refused) = ([BatchChange](), [Int]())
+            var (batch, refused) = (others, [Int]())
             for index in indices {
                 if try isExpected(changes[index], &views) {
                     batch += try parts(of: changes[index])

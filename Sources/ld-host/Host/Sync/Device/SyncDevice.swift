@@ -17,12 +17,14 @@ final class SyncDevice: @unchecked Sendable {
 
     let snapshot: RouterSnapshot
     let keys: [SyncedKey]
-    private let home: OpenStore
+    let home: OpenStore
     private let crypto: GroupCrypto
     private let transport: LoadedTransport
     private let keychain: KeychainValue
+    private let migrations: MigrationEngine
     private let applied: @Sendable ([String]) -> Void
     private let now: @Sendable () -> UInt64
+    let machine: @Sendable () -> String?
     private let lane = CallLane(width: 1, timeout: nil, threads: .own)
     private let lock: FileLock
     /// What the last turn left, and the number of that turn.
@@ -32,10 +34,13 @@ final class SyncDevice: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - home: A store that keeps what is about no single value.
+    ///   - migrations: Those whose older data is not brought any more once another device's value is here.
     ///   - now: Milliseconds since 1970 UTC.
+    ///   - machine: The machine's id; `nil` if it has none.
     ///   - applied: Called with the addresses of values that other devices have changed.
     init(
-        _ snapshot: RouterSnapshot, keys: [SyncedKey], home: OpenStore, now: @escaping @Sendable () -> UInt64,
+        _ snapshot: RouterSnapshot, keys: [SyncedKey], home: OpenStore, migrations: MigrationEngine,
+        now: @escaping @Sendable () -> UInt64, machine: @escaping @Sendable () -> String?,
         applied: @escaping @Sendable ([String]) -> Void
     ) throws(StorageError) {
         guard let slot = snapshot.transport else {
@@ -56,6 +61,7 @@ final class SyncDevice: @unchecked Sendable {
                 hint: "map its domains to another store: ld-host config set domains.DOMAIN file")
         }
         (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
+        (self.migrations, self.machine) = (migrations, machine)
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
@@ -93,7 +99,11 @@ extension SyncDevice {
                 // Others read what this turn changes.
                 try file.setNumber(number &+ 1)
                 opened = (turn, number &+ 1)
-                do throws(StorageError) { return try body(turn) } catch {
+                do throws(StorageError) {
+                    let result = Swift.Result { () throws(StorageError) in try body(turn) }
+                    try keepStanding(SyncStanding(of: turn.group, isJoining: turn.engine.isJoining))
+                    return try result.get()
+                } catch {
                     // What is in memory may be ahead of what is stored, unless only the transport failed.
                     if ![.storeUnavailable, .timedOut, .cancelled].contains(error.code) { opened = nil }
                     throw error
@@ -103,8 +113,12 @@ extension SyncDevice {
     }
 
     private func open() throws(StorageError) -> Turn {
-        guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw Self.noGroup }
+        guard let membership = try SyncMembership.load(from: keychain, crypto) else {
+            try keepStanding(nil)
+            throw Self.noGroup
+        }
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+        try requireSameMachine(group)
         return try turn(of: group)
     }
 
@@ -114,7 +128,7 @@ extension SyncDevice {
         var limits = SyncEngine.Limits()
         limits.automatic = snapshot.settings.sync.maxAutoSyncSize
         let engine = try SyncEngine(
-            group: group, replica: RouterReplica(keys, home: home, of: group, snapshot), carrier: carrier,
+            group: group, replica: RouterReplica(keys, home: home, of: group, migrations), carrier: carrier,
             limits: limits, now: now)
         return Turn(engine: engine, group: group, carrier: carrier)
     }
@@ -170,6 +184,9 @@ extension SyncDevice {
                 if former == nil { try forgetEntries() }
                 let group = try make()
                 if let former, former != group.log.group { try forgetEntries() }
+                // Until it has what the group has, it migrates none of the group's values.
+                try keepStanding(SyncStanding(of: group, isJoining: true))
+                try keepMachine(group)
                 try group.save()
                 try file.setNumber(try file.number() &+ 1)
                 opened = nil
@@ -200,12 +217,14 @@ extension SyncDevice {
                 guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw Self.noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-                if group.members.count > 1, group.members.contains(group.me) {
+                // The machine that this one is a copy of stays in the group.
+                if group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
                     try group.remove(group.me)
                     try group.publish(to: TransportCarrier(transport))
                 }
                 try forgetEntries()
                 try keychain.remove()
+                try keepStanding(nil)
                 try file.setNumber(try file.number() &+ 1)
                 opened = nil
             }

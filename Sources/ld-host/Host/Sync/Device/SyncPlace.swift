@@ -6,6 +6,8 @@ internal import LocalDataAPI
 enum SyncPlace {
     /// What the names of entries begin with; the hashed names of their keys follow.
     static let entryPrefix = "entry "
+    /// What the names of records that are kept aside begin with, likewise.
+    static let parkedPrefix = "parked "
 
     /// The entry of a key.
     static func entry(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
@@ -14,7 +16,7 @@ enum SyncPlace {
 
     /// A record of a key that this device's software cannot use, sealed under the group's keys.
     static func parked(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
-        try value("parked \(name)", in: open)
+        try value(parkedPrefix + name, in: open)
     }
 
     /// How far sync has come: in one store only.
@@ -25,6 +27,12 @@ enum SyncPlace {
 
     /// How long this device has not heard of others: in the same store.
     static func presence(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("presence", in: open) }
+
+    /// Whether this device leads its group: in the same store. Only a member has it.
+    static func standing(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("standing", in: open) }
+
+    /// Which machine this device is: in the same store.
+    static func machine(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("machine", in: open) }
 
     private static func value(_ name: String, in open: OpenStore) throws(StorageError) -> ResolvedKey {
         let address = StorageAddress(HostSettings.syncNamespace, name: name)

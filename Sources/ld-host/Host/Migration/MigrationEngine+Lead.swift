@@ -1,0 +1,62 @@
+internal import LocalDataAPI
+
+/// Values that take part in sync are migrated by one device of the group, the one that leads it, and come to the others
+/// by sync: otherwise each device would bring its own older data, and all but one would lose.
+extension MigrationEngine {
+    /// Why a migration is left to the device that leads the sync group; `nil` if this device runs it.
+    ///
+    /// - Throws: `validationFailed` if it would take values from the other devices; what keeps the standing from being
+    ///   read.
+    func reasonToWait(_ migration: AnyStorageMigration) async throws -> String? {
+        let key = migration.destinationDescriptor
+        if takesPart(key, KnownMigration.single(migration).packPolicy) { return try await standing()?.reasonToWait }
+        guard migration.effect == .brings, let source = migration.sources.first(where: { takesPart($0.descriptor) }),
+            try await standing() != nil
+        else { return nil }
+        throw MigrationError(
+            .validationFailed,
+            "it removes '\(source.address)', which takes part in sync, and brings it to '\(key.domain)/\(key.name)', which "
+                + "does not: the other devices would lose the value before they have migrated it; give the destination "
+                + "the source's sync policy, or take that of the source away")
+    }
+
+    /// The names of the sources whose values a bulk migration leaves to the device that leads the sync group.
+    func waitingNames(_ migration: AnyBulkMigration) async throws(StorageError) -> Set<String> {
+        guard let place = try? settings.place(of: migration.destination.domain) else { return [] }
+        let synced = listed.entries.filter {
+            $0.key.place == place && migration.destination.contains($0.key.name)
+                && $0.value.descriptor.syncPolicy != .never
+        }
+        guard !synced.isEmpty, try await standing()?.reasonToWait != nil else { return [] }
+        return Set(synced.keys.map { migration.sourceName(of: $0.name) })
+    }
+
+    /// Whether another device migrates a key's older data.
+    func isLedByOther(_ address: StorageAddress, _ packPolicy: SyncPolicy) async -> Bool {
+        guard takesPart(address, packPolicy) else { return false }
+        // What cannot be read may say so.
+        do throws(StorageError) { return try await standing()?.reasonToWait != nil } catch { return true }
+    }
+
+    private func takesPart(_ key: StorageKeyDescriptor, _ packPolicy: SyncPolicy = .never) -> Bool {
+        guard let place = try? settings.place(of: key.domain) else { return false }
+        return takesPart(StorageAddress(place, name: key.name), packPolicy)
+    }
+
+    /// Whether the values of a key take part in sync: as its catalog says, or else, where the app has registered none,
+    /// the pack that knows it.
+    private func takesPart(_ address: StorageAddress, _ packPolicy: SyncPolicy) -> Bool {
+        if let listed = listed.entries[address] { return listed.descriptor.syncPolicy != .never }
+        return snapshot.catalog == nil && packPolicy != .never
+    }
+
+    private var listed: CatalogIndex { snapshot.catalog ?? snapshot.described }
+}
+
+extension KnownMigration {
+    /// The sync policy that a pack gives the destination.
+    var packPolicy: SyncPolicy {
+        guard case .single(let migration) = self, migration.pack != nil else { return .never }
+        return migration.destinationDescriptor.syncPolicy
+    }
+}

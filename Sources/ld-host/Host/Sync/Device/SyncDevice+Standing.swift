@@ -1,0 +1,40 @@
+internal import LocalDataAPI
+
+/// Whether this device leads its group, kept where migrations read it without the group's keys.
+extension SyncDevice {
+    /// What the last turn of any process of this device has found; `nil` if the device is in no group, or nothing
+    /// carries its values.
+    static func standing(_ snapshot: RouterSnapshot) async throws(StorageError) -> SyncStanding? {
+        guard snapshot.transport != nil else { return nil }
+        let home = try snapshot.slot(for: homeDomain)
+        return try await onIOThread { () throws(StorageError) in
+            try SyncPlace.standing(in: try home.openIfNeeded()).valueNow().map { (data) throws(StorageError) in
+                try SyncStanding(data)
+            }
+        }
+    }
+
+    /// Stores it, in a turn.
+    func keepStanding(_ standing: SyncStanding?) throws(StorageError) {
+        let place = try SyncPlace.standing(in: home)
+        let kept = try place.valueNow()
+        if let standing {
+            let data = standing.encoded()
+            if kept != data { try place.setNow(data) }
+        } else if kept != nil {
+            _ = try place.sealedValue(place.layers).remove()
+        }
+    }
+}
+
+extension SyncStanding {
+    /// What a group's log says of this device; `nil` if it is no member.
+    init?(of group: MemberGroup, isJoining: Bool) {
+        guard group.members.contains(group.me) else { return nil }
+        switch group.log.state.lead {
+        case nil: self = .nobodyLeads
+        case let lead? where lead.id != group.me: self = .follows(lead.name)
+        case _?: self = isJoining ? .joins : .leads
+        }
+    }
+}

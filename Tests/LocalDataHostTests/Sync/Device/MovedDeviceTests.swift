@@ -1,0 +1,99 @@
+import Foundation
+import LocalDataAPI
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("A device whose folders or values were copied", .timeLimit(.minutes(3))) struct MovedDeviceTests {
+    private let key = MigrationHome.synced("name", .custom(name: "rows"))
+
+    @Test("does not sync on another machine, where it can become a device of its own")
+    func otherMachine() async throws {
+        let homes = try SyncHomes(3)
+        func router(_ index: Int, on machine: String?) async throws -> StorageRouter {
+            let router = try await homes.router(index, [.key(key)])
+            router.state.withLock { $0.machine = { machine } }
+            return router
+        }
+        let first = try await router(0, on: "a")
+        try await first.createSyncGroup(named: "first")
+        try await first.set("value", for: key)
+        try await first.sync()
+        let second = try await router(1, on: "b")
+        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        // The folders of the first device, on another machine.
+        let copy = homes.homes[2].home
+        for name in try FileManager.default.contentsOfDirectory(atPath: homes.homes[0].home.folder) {
+            try? FileManager.default.removeItem(atPath: "\(copy.folder)/\(name)")
+            try FileManager.default.copyItem(
+                atPath: "\(homes.homes[0].home.folder)/\(name)", toPath: "\(copy.folder)/\(name)")
+        }
+        let clone = try await router(2, on: "c")
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) { try await clone.sync() }
+            #expect(error?.code == .permissionDenied && error?.message.contains("'first'") == true)
+        }
+        #expect(try await clone.get(key) == "value")
+        try await clone.leaveSyncGroup()
+        try await second.sync()
+        #expect(try await second.syncMembers().map(\.name) == ["first", "second"])
+        try await clone.joinSyncGroup(try await second.inviteToSync().code, named: "clone")
+        try await clone.set("of the clone", for: key)
+        for router in [clone, first, second, clone, first] { try await router.sync() }
+        #expect(try await first.get(key) == "of the clone")
+        #expect(try await second.syncMembers().map(\.name) == ["first", "second", "clone"])
+        // The same machine, and one that has no id.
+        for machine in ["a", nil] { #expect(try await router(0, on: machine).sync().members == 3) }
+    }
+
+    /// A router of the first device whose domain `rows` another store serves.
+    private func moved(_ homes: SyncHomes) async throws -> StorageRouter {
+        let router = try await homes.router(0, [.key(key)])
+        try await router.configure("domains.rows", "file")
+        return router
+    }
+
+    @Test("syncs values that were copied to another store as those that they are", arguments: [false, true])
+    func copied(moving: Bool) async throws {
+        let homes = try SyncHomes()
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("value", for: key)
+        try await first.sync()
+        try await second.sync()
+        let report = try await first.copyStore("rows", to: "file", domains: ["rows"], moving: moving)
+        #expect(report.conflicts.isEmpty && report.failures.isEmpty)
+        for router in [try await moved(homes), try await moved(homes)] {
+            #expect(try await router.sync().pending == 0)
+            #expect(try await second.sync().changed.isEmpty)
+            #expect(try await router.get(key) == "value")
+        }
+        let later = try await moved(homes)
+        try await second.set("later", for: key)
+        try await second.sync()
+        #expect(try await later.sync().changed == ["rows/name"])
+        try await later.remove(key)
+        for router in [later, second, later] { try await router.sync() }
+        #expect(try await !second.exists(key))
+        #expect(try await moved(homes).sync().pending == 0)
+    }
+
+    @Test("removes nothing elsewhere when a store takes over that lacks the values")
+    func lacking() async throws {
+        let homes = try SyncHomes()
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("value", for: key)
+        try await first.sync()
+        try await second.sync()
+        let error = await #expect(throws: StorageError.self) { try await moved(homes).sync() }
+        #expect(error?.code == .invalidConfiguration && error?.message.contains("'rows/name'") == true)
+        #expect(error?.hint == "copy what is there: ld-host store copy rows file --domain rows")
+        try await second.sync()
+        #expect(try await second.get(key) == "value")
+        _ = try await first.copyStore("rows", to: "file", domains: ["rows"])
+        #expect(try await moved(homes).sync().pending == 0)
+        try await second.sync()
+        #expect(try await second.get(key) == "value")
+    }
+}
