@@ -70,7 +70,7 @@ enum Revision {
         revisions.withUnsafeMutableBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: atOnce) {
                 let part = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + atOnce, bytes.count)])
-                // An old kernel or a filter refuses; Swift's own generator has other ways, and ends the process at last.
+                // An old kernel or a filter refuses. Swift's own generator has other ways, and ends the process.
                 guard getentropy(part.baseAddress, part.count) != 0 else { continue }
                 for index in part.indices { part[index] = .random(in: .min ... .max) }
             }
