@@ -225,7 +225,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
-        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"], swiftSettings: settings),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "CChecksum"], swiftSettings: settings),
         .testTarget(
             name: "FileStoreTests",
             dependencies: ["FileStore", "LocalDataAPI", "CLinux"],

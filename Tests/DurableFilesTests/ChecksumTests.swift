@@ -1,3 +1,4 @@
+import CChecksum
 import DurableFiles
 import Testing
 
@@ -21,6 +22,34 @@ import Testing
                     whole.add(UnsafeRawBufferPointer(rebasing: part[..<(count / 3)]))
                     whole.add(UnsafeRawBufferPointer(rebasing: part[(count / 3)...]))
                     #expect(whole == Checksum(of: part))
+                }
+            }
+        }
+    }
+
+    /// Each way that this processor offers, also those that it would not choose by itself.
+    private static var ways: [(name: String, sum: (UInt32, UnsafePointer<UInt8>?, Int) -> UInt32)] {
+        var ways: [(name: String, sum: (UInt32, UnsafePointer<UInt8>?, Int) -> UInt32)] = []
+        if ld_crc32c_is_offered() != 0 { ways.append(("by instructions", { ld_crc32c_fast($0, $1, $2) })) }
+        if ld_crc32c_is_wide_offered() != 0 { ways.append(("by wide products", { ld_crc32c_wide($0, $1, $2) })) }
+        return ways
+    }
+
+    @Test("are the same however the processor computes them, for every length and alignment")
+    func processors() {
+        var random = SystemRandomNumberGenerator()
+        let bytes = (0..<5_100).map { _ in UInt8.random(in: 0...255, using: &random) }
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.baseAddress else { return }
+            for start in [0, 1, 3, 8, 17, 63] {
+                // Each length continues the one before it, so that the slow way takes each byte once.
+                var expected: UInt32 = 0x1234_5678
+                let begin = expected
+                for count in 0...5_000 {
+                    for way in Self.ways where way.sum(begin, first + start, count) != expected {
+                        Issue.record("\(way.name): \(count) bytes from \(start)")
+                    }
+                    expected = ld_crc32c_portable(expected, first + start + count, 1)
                 }
             }
         }
