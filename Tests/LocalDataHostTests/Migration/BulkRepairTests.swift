@@ -123,6 +123,60 @@ import Testing
         #expect(try await router.names(in: before).isEmpty)
     }
 
+    @Test("what a value replaced is put back only as it was; with its bytes mended, all is")
+    func replaced() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let router = try await router(fixture, .takeSource)
+        for number in 1...Self.values {
+            try await router.set("former \(number)", for: BulkMigrationTests.key("new.\(number)", after))
+            try await router.set("moved \(number)", for: BulkMigrationTests.key("old.\(number)", before))
+        }
+        _ = try await router.runMigration("move")
+        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        var names: [String] = []
+        store.values.forEachName(in: LedgerPlace.namespace, prefix: "image ", after: nil, limit: nil) {
+            names.append($0)
+            return true
+        }
+        #expect(names.count == Self.values)
+        let image = StorageAddress(LedgerPlace.namespace, name: try #require(names.last))
+        var bytes = Data()
+        _ = store.values.get(image) { bytes = $0.withUnsafeBytes { Data($0) } }
+        // Of the number: it stays a text.
+        let flipped = Data(bytes.dropLast(2) + [bytes[bytes.count - 2] ^ 1] + bytes.suffix(1))
+        store.values.set(image, to: flipped.bytes, attributes: nil)
+        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        #expect(remarks.count == 1 && remarks.first?.contains("is kept damaged") == true, "\(remarks)")
+        let error = await MigrationError.of { try await router.rollbackMigration("move") }
+        #expect(error?.code == .validationFailed)
+        #expect(error?.message.contains("after/new.") == true && error?.message.contains("is damaged") == true)
+        #expect(try await router.names(in: before).isEmpty)
+        store.values.set(image, to: bytes.bytes, attributes: nil)
+        try await router.rollbackMigration("move")
+        for number in 1...Self.values {
+            #expect(try await router.get(BulkMigrationTests.key("new.\(number)", after)) == "former \(number)")
+            #expect(try await router.get(BulkMigrationTests.key("old.\(number)", before)) == "moved \(number)")
+        }
+    }
+
+    @Test("a record keeps what was replaced, and one of an earlier version is read without it")
+    func forms() throws {
+        var record = BulkRecord()
+        let attributes = record.number(of: nil)
+        record.items = [
+            BulkRecord.Item(suffix: "a", flags: .isReplaced, attributes: attributes, source: 1, destination: 2),
+            BulkRecord.Item(suffix: "b", flags: [], attributes: attributes, source: 3, destination: 4),
+        ]
+        let earlier = try record.encoded()
+        #expect(earlier.first == 2)
+        #expect(try BulkRecord(earlier, of: "move").items == record.items)
+        record.items[0].replaced = 5
+        let bytes = try record.encoded()
+        #expect(bytes.first == 4 && bytes.count == earlier.count + 8)
+        #expect(try BulkRecord(bytes, of: "move").items == record.items)
+    }
+
     @Test("a page of the ledger with one bit flipped is damaged; one from before pages had a hash is read")
     func page() throws {
         var page = LedgerPage(of: "after:new.*")

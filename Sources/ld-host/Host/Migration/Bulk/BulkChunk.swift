@@ -146,7 +146,8 @@ struct BulkChunk {
             let item = BulkRecord.Item(
                 suffix: suffix(of: name), flags: flags,
                 attributes: record.number(of: given), source: mark,
-                destination: !isChanged && source.layers.isEmpty ? mark : StableHash.of(data))
+                destination: !isChanged && source.layers.isEmpty ? mark : StableHash.of(data),
+                replaced: try replaced.map { StableHash.of(try destination.opening($0)) })
             record.items.append(item)
             let replacedAttributes = try replaced.map { _ in
                 try destination.sealedValue(destination.layers).attributes()

@@ -8,7 +8,8 @@ internal import LocalDataAPI
 /// A byte for the form (2, or 3 if a source was dropped); then, little-endian, four bytes with the size of a JSON list
 /// of attributes and the list; then for each value two bytes with the size of its name and the name behind the prefix,
 /// a byte of flags, two with the number of its attributes, and twice eight with the hashes of the source as it was
-/// stored and of the destination's opened bytes. The last eight are the hash of all that. Form 1 has no such hash.
+/// stored and of the destination's opened bytes. In form 4, a value with the flag 32 has eight more with the hash of
+/// the opened bytes that the destination had before. The last eight are the hash of all that. Form 1 has no such hash.
 struct BulkRecord {
     struct Item: Equatable {
         /// What follows the prefix.
@@ -20,6 +21,9 @@ struct BulkRecord {
         let source: UInt64
         /// The hash of the destination's value.
         let destination: UInt64
+        /// The hash of the value that the destination had before; `nil` if it had none, or the record is of an earlier
+        /// version.
+        var replaced: UInt64?
     }
 
     struct Flags: OptionSet {
@@ -34,10 +38,13 @@ struct BulkRecord {
         static let isLarge = Flags(rawValue: 8)
         /// The destination's value stays, and the source, which has an image, is removed.
         static let isDropped = Flags(rawValue: 16)
+        /// The hash of what was replaced follows. Only in the encoding.
+        fileprivate static let hasReplaced = Flags(rawValue: 32)
     }
 
     private static let form: UInt8 = 2
     private static let formWithDropped: UInt8 = 3
+    private static let formWithReplaced: UInt8 = 4
     private static let formWithoutHash: UInt8 = 1
 
     private(set) var attributes: [ValueAttributes?] = []
@@ -61,15 +68,17 @@ struct BulkRecord {
     }
 
     func encoded() throws(StorageError) -> Data {
+        let hasReplaced = items.contains { $0.replaced != nil }
         let isPlain = !items.contains { $0.flags.contains(.isDropped) }
         var writer = try Writer(
-            attributes, capacity: items.count * 64, form: isPlain ? Self.form : Self.formWithDropped)
+            attributes, capacity: items.count * 64,
+            form: hasReplaced ? Self.formWithReplaced : isPlain ? Self.form : Self.formWithDropped)
         for item in items {
             var suffix = item.suffix
             suffix.withUTF8 {
                 writer.add(
                     UnsafeRawBufferPointer($0), item.flags, attributes: item.attributes, source: item.source,
-                    destination: item.destination)
+                    destination: item.destination, replaced: item.replaced)
             }
         }
         return writer.encoded
@@ -97,21 +106,24 @@ struct BulkRecord {
 
         /// Adds a value; the arguments are as ``Item`` has them.
         mutating func add(
-            _ suffix: UnsafeRawBufferPointer, _ flags: Flags, attributes: Int, source: UInt64, destination: UInt64
+            _ suffix: UnsafeRawBufferPointer, _ flags: Flags, attributes: Int, source: UInt64, destination: UInt64,
+            replaced: UInt64? = nil
         ) {
             writer.add(UInt16(suffix.count))
             writer.add(suffix)
-            writer.add(flags.rawValue)
+            writer.add(flags.union(replaced == nil ? [] : .hasReplaced).rawValue)
             writer.add(UInt16(attributes))
             writer.add(source)
             writer.add(destination)
+            if let replaced { writer.add(replaced) }
         }
     }
 
     /// - Throws: `corrupt` if these bytes are no record.
     init(_ bytes: Data, of id: String) throws(StorageError) {
         let isPlain = bytes.first == Self.formWithoutHash
-        guard isPlain || bytes.first == Self.form || bytes.first == Self.formWithDropped,
+        let isKnown = [Self.form, Self.formWithDropped, Self.formWithReplaced].contains(bytes.first)
+        guard isPlain || isKnown,
             var reader = isPlain ? ByteReader(.littleEndian, bytes) : ByteReader(hashed: .littleEndian, bytes),
             reader.number(UInt8.self) != nil, let size = reader.number(UInt32.self), let list = reader.bytes(Int(size)),
             let kept = try? Serializer<[KeptAttributes]>.json.decode(Data(list))
@@ -123,10 +135,14 @@ struct BulkRecord {
                 let number = reader.number(UInt16.self), Int(number) < attributes.count,
                 let source = reader.number(UInt64.self), let destination = reader.number(UInt64.self)
             else { throw Self.damaged(id) }
-            items.append(
-                Item(
-                    suffix: suffix, flags: Flags(rawValue: flags), attributes: Int(number), source: source,
-                    destination: destination))
+            var item = Item(
+                suffix: suffix, flags: Flags(rawValue: flags), attributes: Int(number), source: source,
+                destination: destination)
+            if item.flags.remove(.hasReplaced) != nil {
+                guard let replaced = reader.number(UInt64.self) else { throw Self.damaged(id) }
+                item.replaced = replaced
+            }
+            items.append(item)
         }
     }
 

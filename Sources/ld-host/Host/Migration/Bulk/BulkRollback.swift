@@ -80,7 +80,7 @@ struct BulkRollback {
             guard let stored = try destination.readStored(),
                 try StableHash.of(destination.opening(stored)) == item.destination
             else { throw changed(destination) }
-            if item.flags.contains(.isReplaced) { _ = try replaced(destination, number, index) }
+            if item.flags.contains(.isReplaced) { _ = try replaced(item, destination, number, index) }
         }
         return record.items.count
     }
@@ -127,11 +127,15 @@ struct BulkRollback {
 
     /// What a destination had.
     private func replaced(
-        _ destination: ResolvedKey, _ number: Int, _ index: Int
+        _ item: BulkRecord.Item, _ destination: ResolvedKey, _ number: Int, _ index: Int
     ) throws -> (data: Data, attributes: ValueAttributes?) {
         let image = try ledger.image(ofDestination: destination, number, index)
         guard let stored = try image.readStored() else { throw gone(destination) }
-        return (try image.opening(stored), try image.sealedValue(image.layers).attributes()?.kept)
+        let data = try image.opening(stored)
+        guard item.replaced == nil || item.replaced == StableHash.of(data) else {
+            throw MigrationError.damagedImage(of: destination.address, migration.id)
+        }
+        return (data, try image.sealedValue(image.layers).attributes()?.kept)
     }
 
     /// The changes that take a chunk's destinations away, with all that is kept of it.
@@ -144,7 +148,7 @@ struct BulkRollback {
                 changes.append(destination.changing(to: nil))
                 continue
             }
-            let former = try replaced(destination, number, index)
+            let former = try replaced(item, destination, number, index)
             let key = try ledger.destination.key(destination.address.name, former.attributes)
             changes.append(key.changing(to: former.data))
         }

@@ -114,7 +114,7 @@ struct ChunkRepair {
         var images: [(image: ResolvedKey, hash: UInt64?)] = []
         if item.flags.contains(.isReplaced) {
             let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
-            images.append((try ledger.image(ofDestination: key, number, index), nil))
+            images.append((try ledger.image(ofDestination: key, number, index), item.replaced))
         }
         if item.flags.contains(.isChanged), item.flags.isDisjoint(with: [.isLeft, .isLarge]) {
             let key = try ledger.source.key(ledger.migration.source.prefix + item.suffix)
