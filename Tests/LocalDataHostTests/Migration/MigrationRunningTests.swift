@@ -57,6 +57,41 @@ import Testing
         }
     }
 
+    @Test("of routers that spell the destination's folder differently, one runs the migration")
+    func spellings() async throws {
+        for round in 0..<10 {
+            let home = try MigrationHome()
+            defer { home.remove() }
+            let folder = home.home.folder
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: ".")
+            let routers = try ["", "/link", "/link/link", "/./link"].map {
+                try home.home.router(
+                    domains: "fileSystem: \"file\", rows: \"rows\"",
+                    "stores: { rows: { component: \"file\", options: { root: \"\(folder)\($0)/rows\" } } }")
+            }
+            let source: StorageKey<String> = MigrationHome.key("old", .fileSystem())
+            try await routers[0].set("data", for: source)
+            let runs = Counter()
+            let key: StorageKey<String> = MigrationHome.key("new", .custom(name: "rows")) {
+                AnyStorageMigration(
+                    DefaultTransformingMigration(destinationKey: $0, sourceKey: source) {
+                        runs.add()
+                        return "\($0) \(runs.value)"
+                    })
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for router in routers {
+                    group.addTask {
+                        let value = try await router.get(key)
+                        #expect(value == "data 1", "round \(round)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(runs.value == 1)
+        }
+    }
+
     @Test("many keys at once are migrated, more than there are threads")
     func many() async throws {
         let home = try MigrationHome()

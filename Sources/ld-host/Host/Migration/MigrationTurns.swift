@@ -2,8 +2,9 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
-/// of all processes that have the same state folder by a lock of a file. Users with other state folders may share the
-/// folder of an app group, so a place's folder is locked, too; and a store that machines share has locks of its own.
+/// of all processes that have the same state folder by a lock of a file. A store whose folder has several spellings has
+/// a second such lock, which all of them share. Users with other state folders may share the folder of an app group, so
+/// a place's folder is locked, too; and a store that machines share has locks of its own.
 final class MigrationTurns: Sendable {
     /// Those of this process, whatever the number of its routers.
     static let shared = MigrationTurns()
@@ -11,11 +12,15 @@ final class MigrationTurns: Sendable {
     /// A lock that is held as long as this is there.
     private final class Hold: Sendable {
         private let file: LockedFile
+        private let shared: LockedFile?
         private let folder: LockedFile?
         private let store: HeldStoreLock?
 
-        init(_ lock: FileLock, _ folder: FileLock?, _ store: LoadedStore) throws(StorageError) {
+        init(
+            _ lock: FileLock, _ shared: FileLock?, _ folder: FileLock?, _ store: LoadedStore
+        ) throws(StorageError) {
             file = try lock.hold()
+            self.shared = try shared?.hold()
             self.folder = try folder?.holdFolder()
             self.store =
                 store.abilities.lock == nil
@@ -40,10 +45,17 @@ final class MigrationTurns: Sendable {
         let path = "\(settings.folders.migrations)/\(String(store.identity, radix: 16)).lock"
         await take(path)
         defer { give(path) }
+        // Always the second: its holder waits for no lock that is taken before it.
+        let shared = try await onIOThread { () throws(StorageError) in store.location.sharedName(of: store.component) }
+            .map { "\(settings.folders.migrations)/place-\($0).lock" }
+        if let shared { await take(shared) }
+        defer { if let shared { give(shared) } }
         // Only one of this process waits for the lock, so that those who wait never hold all threads.
         let folder = place?.directory.map { FileLock($0, patience: Self.patience) }
         let hold = try await onIOThread { () throws(StorageError) in
-            try Hold(FileLock(path, patience: Self.patience), folder, store.store)
+            try Hold(
+                FileLock(path, patience: Self.patience), shared.map { FileLock($0, patience: Self.patience) }, folder,
+                store.store)
         }
         defer { withExtendedLifetime(hold) {} }
         return try await body()

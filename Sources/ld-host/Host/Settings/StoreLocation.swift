@@ -1,4 +1,6 @@
+internal import ByteCoding
 internal import DurableFiles
+internal import Glibc
 internal import LocalDataAPI
 
 /// Where a store keeps its values, as far as its options determine it: their files and folders, and texts such as a
@@ -26,6 +28,28 @@ struct StoreLocation: Sendable {
     /// Whether both have paths, these lead to the same files and folders, and the texts are equal. May wait.
     func isSame(as other: StoreLocation) -> Bool {
         !paths.isEmpty && texts == other.texts && paths.map(PathIdentity.init) == other.paths.map(PathIdentity.init)
+    }
+
+    /// A name that all stores of a component share whose paths lead to the same files and folders through symbolic
+    /// links; it stays when a store creates them. `nil` without paths. May wait.
+    func sharedName(of component: String) -> String? {
+        guard !paths.isEmpty else { return nil }
+        let words = texts.sorted { $0.key < $1.key }.flatMap { [$0.key, "\($0.value)"] }
+        return StableHash.text([component] + paths.map(Self.resolved) + words)
+    }
+
+    /// A path without symbolic links, as far as it exists.
+    private static func resolved(_ path: String) -> String {
+        var names = path.split(separator: "/").filter { $0 != "." }
+        var rest: [Substring] = []
+        while !names.isEmpty {
+            if let found = realpath("/" + names.joined(separator: "/"), nil) {
+                defer { free(found) }
+                return ([String(cString: found)] + rest.reversed().map(String.init)).joined(separator: "/")
+            }
+            rest.append(names.removeLast())
+        }
+        return "/" + rest.reversed().joined(separator: "/")
     }
 }
 
