@@ -47,8 +47,11 @@ extension SyncEngine {
         let latest = others.map { progress.writers[$0]?.status?.known[group.me]?.status ?? 0 }.max() ?? 0
         guard own?.statusCounter ?? 0 >= latest else { return false }
         guard let status = own?.status else { return true }
-        // What this device removed, it had published before it reported that its removal has ended.
-        return content.counter > min(status.ended, status.counter) || status.records == table.digest(of: group.me)
+        // What this device removed, it had published before it reported that its removal has ended. What it published
+        // until then and has not removed, all members have.
+        if content.counter > min(status.ended, status.counter) { return true }
+        // A status of this device while it joins says only what it has found of its own records itself.
+        return !status.isJoining && status.records == table.digest(of: group.me)
     }
 
     /// The change that keeps the value of a record as a lost one.
