@@ -85,6 +85,7 @@ enum SyncExercise {
         entry.pending = SyncEntry.State(version: version, history: SyncHistory([version]), hash: nil)
         (entry.isHeld, entry.changed) = (true, 9)
         entry.published[devices[1]] = SyncEntry.Published(counter: 4, kind: .release, version: version)
+        entry.lost[devices[0]] = 3
         var progress = SyncProgress()
         (progress.position, progress.counter, progress.epoch, progress.gaps) = (Data([1, 2]), 12, 3, [1...2, 7...9])
         progress.writers[devices[0]] = SyncProgress.Writer(status: status, statusCounter: 4, taken: 5)

@@ -32,6 +32,8 @@ struct StoredFormTests {
         + "680000070000000000000001000000000000000201000102030405060708090a0b0c0d0e0f0000000000000006000100"
         + "000000000000010000000000000002000000000000000301018bcfe56800000700000000000000010000000000000002"
         + "10b7fb2ebf41928e"
+    private static let frozenLosses =
+        "01000003612f62000000000000000000000001000000000000000100000000000000020000000000000009053ad3751fd156e8"
     private static let frozenProgress =
         "01000001000000000000000c000000000000000000000000000000000000000000000000000000000000000000000000"
         + "000000000000000000000003000000000000000000010000000000000001000000000000000200000000000000040000"
@@ -56,6 +58,10 @@ struct StoredFormTests {
     func frozen() throws {
         #expect(hex(Self.entry.encoded()) == Self.frozenEntry)
         #expect(SyncEntry(bytes(Self.frozenEntry)) == Self.entry)
+        var losing = SyncEntry(address: "a/b")
+        losing.lost = [Self.one: 9]
+        #expect(hex(losing.encoded()) == Self.frozenLosses)
+        #expect(SyncEntry(bytes(Self.frozenLosses)) == losing)
         #expect(hex(Self.progress.encoded()) == Self.frozenProgress)
         #expect(SyncProgress(bytes(Self.frozenProgress)) == Self.progress)
         #expect(hex(SyncStanding.follows("desk").encoded()) == Self.frozenStanding)

@@ -38,6 +38,7 @@ struct SyncCodingTests {
             one: SyncEntry.Published(counter: 3, kind: .value, version: version),
             other: SyncEntry.Published(counter: 4, kind: .release, version: version),
         ]
+        entry.lost = [one: 8]
         return entry
     }()
 

@@ -30,17 +30,50 @@ final class SimulatedGroup: SyncGroup {
         return writer.bytes
     }
 
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data { Data([UInt8(epoch)]) + content }
+    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
+        SimulatedSeal.seal(content, of: SimulatedSeal.group, epoch: UInt8(epoch), by: me.text, name: name)
+    }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        guard let first = record.content.first else { return .forged }
-        if UInt32(first) < epoch { return .earlierEpoch }
-        if UInt32(first) > epoch { return .laterEpoch }
-        return .content(Data(record.content.dropFirst()))
+        guard let (number, content) = SimulatedSeal.open(record, knownUpTo: UInt8(epoch)) else { return .forged }
+        if number < epoch { return .earlierEpoch }
+        return content.map { .content($0) } ?? .laterEpoch
     }
 
     func take(_ record: SyncRecord) throws(StorageError) -> Bool { false }
     func ownRecords() throws(StorageError) -> [SyncRecord] { [] }
+}
+
+/// Stands for the seal of records: whoever does not know the group's number forges none.
+///
+///     mark of group and epoch, 8 bytes | epoch, 1 byte | tag of all and of writer and name, 8 bytes | content
+enum SimulatedSeal {
+    static let group: UInt8 = 7
+
+    static func seal(_ content: Data, of group: UInt8, epoch: UInt8, by writer: String, name: String) -> Data {
+        let head = head(group, epoch)
+        return head + tag(head, content, writer, name) + content
+    }
+
+    /// - Returns: The epoch, and the content if that is known; `nil` if the record is forged.
+    static func open(_ record: SyncRecord, knownUpTo known: UInt8) -> (epoch: UInt8, content: Data?)? {
+        let (head, rest) = (record.content.prefix(9), record.content.dropFirst(9))
+        guard head.count == 9, let epoch = head.last, head == self.head(group, epoch) else { return nil }
+        if epoch > known { return (epoch, nil) }
+        let content = Data(rest.dropFirst(8))
+        guard rest.prefix(8) == tag(head, content, record.writer, record.name) else { return nil }
+        return (epoch, content)
+    }
+
+    private static func head(_ group: UInt8, _ epoch: UInt8) -> Data { hash([group, epoch]) + [epoch] }
+
+    private static func tag(_ head: Data, _ content: Data, _ writer: String, _ name: String) -> Data {
+        hash(Array(head) + Array("\(writer)/\(name)/".utf8) + content)
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> Data {
+        withUnsafeBytes(of: StableHash.of(bytes).bigEndian) { Data($0) }
+    }
 }
 
 /// A device of a simulation.
@@ -71,17 +104,27 @@ final class SimulatedDevice: SyncCarrier {
     }
 
     /// Takes one step; a process that is killed starts again with the next one.
-    func step() {
+    ///
+    /// - Returns: Whether nothing came in between.
+    @discardableResult
+    func step() -> Bool {
+        defer {
+            if fault?.needsNewProcesses == true { stop() }
+            replica.writesLeft = nil
+        }
         do throws(StorageError) {
             let engine = try running()
             engine.noticeAll()
             try engine.step()
+            return true
         } catch {
             if error.code == .cancelled { stop() }
+            return false
         }
-        if fault?.needsNewProcesses == true { stop() }
-        replica.writesLeft = nil
     }
+
+    /// How many records the process has refused that nobody in the group has sealed.
+    var refused: Int { engine.map { $0.counts.forged + $0.counts.foreign } ?? 0 }
 
     /// Notices what has changed, and does nothing else.
     func observe() {

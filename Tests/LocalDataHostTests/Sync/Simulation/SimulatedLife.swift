@@ -3,7 +3,7 @@ import Foundation
 /// What a simulated group goes through.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
-        merging
+        merging, hostile
 
     var hazards: Simulation.Hazards {
         var hazards = Simulation.Hazards()
@@ -24,12 +24,13 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         case .brittle: (hazards.kills, hazards.steps) = (60, 120)
         case .merging:
             (hazards.merges, hazards.removedValues, hazards.wipes, hazards.joins, hazards.rounds) = (true, 0, 1, 3, 3)
+        case .hostile: (hazards.hostility, hazards.steps, hazards.rounds) = (15, 120, 6)
         case .aged: (hazards.restores, hazards.steps, hazards.rounds) = (4, 200, 5)
         }
         return hazards
     }
 
-    /// How many schedules run: together 1,150, in torture a hundred times as many.
+    /// How many schedules run: together 1,210, in torture a hundred times as many.
     var schedules: Int {
         let count =
             switch self {
@@ -40,6 +41,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
             case .everything: 110
             case .crowded: 20
             case .disturbed, .cautious, .brittle, .aged, .merging: 30
+            case .hostile: 60
             }
         return getenv("LOCALDATA_TORTURE") == nil ? count : count * 100
     }

@@ -38,8 +38,12 @@ final class SimulatedNetwork {
     private var generation = 0
     /// The percentage of calls that fail.
     var failures = 0
-    /// What has ever passed through.
-    private(set) var bytes = Data()
+    /// The percentage of calls in which the network is hostile; see ``SimulatedNetwork/hostileRecord(for:)``.
+    var hostility = 0
+    /// How many records that nobody has sealed so each device was given.
+    private(set) var forgeries: [DeviceID: Int] = [:]
+    /// What the network keeps back from each device.
+    private var hidden: [DeviceID: Set<String>] = [:]
 
     init(_ random: SeededRandom) { self.random = random }
 
@@ -81,6 +85,10 @@ final class SimulatedNetwork {
         since position: Data?, _ device: DeviceID, _ take: (SyncRecord) -> Bool
     ) throws(StorageError) -> Data {
         if random.chance(failures) { throw StorageError(.storeUnavailable, "lost by the simulation") }
+        if hostility > 0, random.chance(hostility) {
+            hideSome(from: device)
+            if position != nil { throw StorageError(.positionLost, "the simulated network lies") }
+        }
         var ends: [String: Int] = [:]
         if let position {
             let fields = String(decoding: position, as: UTF8.self).split(separator: " ")
@@ -91,6 +99,10 @@ final class SimulatedNetwork {
             }
         }
         var goesOn = true
+        let hidden = hostility > 0 ? self.hidden[device] ?? [] : []
+        while goesOn, hostility > 0, random.chance(hostility), let record = hostileRecord(for: device) {
+            goesOn = take(record)
+        }
         for writer in logs.keys.sorted().shuffled(using: &random) where goesOn {
             let end = visible[device]?[writer] ?? 0
             var next = ends[writer] ?? 0
@@ -109,6 +121,7 @@ final class SimulatedNetwork {
                     if skips { continue }
                 }
                 let isReplaced = later.first.map { events[$0].content != nil } ?? false
+                if hidden.contains("\(writer)/\(event.name)") { continue }
                 if let content = event.content, !isReplaced || random.chance(30) {
                     goesOn = take(SyncRecord(writer: writer, name: event.name, content: content))
                 }
@@ -117,5 +130,45 @@ final class SimulatedNetwork {
         }
         let text = ends.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         return Data("\(generation) \(text)".utf8)
+    }
+}
+
+// What a hostile network does, beside losing, doubling and reordering.
+extension SimulatedNetwork {
+    /// Keeps some records back from a device, which reads all others from the beginning.
+    private func hideSome(from device: DeviceID) {
+        var some: Set<String> = []
+        for (writer, events) in logs.sorted(by: { $0.key < $1.key }) {
+            for name in Set(events.map(\.name)).sorted() where random.chance(30) { some.insert("\(writer)/\(name)") }
+        }
+        hidden[device] = some
+    }
+
+    /// A record that a device ought to refuse, or has seen: one that was replaced or removed long ago, one that was
+    /// changed, under another name or writer, or of another group.
+    private func hostileRecord(for device: DeviceID) -> SyncRecord? {
+        let all = logs.sorted { $0.key < $1.key }.flatMap { log in log.value.map { (log.key, $0) } }
+        guard let (writer, event) = all.filter({ $0.1.content != nil }).randomElement(using: &random),
+            var content = event.content
+        else { return nil }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0:
+            content[content.indices.randomElement(using: &random)!] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 1: return forgery(SyncRecord(writer: writer, name: event.name + "0", content: content), for: device)
+        case 2:
+            let other = DeviceID(high: .random(in: 0...UInt64.max, using: &random), low: 0)
+            return forgery(SyncRecord(writer: other.text, name: event.name, content: content), for: device)
+        case 3:
+            content = SimulatedSeal.seal(
+                Data([1, 3] + [UInt8](repeating: 127, count: 8)), of: SimulatedSeal.group + 1,
+                epoch: .random(in: 0...255, using: &random), by: writer, name: event.name)
+        default: return SyncRecord(writer: writer, name: event.name, content: content)
+        }
+        return forgery(SyncRecord(writer: writer, name: event.name, content: content), for: device)
+    }
+
+    private func forgery(_ record: SyncRecord, for device: DeviceID) -> SyncRecord {
+        forgeries[device, default: 0] += 1
+        return record
     }
 }

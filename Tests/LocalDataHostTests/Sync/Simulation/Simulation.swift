@@ -24,6 +24,8 @@ final class Simulation {
         var removedValues = 35
         /// Whether values are sets of numbers, to which a person adds, and which merge.
         var merges = false
+        /// The percentage of calls in which the network is hostile.
+        var hostility = 0
         /// How many values a pull may remove without consent; `nil` for as many as an engine allows by itself.
         var consents: Int?
     }
@@ -63,7 +65,7 @@ final class Simulation {
         (self.hazards, self.fault) = (hazards, fault)
         random = SeededRandom(seed)
         network = SimulatedNetwork(SeededRandom(seed &+ 1))
-        network.failures = hazards.failures
+        (network.failures, network.hostility) = (hazards.failures, hazards.hostility)
         for _ in 0..<hazards.devices { addDevice() }
         for device in devices { device.group.members = devices.map(\.id) }
     }
@@ -145,7 +147,13 @@ final class Simulation {
     private func takeStep(_ device: SimulatedDevice) {
         let (before, present) = (device.replica.removals, device.replica.disk.values.count)
         let isJoining = (try? device.running())?.isJoining ?? true
-        device.step()
+        let (refused, forged) = (device.refused, network.forgeries[device.id] ?? 0)
+        let isWhole = device.step()
+        let due = (network.forgeries[device.id] ?? 0) - forged
+        // A device that joins looks at its own records once more, and at those alone.
+        if hazards.hostility > 0, isWhole, !isJoining, device.refused - refused != due {
+            noticed.append("\(name(device)) refused \(device.refused - refused) of \(due) forged records")
+        }
         let removed = device.replica.removals - before
         let known = max(present, device.replica.disk.values.count + removed)
         if !isJoining, removed > device.limits.removals, removed * 2 > known {
@@ -248,7 +256,7 @@ final class Simulation {
 extension Simulation {
     /// Lets all devices work without faults until nothing changes any more.
     private func settle() -> [String] {
-        network.failures = 0
+        (network.failures, network.hostility) = (0, 0)
         for device in devices {
             device.replica.intrudes = { _ in false }
             tellMembers(device)

@@ -23,10 +23,24 @@ extension SyncEngine {
             let taken = progress.writers[writer]?.taken ?? 0
             progress.writers[writer]?.taken = max(taken, status.counter)
         }
+        try forgetLost()
         if progress.isJoining { try finishJoining() }
         try endOwn()
         for writer in others { try forgetEnded(of: writer) }
         if isConsistent { try forgetUnpublished() }
+    }
+
+    /// Forgets the lost records of writers whose records are all here, since what is not has ended, and those of former
+    /// members. An own one is known until it is replaced.
+    private func forgetLost() throws(StorageError) {
+        let waiting = Set(group.members.filter { $0 == group.me || !isComplete($0) })
+        var changes: [SyncChange] = []
+        for name in lost.sorted() {
+            guard var entry = entries[name], !waiting.isSuperset(of: entry.lost.keys) else { continue }
+            entry.lost = entry.lost.filter { waiting.contains($0.key) }
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
     }
 
     /// Forgets removals that nobody publishes, since nobody has the values any more.

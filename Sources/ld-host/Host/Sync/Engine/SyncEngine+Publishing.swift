@@ -16,12 +16,13 @@ extension SyncEngine {
     /// Finds out what is due for a key.
     func refreshDuty(of name: String) {
         guard let entry = entries[name] else {
-            for set in [\SyncEngine.duties, \.orphans, \.held, \.unpublishedRemovals] {
+            for set in [\SyncEngine.duties, \.orphans, \.held, \.unpublishedRemovals, \.lost] {
                 self[keyPath: set].remove(name)
             }
             return
         }
         set(\.held, name, entry.isHeld)
+        set(\.lost, name, !entry.lost.isEmpty)
         set(\.unpublishedRemovals, name, entry.isUnpublishedRemoval(of: group.me))
         set(\.duties, name, duty(of: entry, name) != .none)
         set(\.orphans, name, isOrphan(entry))
@@ -34,7 +35,7 @@ extension SyncEngine {
     func duty(of entry: SyncEntry, _ name: String) -> Duty {
         let own = entry.published[group.me]
         if isDoubtful(own, entry) { return .release }
-        guard let state = entry.state else { return ownIsOutdated(entry) ? .again : .none }
+        guard let state = entry.state else { return dutyOfOwn(entry) }
         let isOwn = own.map { $0.kind.isLive && $0.version == state.version } ?? false
         let holder = liveHolder(of: state.version, entry)
         if let own, own.kind.isLive, let holder, own.version != state.version || holder < group.me { return .release }
@@ -42,6 +43,12 @@ extension SyncEngine {
         {
             return .publish
         }
+        return dutyOfOwn(entry)
+    }
+
+    /// What is due for the sake of an own record alone.
+    private func dutyOfOwn(_ entry: SyncEntry) -> Duty {
+        if entry.published[group.me] == nil, entry.lost[group.me] != nil { return .release }
         return ownIsOutdated(entry) ? .again : .none
     }
 
@@ -166,6 +173,7 @@ extension SyncEngine {
         progress.counter = try nextCounter()
         content.counter = progress.counter
         if kind != .release { entry.state?.isShared = true }
+        entry.lost[group.me] = nil
         let version = kind == .release ? own?.version : entry.state?.version
         entry.published[group.me] = SyncEntry.Published(
             counter: progress.counter, kind: kind, version: version ?? SyncVersion(time: 0, author: group.me))

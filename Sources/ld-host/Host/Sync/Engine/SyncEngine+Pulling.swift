@@ -85,14 +85,15 @@ extension SyncEngine {
             guard !gone.isEmpty else { continue }
             var entry = entry
             for writer in gone {
+                // It may come again as it was, if it is only late. An own one others may know: it is replaced.
+                entry.lost[writer] = entry.published[writer]?.counter
                 entry.published[writer] = nil
-                // It may come again as it was, if it is only late.
-                progress.writers[writer]?.taken = 0
             }
             changes.append(SyncChange(name: name, entry: entry))
         }
         try commit(changes)
         for writer in progress.writers.keys where !seen.contains(SeenRecord(writer: writer, name: Self.statusName)) {
+            if writer != group.me { try table.forgetEnd(of: writer, upTo: ended(by: writer), entries, group) }
             progress.writers[writer]?.status = nil
         }
         if !seen.contains(SeenRecord(writer: group.me, name: Self.statusName)) { lastStatus = nil }
@@ -112,9 +113,12 @@ extension SyncEngine {
         for writer in removed { progress.writers[writer] = nil }
         try saveProgress()
         var changes: [SyncChange] = []
-        for (name, entry) in entries where !removed.isDisjoint(with: entry.published.keys) {
+        for (name, entry) in entries {
+            guard !removed.isDisjoint(with: entry.published.keys) || !removed.isDisjoint(with: entry.lost.keys) else {
+                continue
+            }
             var entry = entry
-            for writer in removed { entry.published[writer] = nil }
+            for writer in removed { (entry.published[writer], entry.lost[writer]) = (nil, nil) }
             changes.append(SyncChange(name: name, entry: entry))
         }
         try commit(changes)
@@ -225,7 +229,10 @@ extension SyncEngine {
         // An earlier one that a transport gives again does not show that the known one is still there; but of an own
         // one that is known, nobody knows whether it arrived.
         let isKnown = known?.counter == content.counter
-        let isNew = content.counter > known?.counter ?? 0 && content.counter > taken(of: writer)
+        let lost = entries[name]?.lost[writer] ?? 0
+        let isNew =
+            content.counter > known?.counter ?? 0 && content.counter >= lost
+            && (content.counter == lost || content.counter > taken(of: writer))
         if isKnown || isNew || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: name)) }
         guard isNew else {
             if !isKnown { counts.replayed += 1 }
@@ -241,6 +248,7 @@ extension SyncEngine {
         let version = said?.0.version ?? known?.version ?? SyncVersion(time: 0, author: writer)
         let kind: SyncEntry.Kind = said.map { $0.0.value == nil ? .removal : .value } ?? .release
         entry.published[writer] = SyncEntry.Published(counter: content.counter, kind: kind, version: version)
+        entry.lost[writer] = nil
         return SyncChange(name: name, entry: entry)
     }
 
@@ -251,6 +259,7 @@ extension SyncEngine {
         local.entry.address = address
         local.entry.published[writer] = SyncEntry.Published(
             counter: content.counter, kind: remote.value == nil ? .removal : .value, version: remote.version)
+        local.entry.lost[writer] = nil
         if local.entry.isHeld {
             guard let pending = local.entry.pending, remote.version > pending.version else {
                 return SyncChange(name: name, entry: local.entry)

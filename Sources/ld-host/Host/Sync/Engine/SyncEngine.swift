@@ -77,6 +77,8 @@ package final class SyncEngine {
     var unpublishedRemovals: Set<String> = []
     /// Keys whose removal waits until the pull is complete, or for consent.
     var held: Set<String> = []
+    /// Keys with records that a transport has lost.
+    var lost: Set<String> = []
     /// Keys with values that are too large to be published.
     package internal(set) var tooLarge: Set<String> = []
     package internal(set) var counts = SyncCounts()

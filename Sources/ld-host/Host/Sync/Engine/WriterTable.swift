@@ -47,6 +47,16 @@ struct WriterTable {
         }
     }
 
+    /// Puts back into the digest what had ended, since nobody knows any more that it has.
+    mutating func forgetEnd(
+        of writer: DeviceID, upTo counter: UInt64, _ entries: [String: SyncEntry], _ group: any SyncGroup
+    ) throws(StorageError) {
+        for (_, name) in ending(of: writer, upTo: counter) {
+            guard let record = entries[name]?.published[writer] else { continue }
+            digests[writer, default: SyncDigest()].add(try hash(record, name, writer, group))
+        }
+    }
+
     private func hash(
         _ record: SyncEntry.Published, _ name: String, _ writer: DeviceID, _ group: any SyncGroup
     ) throws(StorageError) -> [UInt8] {

@@ -52,11 +52,14 @@ package struct SyncEntry: Hashable, Sendable {
     package var changed: UInt64 = 0
     /// The latest record of each writer, this device included.
     package var published: [DeviceID: Published] = [:]
+    /// The counters of records that a transport has lost, or keeps back: of what a writer had published until then, only
+    /// these may come again. They are known until the writer's records are complete.
+    package var lost: [DeviceID: UInt64] = [:]
 
     package init(address: String) { self.address = address }
 
     /// Whether there is nothing left to remember.
-    var isEmpty: Bool { state == nil && pending == nil && !isParked && published.isEmpty }
+    var isEmpty: Bool { state == nil && pending == nil && !isParked && published.isEmpty && lost.isEmpty }
 
     /// Whether it is a removal that nobody publishes.
     func isUnpublishedRemoval(of others: DeviceID) -> Bool {
@@ -91,6 +94,11 @@ extension SyncEntry {
             writer.add(record.kind.rawValue)
             writer.add(record.version)
         }
+        if !lost.isEmpty { writer.add(UInt16(lost.count)) }
+        for (device, counter) in lost.sorted(by: { $0.key < $1.key }) {
+            writer.add(device.bytes)
+            writer.add(counter)
+        }
         writer.addHash()
         return Data(writer.bytes)
     }
@@ -121,6 +129,12 @@ extension SyncEntry {
                 let kind = reader.number(UInt8.self).flatMap(Kind.init(rawValue:)), let version = reader.syncVersion()
             else { return nil }
             published[device] = Published(counter: counter, kind: kind, version: version)
+        }
+        if reader.isAtEnd { return }
+        guard let lostCount = reader.number(UInt16.self), lostCount > 0 else { return nil }
+        for _ in 0..<lostCount {
+            guard let device = reader.device(), let counter = reader.number(UInt64.self) else { return nil }
+            lost[device] = counter
         }
         guard reader.isAtEnd else { return nil }
     }
