@@ -161,10 +161,9 @@ import Testing
         let sealer = try sealer(device)
         let record = try sealer.seal(Data("value".utf8), by: device.id, name: "0a")
         for bit in 0..<record.count * 8 {
-            let error = #expect(throws: StorageError.self, "bit \(bit)") {
+            #expect(throws: StorageError.cannotOpen, "bit \(bit)") {
                 _ = try sealer.open(record.changing(bit: bit), by: device.id, name: "0a")
             }
-            #expect([.cannotOpen, .unsupported, .storeUnavailable].contains(error?.code))
         }
         for count in 0..<record.count {
             #expect(throws: StorageError.self) { _ = try sealer.open(record.prefix(count), by: device.id, name: "0a") }
@@ -187,6 +186,22 @@ import Testing
         }
         #expect(error?.message.contains("epoch 1") == true)
         #expect(throws: StorageError.storeUnavailable) { _ = try removed.seal(Data(), by: devices[2].id, name: "0a") }
+    }
+
+    @Test("a record of another group is refused at once, under whichever epoch")
+    func foreign() throws {
+        let crypto = try GroupProvider.openssl.crypto()
+        let device = try TestDevice(creating: "a", crypto)
+        var other = try makeGroup(of: ["b", "c"], crypto)
+        let opener = try sealer(device)
+        for _ in 0..<2 {
+            let record = try sealer(other[0]).seal(Data("value".utf8), by: device.id, name: "0a")
+            #expect(throws: StorageError.cannotOpen) { _ = try opener.open(record, by: device.id, name: "0a") }
+            #expect(throws: StorageError.cannotOpen) {
+                _ = try opener.open(Data([2]) + record.dropFirst(), by: device.id, name: "0a")
+            }
+            if other[0].state.members.count > 1 { try other[0].remove(other[1].id) }
+        }
     }
 
     @Test("names and hashes are the same for all members, and others for other groups")

@@ -11,6 +11,7 @@ enum GroupLabel: String, CaseIterable {
     // What is derived from those.
     case name = "localdata.sync/1 name of an address;"
     case valueHash = "localdata.sync/1 hash of a value;"
+    case epochMark = "localdata.sync/1 mark of an epoch;"
     // Derived from an epoch's key, from an agreement and from an invitation's secret.
     case recordKey = "localdata.sync/1 key of records;"
     case sharedKey = "localdata.sync/1 key between two devices;"

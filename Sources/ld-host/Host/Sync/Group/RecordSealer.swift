@@ -5,15 +5,20 @@ package import LocalDataAPI
 ///
 /// A sealed record is
 ///
-///     version 1, 1 byte | epoch's number, 4 bytes, big-endian | epoch's id, its first 8 bytes
+///     version 1, 1 byte | epoch's number, 4 bytes, big-endian | epoch's id, its first 8 bytes | mark, 8 bytes
 ///     | box of the content, under the epoch's record key
 ///
-/// The record key is derived from the epoch's key; see ``GroupCrypto`` for boxes. The box authenticates the 13 bytes
+/// The mark is a keyed hash of the version and the 8 bytes of the epoch's id, which whoever was a member can compute.
+/// It tells a record of an epoch that is not known yet, or of a later version, from one of another group, so later
+/// versions keep the first 21 bytes as they are.
+///
+/// The record key is derived from the epoch's key; see ``GroupCrypto`` for boxes. The box authenticates the 21 bytes
 /// before it, the group's id (32 bytes), the epoch's id (16), the writer's id (16) and the record's name (UTF-8), one
 /// after the other. So a record opens under no other name, writer or epoch.
 package struct RecordSealer: Sendable {
     private static let version: UInt8 = 1
-    private static let headSize = 1 + 4 + 8
+    private static let markSize = 8
+    private static let headSize = 1 + 4 + 8 + markSize
     /// The bytes that a sealed record has more than its content.
     package static let overhead = headSize + GroupCrypto.boxOverhead
 
@@ -21,6 +26,8 @@ package struct RecordSealer: Sendable {
     private let keys: GroupKeys
     private let recordKeys: [EpochID: SecretBytes]
     private let epoch: GroupState.Epoch
+    /// That of the current epoch.
+    private let mark: Data
 
     /// Seals for an epoch, and opens what was sealed in every epoch whose key is known.
     ///
@@ -32,6 +39,7 @@ package struct RecordSealer: Sendable {
         var recordKeys: [EpochID: SecretBytes] = [:]
         for id in keys.knownEpochs { recordKeys[id] = try keys.recordKey(of: id, crypto) }
         self.recordKeys = recordKeys
+        mark = try Self.mark(of: epoch.id.bytes.prefix(8), Self.version, keys, crypto)
     }
 
     /// Seals a record's content in the current epoch.
@@ -40,7 +48,8 @@ package struct RecordSealer: Sendable {
     package func seal(_ content: Data, by writer: DeviceID, name: String) throws(StorageError) -> Data {
         guard let key = recordKeys[epoch.id] else { throw Self.missingKey(epoch.number) }
         let head = Data(
-            [Self.version] + withUnsafeBytes(of: epoch.number.bigEndian) { Array($0) } + epoch.id.bytes.prefix(8))
+            [Self.version] + withUnsafeBytes(of: epoch.number.bigEndian) { Array($0) } + epoch.id.bytes.prefix(8) + mark
+        )
         let box = try content.withBuffer { (content) throws(StorageError) in
             try crypto.seal(content, .recordBox, with: key, authenticating: binding(head, epoch.id, writer, name))
         }
@@ -60,19 +69,35 @@ package struct RecordSealer: Sendable {
             throw StorageError(.cannotOpen, "a record of \(record.count) bytes is too short to be sealed")
         }
         guard record[0] == Self.version else {
+            try requireMark(of: record)
             throw StorageError(
                 .unsupported, "a record has the version \(record[0]); expected \(Self.version)",
                 hint: "update LocalData on this device")
         }
         let head = record.prefix(Self.headSize)
         let number = head[1..<5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        guard let (id, key) = recordKeys.first(where: { $0.key.bytes.prefix(8).elementsEqual(head[5...]) }) else {
+        guard let (id, key) = recordKeys.first(where: { $0.key.bytes.prefix(8).elementsEqual(head[5..<13]) }) else {
+            try requireMark(of: record)
             throw Self.missingKey(number)
         }
         let content = try crypto.open(
             Data(record.dropFirst(Self.headSize)), .recordBox, with: key,
             authenticating: binding(head, id, writer, name))
         return (content, id)
+    }
+
+    /// - Throws: `cannotOpen` if no member of the group has made the record's head.
+    private func requireMark(of record: Data) throws(StorageError) {
+        let mark = try Self.mark(of: record[5..<13], record[0], keys, crypto)
+        guard record[13..<Self.headSize].elementsEqual(mark) else {
+            throw StorageError(.cannotOpen, "a record is of another group, or was changed")
+        }
+    }
+
+    private static func mark(
+        of epoch: some Sequence<UInt8>, _ version: UInt8, _ keys: GroupKeys, _ crypto: GroupCrypto
+    ) throws(StorageError) -> Data {
+        try crypto.value(markSize, from: keys.nameKey, .epochMark, [version] + Array(epoch))
     }
 
     private func binding(_ head: Data, _ epoch: EpochID, _ writer: DeviceID, _ name: String) -> Data {

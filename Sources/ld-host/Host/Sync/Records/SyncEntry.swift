@@ -52,8 +52,8 @@ package struct SyncEntry: Hashable, Sendable {
     package var changed: UInt64 = 0
     /// The latest record of each writer, this device included.
     package var published: [DeviceID: Published] = [:]
-    /// The counters of records that a transport has lost, or keeps back: of what a writer had published until then, only
-    /// these may come again. They are known until the writer's records are complete.
+    /// The counters of records that a transport has lost, or keeps back: of what a writer had published until then,
+    /// only these may come again. They are known until the writer's records are complete.
     package var lost: [DeviceID: UInt64] = [:]
 
     package init(address: String) { self.address = address }
