@@ -73,7 +73,7 @@ import Testing
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
         let description = try inspector().inspect(fixture.build("FIXTURE_OPTIONS"))
-        #expect(description.name == "Fixture" && description.version == "1.0.0" && description.abi == "1.0")
+        #expect(description.name == "Fixture" && description.version == "1.0.0" && description.abi == "1.1")
         let component = try #require(description.components.first)
         #expect(component.id == "fixture" && component.kindName == "storage")
         #expect(component.options.map(\.name) == ["mode", "root", "count"])
