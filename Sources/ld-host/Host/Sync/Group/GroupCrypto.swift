@@ -184,13 +184,16 @@ extension GroupCrypto {
     /// The bytes that a box has more than its plaintext.
     static let boxOverhead = 1 + size + 16
 
+    /// The cipher number of new boxes.
+    var cipherNumber: UInt8 { UInt8(cipher.id) }
+
     /// Seals a box.
     func seal(
         _ plaintext: UnsafeRawBufferPointer, _ label: GroupLabel, with key: SecretBytes, authenticating data: Data
     ) throws(StorageError) -> Data {
         let salt = try random(Self.size)
         let (box, failure) = filled(plaintext.count + Self.boxOverhead) { (box) throws(StorageError) in
-            box[0] = UInt8(cipher.id)
+            box[0] = cipherNumber
             box[1...].copyBytes(from: salt)
             let sealed = UnsafeMutableRawBufferPointer(rebasing: box[(1 + Self.size)...])
             try withKeyAndNonce(cipher, label, key, salt) { (key, nonce) throws(StorageError) in

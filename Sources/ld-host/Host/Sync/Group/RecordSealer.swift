@@ -8,9 +8,9 @@ package import LocalDataAPI
 ///     version 1, 1 byte | epoch's number, 4 bytes, big-endian | epoch's id, its first 8 bytes | mark, 8 bytes
 ///     | box of the content, under the epoch's record key
 ///
-/// The mark is a keyed hash of the version and the 8 bytes of the epoch's id, which whoever was a member can compute.
-/// It tells a record of an epoch that is not known yet, or of a later version, from one of another group, so later
-/// versions keep the first 21 bytes as they are.
+/// The mark is a keyed hash of the version, the 8 bytes of the epoch's id and the box's cipher number, which everybody
+/// who was a member can compute. It tells a record of an epoch that is not known yet, of a later version, or with a
+/// cipher that the provider lacks, from one of another group, so later versions keep the first 22 bytes as they are.
 ///
 /// The record key is derived from the epoch's key; see ``GroupCrypto`` for boxes. The box authenticates the 21 bytes
 /// before it, the group's id (32 bytes), the epoch's id (16), the writer's id (16) and the record's name (UTF-8), one
@@ -39,7 +39,7 @@ package struct RecordSealer: Sendable {
         var recordKeys: [EpochID: SecretBytes] = [:]
         for id in keys.knownEpochs { recordKeys[id] = try keys.recordKey(of: id, crypto) }
         self.recordKeys = recordKeys
-        mark = try Self.mark(of: epoch.id.bytes.prefix(8), Self.version, keys, crypto)
+        mark = try Self.mark(of: epoch.id.bytes.prefix(8), Self.version, crypto.cipherNumber, keys, crypto)
     }
 
     /// Seals a record's content in the current epoch.
@@ -80,24 +80,29 @@ package struct RecordSealer: Sendable {
             try requireMark(of: record)
             throw Self.missingKey(number)
         }
-        let content = try crypto.open(
-            Data(record.dropFirst(Self.headSize)), .recordBox, with: key,
-            authenticating: binding(head, id, writer, name))
-        return (content, id)
+        let box = Data(record.dropFirst(Self.headSize))
+        do throws(StorageError) {
+            let content = try crypto.open(
+                box, .recordBox, with: key, authenticating: binding(head, id, writer, name))
+            return (content, id)
+        } catch {
+            if error.code == .unsupported { try requireMark(of: record) }
+            throw error
+        }
     }
 
     /// - Throws: `cannotOpen` if no member of the group has made the record's head.
     private func requireMark(of record: Data) throws(StorageError) {
-        let mark = try Self.mark(of: record[5..<13], record[0], keys, crypto)
+        let mark = try Self.mark(of: record[5..<13], record[0], record[Self.headSize], keys, crypto)
         guard record[13..<Self.headSize].elementsEqual(mark) else {
             throw StorageError(.cannotOpen, "a record is of another group, or was changed")
         }
     }
 
     private static func mark(
-        of epoch: some Sequence<UInt8>, _ version: UInt8, _ keys: GroupKeys, _ crypto: GroupCrypto
+        of epoch: some Sequence<UInt8>, _ version: UInt8, _ cipher: UInt8, _ keys: GroupKeys, _ crypto: GroupCrypto
     ) throws(StorageError) -> Data {
-        try crypto.value(markSize, from: keys.nameKey, .epochMark, [version] + Array(epoch))
+        try crypto.value(markSize, from: keys.nameKey, .epochMark, [version] + Array(epoch) + [cipher])
     }
 
     private func binding(_ head: Data, _ epoch: EpochID, _ writer: DeviceID, _ name: String) -> Data {
