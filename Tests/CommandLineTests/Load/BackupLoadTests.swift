@@ -70,4 +70,59 @@ struct BackupLoadTests {
         try #require(peaks.count == 4)
         for peak in peaks { #expect(peak < Self.most && peak > 1024) }
     }
+
+    /// The sealed stores that many values are restored into.
+    private static let sealedStores = [
+        #"{"component":"file","options":{"root":"${data}/sealed"},"sealing":"keyFile"}"#,
+        #"{"component":"sqlite","options":{"path":"${data}/sealed.sqlite"},"sealing":"keyFile"}"#,
+    ]
+
+    @Test(
+        "a restore of many values into a sealed store that is disturbed leaves all of the old or all of the new",
+        arguments: sealedStores)
+    func disturbed(_ store: String) throws {
+        let count = TestRun.isTorture ? 100_000 : 300
+        let passphrase = Array("open sesame".utf8)
+        let maker = try Home()
+        try maker.done("import", "userDefaults", "-", input: Self.values("new", count))
+        let file = "\(maker.path)/backup"
+        try maker.done("backup", file, "--passphrase-fd", "0", input: passphrase)
+        let home = try Home()
+        try home.done("config", "set", "stores.sealed", store)
+        for domain in ["userDefaults", "fileSystem", "keychain", "encryptedFileSystem"] {
+            try home.done("config", "set", "domains.\(domain)", "sealed")
+        }
+        try home.done("import", "userDefaults", "-", input: Self.values("old", count / 2))
+        func stored() throws -> [Substring] {
+            let ending = try home.run("export", "userDefaults/")
+            guard ending.status == 0 else { throw TestFailure(ending.errors) }
+            return ending.text.split(separator: "\n").sorted()
+        }
+        let before = try stored()
+        let disturbed = try DisturbedHome(
+            home, ["restore", file, "--overwrite", "--passphrase-fd", "0"], input: passphrase)
+        #expect(try disturbed.run().status == 0)
+        let after = try stored()
+        #expect(before.count == count / 2 + 2 && after.count == count + 2)
+        let operation = ManyValues(testDescription: "restore of \(count) values into \(store)")
+        let campaign = FaultCampaign(operation: operation, sample: 1, most: 20)
+        try campaign.run(fewest: 6, in: { disturbed }) { run, what in
+            let found = try stored()
+            #expect(found == before || found == after, "\(found.count) values; \(what)")
+            #expect(found == after || run.ending.status != 0, "success without effect; \(what)")
+            let again = try disturbed.run()
+            #expect(again.status == 0, "cannot be done again: \(again.errors); \(what)")
+            #expect(try stored() == after, "not done by the next; \(what)")
+            #expect(try disturbed.debris() == [], "\(what)")
+        }
+    }
+
+    /// An export with values of a number of keys.
+    private static func values(_ kind: String, _ count: Int) -> [UInt8] {
+        Array("{\((1...count).map { "\"key \($0)\":\"\(kind) \($0)\"" }.joined(separator: ","))}".utf8)
+    }
+}
+
+private struct ManyValues: CustomTestStringConvertible {
+    let testDescription: String
 }
