@@ -32,6 +32,9 @@ import Testing
         ]
         for (error, text) in errors { #expect((error as? any LocalizedError)?.errorDescription == text) }
         #expect(StorageError(.notFound, "x", hint: "look elsewhere").recoverySuggestion == "look elsewhere")
+        #expect(StorageError(.busy, "x").recoverySuggestion == nil)
+        let forOperators = StorageError(.busy, "x", hint: "run: ld-host reseal")
+        #expect(forOperators.recoverySuggestion == nil && "\(forOperators)" == "x (run: ld-host reseal)")
         #expect(MigrationError.conflict.recoverySuggestion == nil)
     }
 
