@@ -142,6 +142,16 @@ package final class PluginRegistry: Sendable {
         return choice.serving.contains { $0.candidate.path == path } ? choice.reason : ""
     }
 
+    /// Why a file was refused that the configuration or the environment names, if a plugin of this program serves. Then
+    /// the file may have been meant to serve instead. May wait.
+    func refusedFile(insteadOf image: PluginImage) -> StorageError? {
+        guard searchPath.places.contains(where: \.isConfigured), inProgram.contains(where: { $0.image === image })
+        else {
+            return nil
+        }
+        return survey().first { $0.candidate.isNamed && $0.refusal != nil }?.refusal
+    }
+
     /// Whether a plugin offers a component, or would if it were not refused. May wait.
     ///
     /// - Parameter file: The name of the file that has the component in every installation. If it is there, no plugin

@@ -20,6 +20,9 @@ struct StoreOpener: Sendable {
             let resolver = OptionResolver(component: component, folders: settings.folders)
             let options = try resolver.resolve(store)
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
+            if let refusal = registry.refusedFile(insteadOf: image) {
+                log(.warning, "plugins", "store '\(store.name)' is served by this program itself: \(refusal.message)")
+            }
             do throws(StorageError) {
                 let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
                 let identity = [store.component, String(decoding: options, as: UTF8.self)]
