@@ -51,6 +51,24 @@ struct RecipeTests {
         #expect(control.contains("liblocaldata-dev"))
     }
 
+    @Test(
+        "installs the guides that messages name",
+        arguments: [
+            "Sources/Migrators/StandardMigrations/Manifest/Reading/Manifest.swift",
+            "Sources/ld-host/Clients/Pipe/PipeFrame.swift", "Sources/ld-host/Clients/Pipe/PipeService.swift",
+        ])
+    func guides(_ file: String) throws {
+        let script = try Repository.text(".ci/packaging/install")
+        #expect(
+            script.contains("for guide in Sources/LocalDataAPI/LocalDataAPI.docc/*.md Sources/ld-host/*/*.docc/*.md"))
+        let named = try Repository.text(file).split(separator: "see the guide ").dropFirst()
+            .compactMap { $0.split(separator: ",").first }
+        #expect(!named.isEmpty)
+        for guide in named {
+            #expect(try !Repository.text("Sources/LocalDataAPI/LocalDataAPI.docc/\(guide)").isEmpty)
+        }
+    }
+
     /// The names of plugins in the list or dictionary that a constant of Package.swift has.
     private static func names(in manifest: String, of constant: String) throws -> [String] {
         let start = try #require(manifest.firstRange(of: "let \(constant) = ["))

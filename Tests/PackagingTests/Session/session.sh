@@ -29,5 +29,6 @@ COMP_LINE="ld-host get userDefaults/co" COMP_POINT=27
 _ld_host
 echo "${COMPREPLY[@]}"'
 
+ls /usr/share/doc/localdata/StandardMigrations.md /usr/share/doc/localdata/Pipe.md
 ld-host plugins test /usr/lib/localdata/plugins/libSQLiteStore.so >&2
 ld-host doctor >&2 && echo "healthy"

@@ -70,6 +70,9 @@ struct PipeFrame {
     }
 
     static func malformed(_ what: String) -> StorageError {
-        StorageError(.deserializationFailed, what, hint: "what follows cannot be understood; see Pipe.md")
+        StorageError(
+            .deserializationFailed, what,
+            hint: "what follows cannot be understood; see the guide Pipe.md, which is installed in "
+                + "share/doc/localdata")
     }
 }

@@ -167,7 +167,7 @@ extension PipeService {
 struct InvalidPipeRequest: Error {
     let error: StorageError
 
-    init(_ message: String, hint: String = "see Pipe.md") {
+    init(_ message: String, hint: String = "see the guide Pipe.md, which is installed in share/doc/localdata") {
         error = StorageError(.deserializationFailed, message, hint: hint)
     }
 }

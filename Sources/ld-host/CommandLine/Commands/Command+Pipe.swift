@@ -8,7 +8,7 @@ extension Command {
         name: "pipe", summary: "serve another program over standard input and output",
         details: """
             Serves many calls in one process: frames of a JSON header and a value's bytes, each answered when it is
-            done, until the input ends. LocalDataAPI.docc/Pipe.md specifies them, and Examples/PythonKeyring has a
+            done, until the input ends. Pipe.md in share/doc/localdata specifies them, and Examples/PythonKeyring has a
             client. Ends with status 2 if the input cannot be understood.
             """
     ) { _, session in

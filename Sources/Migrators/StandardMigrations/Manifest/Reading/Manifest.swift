@@ -205,7 +205,7 @@ struct ManifestFaults: Error {
     /// A message names at most this many.
     static let mostNamed = 10
     /// What is said where there is no better hint.
-    static let reference = "see Sources/LocalDataAPI/LocalDataAPI.docc/StandardMigrations.md"
+    static let reference = "see the guide StandardMigrations.md, which is installed in share/doc/localdata"
 
     private var faults: [Fault]
 
