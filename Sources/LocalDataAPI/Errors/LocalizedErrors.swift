@@ -4,8 +4,8 @@ public import FoundationEssentials
 extension StorageError: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
-    /// The hint; `nil` if it is empty or names a command of `ld-host`. That one is for the host's operator, and stays in
-    /// ``StorageError/hint`` and in `description`, which go into logs.
+    /// The hint; `nil` if it is empty or names a command of `ld-host`. That one is for the operator of the host, and
+    /// stays in ``StorageError/hint`` and in `description`, which go into logs.
     public var recoverySuggestion: String? { hint.isEmpty || hint.contains("ld-host ") ? nil : hint }
 }
 
