@@ -5,14 +5,24 @@ import Synchronization
 
 @testable import LocalDataHost
 
-/// The members of a simulated group, as one device knows them. The real log of members has tests of its own.
-final class SimulatedGroup: SyncGroup {
+/// The members of a simulated group, as one device knows them: see ``SealedGroup`` for one with real seals.
+class SimulatedGroup: SyncGroup {
     let me: DeviceID
     var members: [DeviceID] = []
     var past: Set<DeviceID> = []
     var epoch: UInt32 = 1
 
     init(_ me: DeviceID) { self.me = me }
+
+    /// Takes over what the group's device that is ahead of all knows.
+    func learn(from group: SimulatedGroup) { (members, past, epoch) = (group.members, group.past, group.epoch) }
+
+    /// Removes a member, and begins a new epoch.
+    func remove(_ device: DeviceID) throws {
+        members.removeAll { $0 == device }
+        past.insert(device)
+        epoch += 1
+    }
 
     func isKnown(_ device: DeviceID) -> Bool { members.contains(device) || past.contains(device) }
 
@@ -78,7 +88,7 @@ enum SimulatedSeal {
 
 /// A device of a simulation.
 final class SimulatedDevice: SyncCarrier {
-    let id: DeviceID
+    var id: DeviceID { group.me }
     let group: SimulatedGroup
     let replica: SimulatedReplica
     let network: SimulatedNetwork
@@ -89,11 +99,11 @@ final class SimulatedDevice: SyncCarrier {
     private var engine: SyncEngine?
 
     init(
-        _ id: DeviceID, _ keys: [SyncKey], isAtomic: Bool, _ network: SimulatedNetwork, _ clock: SimulatedClock,
+        _ group: SimulatedGroup, _ keys: [SyncKey], isAtomic: Bool, _ network: SimulatedNetwork,
+        _ clock: SimulatedClock,
         _ limits: SyncEngine.Limits, merges: Bool, _ fault: SyncFault?
     ) {
-        (self.id, self.network, self.clock, self.limits, self.fault) = (id, network, clock, limits, fault)
-        group = SimulatedGroup(id)
+        (self.group, self.network, self.clock, self.limits, self.fault) = (group, network, clock, limits, fault)
         replica = SimulatedReplica(keys: keys, isAtomic: isAtomic, merges: merges)
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// What a simulated group goes through.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
-        merging, hostile
+        merging, hostile, defiant, sealed, regrouped
 
     var hazards: Simulation.Hazards {
         var hazards = Simulation.Hazards()
@@ -25,12 +25,19 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         case .merging:
             (hazards.merges, hazards.removedValues, hazards.wipes, hazards.joins, hazards.rounds) = (true, 0, 1, 3, 3)
         case .hostile: (hazards.hostility, hazards.steps, hazards.rounds) = (15, 120, 6)
+        case .defiant:
+            (hazards.hostility, hazards.removals, hazards.defiance) = (10, 3, 30)
+            (hazards.devices, hazards.steps, hazards.rounds) = (5, 120, 6)
+        case .sealed: (hazards.isSealed, hazards.hostility, hazards.steps, hazards.rounds) = (true, 15, 80, 6)
+        case .regrouped:
+            (hazards.isSealed, hazards.hostility, hazards.removals, hazards.defiance) = (true, 10, 4, 30)
+            (hazards.joins, hazards.steps, hazards.rounds) = (6, 80, 6)
         case .aged: (hazards.restores, hazards.steps, hazards.rounds) = (4, 200, 5)
         }
         return hazards
     }
 
-    /// How many schedules run: together 1,210, in torture a hundred times as many.
+    /// How many schedules run: together 1,290, in torture a hundred times as many.
     var schedules: Int {
         let count =
             switch self {
@@ -42,6 +49,8 @@ enum SimulatedLife: String, CaseIterable, Sendable {
             case .crowded: 20
             case .disturbed, .cautious, .brittle, .aged, .merging: 30
             case .hostile: 60
+            case .defiant, .regrouped: 30
+            case .sealed: 20
             }
         return getenv("LOCALDATA_TORTURE") == nil ? count : count * 100
     }

@@ -40,6 +40,12 @@ final class SimulatedNetwork {
     var failures = 0
     /// The percentage of calls in which the network is hostile; see ``SimulatedNetwork/hostileRecord(for:)``.
     var hostility = 0
+    /// Writers who were removed from the group.
+    var former: Set<String> = []
+    /// Seals as a device of another group does.
+    var foreignSeal: (_ content: Data, _ epoch: UInt8, _ writer: String, _ name: String) -> Data = {
+        SimulatedSeal.seal($0, of: SimulatedSeal.group + 1, epoch: $1, by: $2, name: $3)
+    }
     /// How many records that nobody has sealed so each device was given.
     private(set) var forgeries: [DeviceID: Int] = [:]
     /// What the network keeps back from each device.
@@ -151,7 +157,7 @@ extension SimulatedNetwork {
         guard let (writer, event) = all.filter({ $0.1.content != nil }).randomElement(using: &random),
             var content = event.content
         else { return nil }
-        switch Int.random(in: 0..<10, using: &random) {
+        switch former.contains(writer) ? 9 : Int.random(in: 0..<10, using: &random) {
         case 0:
             content[content.indices.randomElement(using: &random)!] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         case 1: return forgery(SyncRecord(writer: writer, name: event.name + "0", content: content), for: device)
@@ -159,9 +165,9 @@ extension SimulatedNetwork {
             let other = DeviceID(high: .random(in: 0...UInt64.max, using: &random), low: 0)
             return forgery(SyncRecord(writer: other.text, name: event.name, content: content), for: device)
         case 3:
-            content = SimulatedSeal.seal(
-                Data([1, 3] + [UInt8](repeating: 127, count: 8)), of: SimulatedSeal.group + 1,
-                epoch: .random(in: 0...255, using: &random), by: writer, name: event.name)
+            content = foreignSeal(
+                Data([1, 3] + [UInt8](repeating: 127, count: 8)), .random(in: 0...255, using: &random), writer,
+                event.name)
         default: return SyncRecord(writer: writer, name: event.name, content: content)
         }
         return forgery(SyncRecord(writer: writer, name: event.name, content: content), for: device)

@@ -26,6 +26,10 @@ final class Simulation {
         var merges = false
         /// The percentage of calls in which the network is hostile.
         var hostility = 0
+        /// The percentage of steps in which a removed device publishes, once all members know that it is removed.
+        var defiance = 0
+        /// Whether the group has real keys, a real log and real seals.
+        var isSealed = false
         /// How many values a pull may remove without consent; `nil` for as many as an engine allows by itself.
         var consents: Int?
     }
@@ -51,8 +55,8 @@ final class Simulation {
     private var images: [(step: Int, device: DeviceID, disk: SimulatedDisk)] = []
     private var mayBeGone: Set<String> = []
     private var step = 0
-    private var epoch: UInt32 = 1
-    private var past: Set<DeviceID> = []
+    /// What the device knows of the group that knows most.
+    private var newest: SimulatedGroup?
     private var removed: [SimulatedDevice] = []
     private(set) var log: [String] = []
     /// Values that a new device had before it joined, while a member had another one.
@@ -67,17 +71,34 @@ final class Simulation {
         network = SimulatedNetwork(SeededRandom(seed &+ 1))
         (network.failures, network.hostility) = (hazards.failures, hazards.hostility)
         for _ in 0..<hazards.devices { addDevice() }
-        for device in devices { device.group.members = devices.map(\.id) }
+        for device in devices { tellMembers(device) }
     }
 
     private var keys: [SyncKey] {
         (0..<hazards.keys).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
     }
 
+    /// The group as the device that is added next knows it; the other devices do not know that yet.
+    private func addMember() -> SimulatedGroup {
+        let id = DeviceID(high: random.next() << 56, low: UInt64(devices.count + removed.count))
+        let group: SimulatedGroup
+        do {
+            group = hazards.isSealed ? try SealedGroup(joining: newest as? SealedGroup, network) : SimulatedGroup(id)
+        } catch {
+            noticed.append("no device can join: \(error)")
+            group = SimulatedGroup(id)
+        }
+        if !hazards.isSealed {
+            if let newest { group.learn(from: newest) }
+            group.members.append(id)
+        }
+        newest = group
+        return group
+    }
+
     @discardableResult
     private func addDevice() -> SimulatedDevice {
-        let number = devices.count + removed.count
-        let id = DeviceID(high: random.next() << 56, low: UInt64(number))
+        let group = addMember()
         let year: Int64 = 365 * 86_400_000
         let skew = hazards.skews && random.chance(40) ? Int64.random(in: -year...year, using: &random) : 0
         let clock = SimulatedClock(skew: skew)
@@ -85,7 +106,7 @@ final class Simulation {
         limits.page = 5
         if let consents = hazards.consents { limits.removals = consents }
         let device = SimulatedDevice(
-            id, keys, isAtomic: random.chance(60), network, clock, limits, merges: hazards.merges, fault)
+            group, keys, isAtomic: random.chance(60), network, clock, limits, merges: hazards.merges, fault)
         device.replica.intrudes = { [unowned self, unowned device] address in
             guard self.random.chance(self.hazards.intrusions) else { return false }
             self.change(device, address)
@@ -129,6 +150,9 @@ final class Simulation {
         if random.chance(hazards.joins), devices.count < 5 { join() }
         if random.chance(hazards.removals), devices.count > 2 { remove(device) }
         for device in devices where random.chance(50) { tellMembers(device) }
+        if hazards.defiance > 0, random.chance(hazards.defiance), let device = removed.randomElement(using: &random) {
+            defy(device)
+        }
         if hazards.rounds > 0, random.chance(hazards.rounds) { exchangeAll() }
     }
 
@@ -150,8 +174,11 @@ final class Simulation {
         let (refused, forged) = (device.refused, network.forgeries[device.id] ?? 0)
         let isWhole = device.step()
         let due = (network.forgeries[device.id] ?? 0) - forged
-        // A device that joins looks at its own records once more, and at those alone.
-        if hazards.hostility > 0, isWhole, !isJoining, device.refused - refused != due {
+        // A device that joins looks at its own records once more, and at those alone. Of a device or epoch that is not
+        // known yet, nobody can say what is forged.
+        if hazards.hostility > 0, hazards.joins + hazards.removals == 0, isWhole, !isJoining,
+            device.refused - refused != due
+        {
             noticed.append("\(name(device)) refused \(device.refused - refused) of \(due) forged records")
         }
         let removed = device.replica.removals - before
@@ -222,10 +249,7 @@ final class Simulation {
             if isTaken { weak.append((address, "value \(operations.count)")) }
             change(device, address)
         }
-        device.group.past = past
-        device.group.epoch = epoch
         note("\(name(device)) joins")
-        tellMembers(device)
         if let first = devices.first { tellMembers(first) }
     }
 
@@ -233,19 +257,31 @@ final class Simulation {
         note("\(name(device)) is removed")
         devices.removeAll { $0.id == device.id }
         removed.append(device)
-        past.insert(device.id)
-        epoch += 1
+        device.replica.intrudes = { _ in false }
+        network.former.insert(device.id.text)
         for index in operations.indices where operations[index].device == device.id {
             operations[index].mayBeLost = true
         }
         mayBeGone.formUnion(device.replica.disk.losers)
-        if let first = devices.first { tellMembers(first) }
+        guard let first = devices.first else { return }
+        tellMembers(first)
+        do { try first.group.remove(device.id) } catch { noticed.append("no device can be removed: \(error)") }
+        newest = first.group
+    }
+
+    /// A removed device, which still has its keys, publishes a value of its own.
+    private func defy(_ device: SimulatedDevice) {
+        guard devices.allSatisfy({ $0.group.past.contains(device.id) }) else { return }
+        let address = keys.randomElement(using: &random)!.address
+        device.replica.disk.values[address] = LocalValue(
+            data: Data("defiant \(step)".utf8), attributes: ValueAttributes(), mark: nil)
+        for writer in network.writers() { network.deliver(to: device.id, from: writer, all: true) }
+        note("\(name(device)), which was removed, sets \(address) to defiant \(step)")
+        device.step()
     }
 
     private func tellMembers(_ device: SimulatedDevice) {
-        device.group.members = devices.map(\.id)
-        device.group.past = past
-        device.group.epoch = epoch
+        if let newest, newest !== device.group { device.group.learn(from: newest) }
     }
 
     private func note(_ text: String) { log.append("\(step): \(text)") }
@@ -309,6 +345,7 @@ extension Simulation {
         }
         let shown = Set(final.flatMap(\.values))
         let kept = devices.reduce(into: Set<String>()) { $0.formUnion($1.replica.disk.losers) }
+        for value in shown where value.hasPrefix("defiant") { found.append("'\(value)' is of a removed device") }
         let replaced = Set(operations.compactMap(\.replaced))
         let surelyReplaced = Set(operations.filter { !$0.mayBeLost }.compactMap(\.replaced))
         for value in shown where surelyReplaced.contains(value) { found.append("'\(value)' came back") }

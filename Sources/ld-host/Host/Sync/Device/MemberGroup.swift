@@ -76,7 +76,7 @@ final class MemberGroup: SyncGroup {
         (log.state.members + log.state.removed + log.state.forgotten).contains { $0.id == device }
     }
 
-    var epoch: UInt32 { UInt32(truncatingIfNeeded: log.state.epoch.id.high) | 1 }
+    var epoch: UInt32 { log.state.epoch.mark }
 
     func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
     func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { Array(try sealer.hash(of: bytes)) }
@@ -86,18 +86,7 @@ final class MemberGroup: SyncGroup {
     }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        guard let writer = DeviceID(text: record.writer) else { return .forged }
-        do throws(StorageError) {
-            let (content, epoch) = try sealer.open(record.content, by: writer, name: record.name)
-            return epoch == log.state.epoch.id ? .content(content) : .earlierEpoch
-        } catch {
-            switch error.code {
-            case .cannotOpen: return .forged
-            // Sealed under a key that has not arrived, or by a later version of this program.
-            case .storeUnavailable, .unsupported: return .laterEpoch
-            default: throw error
-            }
-        }
+        try sealer.opened(record, in: log.state.epoch)
     }
 
     /// Opens what this device has sealed for itself, under whatever epoch.
@@ -141,6 +130,29 @@ final class MemberGroup: SyncGroup {
 
     /// Publishes all of them again the next time, since the transport has lost what it carried.
     func forgetPublished() { published = [] }
+}
+
+extension RecordSealer {
+    /// What comes of opening a record while this epoch is the group's current one.
+    func opened(_ record: SyncRecord, in current: GroupState.Epoch) throws(StorageError) -> OpenedRecord {
+        guard let writer = DeviceID(text: record.writer) else { return .forged }
+        do throws(StorageError) {
+            let (content, epoch) = try open(record.content, by: writer, name: record.name)
+            return epoch == current.id ? .content(content) : .earlierEpoch
+        } catch {
+            switch error.code {
+            case .cannotOpen: return .forged
+            // Sealed under a key that has not arrived, or by a later version of this program.
+            case .storeUnavailable, .unsupported: return .laterEpoch
+            default: throw error
+            }
+        }
+    }
+}
+
+extension GroupState.Epoch {
+    /// What the engine tells it from others by; not 0.
+    var mark: UInt32 { UInt32(truncatingIfNeeded: id.high) | 1 }
 }
 
 // What members do.

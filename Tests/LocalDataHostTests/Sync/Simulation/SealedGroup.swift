@@ -1,0 +1,64 @@
+import Foundation
+import LocalDataAPI
+
+@testable import LocalDataHost
+
+/// A group with real keys, a real log of members and real seals. The log passes from device to device beside the
+/// simulated network. Keys are random, so the same seed gives other names and another order of devices each time.
+final class SealedGroup: SimulatedGroup {
+    private static let crypto = Result { try GroupProvider.openssl.crypto() }
+
+    private var device: TestDevice
+    private var sealer: RecordSealer
+
+    /// The group of a new device, which a member admits; without one, a new group on this network.
+    init(joining group: SealedGroup?, _ network: SimulatedNetwork) throws {
+        let crypto = try Self.crypto.get()
+        if let group {
+            device = try group.device.admit("device", crypto)
+        } else {
+            device = try TestDevice(creating: "first", crypto)
+            let stranger = try TestDevice(creating: "stranger", crypto)
+            let other = try RecordSealer(stranger.keys, epoch: stranger.state.epoch, crypto)
+            network.foreignSeal = { content, _, writer, name in
+                DeviceID(text: writer).flatMap { try? other.seal(content, by: $0, name: name) } ?? Data()
+            }
+        }
+        sealer = try RecordSealer(device.keys, epoch: device.state.epoch, crypto)
+        super.init(device.id)
+        try refresh()
+    }
+
+    override func learn(from group: SimulatedGroup) {
+        guard let group = group as? SealedGroup, group.device.log.entries.count != device.log.entries.count else {
+            return
+        }
+        do {
+            try device.receive(group.device)
+            try refresh()
+        } catch { members = [] }
+    }
+
+    override func remove(_ other: DeviceID) throws {
+        try device.remove(other)
+        try refresh()
+    }
+
+    private func refresh() throws {
+        sealer = try RecordSealer(device.keys, epoch: device.state.epoch, device.crypto)
+        members = device.state.members.map(\.id)
+        past = Set(device.state.removed.map(\.id))
+        epoch = device.state.epoch.mark
+    }
+
+    override func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
+    override func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { Array(try sealer.hash(of: bytes)) }
+
+    override func seal(_ content: Data, name: String) throws(StorageError) -> Data {
+        try sealer.seal(content, by: me, name: name)
+    }
+
+    override func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
+        try sealer.opened(record, in: device.state.epoch)
+    }
+}
