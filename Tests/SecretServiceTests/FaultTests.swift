@@ -89,6 +89,17 @@ struct FaultTests {
         #expect(time >= .milliseconds(290) && time < Self.soon, "\(time)")
     }
 
+    @Test("a call that passes no secret does not wait for the session, and the others no longer than the options say")
+    func noSession() throws {
+        let session = try Session(.fault("sessionless"))
+        #expect(try session.open(SecretOptions(timeout: 30)).exists(.secret("service", "user")))
+        let store = try session.open(SecretOptions(timeout: 0.3))
+        for call in [Call.get, .set, .get] {
+            let (error, time) = try failure(call, store)
+            #expect(error.code == .timedOut && time < Self.soon, "\(error), \(time)")
+        }
+    }
+
     @Test("many threads wait for a silent service no longer than one", .timeLimit(.minutes(1)))
     func silentThreads() throws {
         let session = try Session(.fault("mute"))

@@ -73,12 +73,11 @@ package final class SecretStore: StorageBackend {
         let kept = try KeptAttributes.text(attributes)
         try SecretLine.with(value, keepsEscapes: { !KeyringFiles.someAreReadable }) { line in
             try perform("writing '\(key.address)'") { service in
-                guard let secret = service.link.sealed(line) else {
+                let found = try find(key, service)
+                guard let secret = try service.session.sealed(line) else {
                     throw StorageError(.keychainError, "libsecret cannot encrypt the value of '\(key.address)'")
                 }
-                guard let found = try find(key, service) else {
-                    return try make(key, kept, secret, service)
-                }
+                guard let found else { return try make(key, kept, secret, service) }
                 try change(found, to: secret, kept, service)
             }
         }
@@ -95,7 +94,7 @@ package final class SecretStore: StorageBackend {
 
     /// Passes the value in a secret.
     func read(_ secret: Variant, of key: SecretKey, _ service: Service, _ deliver: (RawSpan) -> Void) throws {
-        let isRead: Void? = service.link.opened(secret) { SecretLine.read($0, deliver) }
+        let isRead: Void? = try service.session.opened(secret) { SecretLine.read($0, deliver) }
         guard isRead != nil else {
             throw StorageError(
                 .corrupt, "the secret service returned a secret for '\(key.address)' that libsecret cannot decrypt",

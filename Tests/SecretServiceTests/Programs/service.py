@@ -51,6 +51,8 @@ def answer(message):
     path = fields.get(HeaderFields.path)
     if fault == "mute":
         return None
+    if method == "OpenSession" and fault == "sessionless":
+        return None
     if method == "OpenSession":
         if message.body[0] != "plain":
             return failure(message, "org.freedesktop.DBus.Error.NotSupported")

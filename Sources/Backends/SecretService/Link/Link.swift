@@ -3,20 +3,23 @@ internal import Synchronization
 
 /// A connection to the session bus with a session in which a secret service has agreed on keys with us. So secrets do
 /// not cross the bus in clear unless the service supports nothing else (libsecret: Diffie-Hellman of RFC 2409's second
-/// group, AES-128).
+/// group, AES-128). Both sides compute on that for milliseconds, so calls that pass no secret need not wait for it.
 ///
 /// The connection is our own: GLib's shared connection of a process ends the process when the bus ends.
 final class Link: @unchecked Sendable {
-    // GLib's connection and service are safe to use from any thread; nothing here changes.
+    // GLib's connection is safe to use from any thread; nothing here changes.
     let connection: OpaquePointer
-    private let service: UnsafeMutablePointer<CSecret.SecretService>
-    /// The path of the session, which identifies the keys.
-    let session: String
+    private let session = Promise<Result<SecretSession, BusFailure>>()
+    /// The end of the time for connecting and for the session.
+    private let deadline: Deadline
+    private let cancellable: UnsafeMutablePointer<GCancellable>?
     /// The paths of collections, by label.
     private let collections = Mutex<[String: String]>([:])
 
-    /// Connects and opens a session; waits until `cancellable` is cancelled.
-    init(address: String, cancellable: UnsafeMutablePointer<GCancellable>?) throws(BusFailure) {
+    /// Connects; waits until `cancellable` is cancelled.
+    init(
+        address: String, cancellable: UnsafeMutablePointer<GCancellable>?, until deadline: Deadline
+    ) throws(BusFailure) {
         var error: UnsafeMutablePointer<GError>?
         let flags =
             G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
@@ -25,25 +28,39 @@ final class Link: @unchecked Sendable {
             let connection = g_dbus_connection_new_for_address_sync(
                 address, GDBusConnectionFlags(rawValue: flags), nil, cancellable, &error)
         else { throw BusFailure.unreachable(address, BusFailure(taking: error)) }
-        guard let service = ld_secret_service(connection, cancellable, &error) else {
-            g_object_unref(gpointer(connection))
-            throw BusFailure(taking: error)
-        }
-        guard secret_service_ensure_session_sync(service, cancellable, &error) != 0,
-            let session = secret_service_get_session_dbus_path(service)
-        else {
-            g_object_unref(service)
-            g_object_unref(gpointer(connection))
-            throw BusFailure(taking: error)
-        }
         self.connection = connection
-        self.service = service
-        self.session = String(cString: session)
+        self.deadline = deadline
+        self.cancellable = cancellable
+        g_object_ref(cancellable)
     }
 
     deinit {
-        g_object_unref(service)
+        g_object_unref(cancellable)
         g_object_unref(gpointer(connection))
+    }
+
+    /// Opens the session; waits until the link's cancellable is cancelled.
+    func openSession() {
+        do throws(BusFailure) {
+            session.keep(.success(try SecretSession(on: connection, cancellable: cancellable)))
+        } catch { session.keep(.failure(error)) }
+    }
+
+    /// The session; waits for it until the deadline, or until the link's own time is up.
+    func session(until deadline: Deadline) throws(BusFailure) -> SecretSession {
+        let end = self.deadline.instant < deadline.instant ? self.deadline : deadline
+        if let result = session.wait(until: end) { return try result.get() }
+        if self.deadline.isOver { g_cancellable_cancel(cancellable) }
+        throw BusFailure.silent
+    }
+
+    /// Whether its session failed, or its time for that is up.
+    var isUseless: Bool {
+        switch session.current {
+        case .success: false
+        case .failure: true
+        case nil: deadline.isOver
+        }
     }
 
     /// Whether the bus has ended the connection.
@@ -56,30 +73,6 @@ final class Link: @unchecked Sendable {
 
     /// Forgets the paths of collections, because one no longer exists.
     func forgetCollections() { collections.withLock { $0 = [:] } }
-
-    /// A secret as it crosses the bus. `line` is copied into memory that is cleared when it is freed.
-    func sealed(_ line: UnsafeRawBufferPointer) -> Variant? {
-        // The content is always text, and some clients accept nothing else. libsecret needs an address even for zero
-        // bytes.
-        let value =
-            if line.isEmpty {
-                secret_value_new("", 0, "text/plain")
-            } else {
-                secret_value_new(line.assumingMemoryBound(to: CChar.self).baseAddress, gssize(line.count), "text/plain")
-            }
-        guard let value else { return nil }
-        defer { secret_value_unref(gpointer(value)) }
-        return secret_service_encode_dbus_secret(service, value).map { Variant(taking: $0) }
-    }
-
-    /// Opens a secret that crossed the bus and lends it; `nil` if it does not belong to the session.
-    func opened<Result>(_ secret: Variant, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
-        guard let value = secret_service_decode_dbus_secret(service, secret.pointer) else { return nil }
-        defer { secret_value_unref(gpointer(value)) }
-        var count: gsize = 0
-        let bytes = secret_value_get(value, &count)
-        return try body(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
-    }
 }
 
 extension Link {

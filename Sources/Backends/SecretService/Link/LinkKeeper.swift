@@ -22,7 +22,7 @@ final class LinkKeeper: Sendable {
     /// The link; connects if there is no link yet, at most one attempt at a time.
     func link(until deadline: Deadline) throws(BusFailure) -> Link {
         let (link, opening) = state.withLock { state -> (Link?, Opening?) in
-            if let link = state.link, !link.isClosed { return (link, nil) }
+            if let link = state.link, !link.isClosed, !link.isUseless { return (link, nil) }
             state.link = nil
             if let opening = state.opening, !opening.isUseless { return (nil, opening) }
             let opening = Opening(seconds: seconds, bus: bus)

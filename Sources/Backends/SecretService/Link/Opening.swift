@@ -2,7 +2,8 @@ internal import CSecret
 internal import Glibc
 internal import LocalDataAPI
 
-/// An attempt to connect, on its own thread: parts of it cannot be interrupted, and its callers have deadlines.
+/// An attempt to connect and then to open a session, on its own thread: parts of it cannot be interrupted, and its
+/// callers have deadlines.
 final class Opening: @unchecked Sendable {
     // A cancellable may be used from any thread.
     private let cancellable = g_cancellable_new()
@@ -49,7 +50,9 @@ final class Opening: @unchecked Sendable {
     fileprivate func run() {
         do throws(BusFailure) {
             guard let address = bus.isEmpty ? BusAddress.current() : bus else { throw BusFailure.noBus }
-            promise.keep(.success(try Link(address: address, cancellable: cancellable)))
+            let link = try Link(address: address, cancellable: cancellable, until: deadline)
+            promise.keep(.success(link))
+            link.openSession()
         } catch { promise.keep(.failure(error)) }
     }
 }

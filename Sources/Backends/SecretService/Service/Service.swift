@@ -16,6 +16,9 @@ struct Service {
     let deadline: Deadline
     let effects = Effects()
 
+    /// The session in which secrets cross the bus; waits for it.
+    var session: SecretSession { get throws(BusFailure) { try link.session(until: deadline) } }
+
     func call(_ method: BusMethod) throws -> Variant {
         do throws(BusFailure) { return try link.call(method, until: deadline) } catch {
             if error.isLocked { throw Locked(path: method.path) }
@@ -66,8 +69,9 @@ struct Service {
 
     /// An item's secret, as it crosses the bus.
     func secret(of item: String) throws -> Variant? {
-        try call(
-            BusMethod(item, Self.itemInterface, "GetSecret", .tuple(.path(link.session)), answer: "((oayays))"))[0]
+        let session = try session
+        return try call(
+            BusMethod(item, Self.itemInterface, "GetSecret", .tuple(.path(session.path)), answer: "((oayays))"))[0]
     }
 
     /// Replaces only an item's secret.
