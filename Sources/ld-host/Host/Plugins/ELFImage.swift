@@ -249,10 +249,12 @@ extension ELFImage.Header {
     /// Refuses a different word size, byte order, machine or system, in the order in which each makes the next
     /// readable.
     static func judgePlatform(_ header: Elf64_Ehdr, _ bytes: [UInt8], _ path: String) throws {
-        let host = "a 64-bit library for \(name(hostMachine))"
-        let hint = "install the build of the plugin for \(name(hostMachine)) Linux"
         func require(_ holds: Bool, _ found: @autoclosure () -> String) throws {
-            guard holds else { throw StorageError.refusing(path, "is \(found()), expected \(host)", hint: hint) }
+            guard !holds else { return }
+            let host = name(hostMachine)
+            throw StorageError.refusing(
+                path, "is \(found()), expected a 64-bit library for \(host)",
+                hint: "install the build of the plugin for \(host) Linux")
         }
         func ident(_ index: Int32) -> UInt8 { bytes.indices.contains(Int(index)) ? bytes[Int(index)] : 0 }
 

@@ -83,8 +83,9 @@ package struct FileTrust: Sendable {
         guard isFile || status.st_mode & S_IFMT == S_IFDIR else {
             throw refusal("was moved meanwhile: \(PathText.shown(path)) is no longer a folder", hint: "try again")
         }
-        let subject = isFile ? "" : "is below the folder \(PathText.shown(path)), which "
-        let quoted = PathText.shellQuoted(path)
+        // Not before they are needed: for each folder above each file they would take longer than the check.
+        var subject: String { isFile ? "" : "is below the folder \(PathText.shown(path)), which " }
+        var quoted: String { PathText.shellQuoted(path) }
         guard status.st_uid == 0 || status.st_uid == user else {
             let allowed = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
             let advice =
