@@ -245,6 +245,37 @@ static const void *extension(void *self, ld_bytes id) {
     bool is_asked = id.count == strlen(LD_STORE_ENUMERATION) && memcmp(id.data, LD_STORE_ENUMERATION, id.count) == 0;
     return is_asked ? &enumeration : NULL;
 }
+#elif defined FIXTURE_LISTS_ASKED
+/* Lists the ids of the abilities that it was asked for, each behind a letter of its own, as names come in order. */
+static char asked[26][64];
+static size_t asked_count;
+
+static ld_status names(
+    void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t limit, const ld_sink *sink,
+    const ld_error_sink *error) {
+    (void)self, (void)place, (void)prefix, (void)after, (void)limit, (void)error;
+    for (size_t i = 0; i < asked_count; i++) {
+        if (sink->write(sink->context, (ld_bytes){asked[i], strlen(asked[i])}) != 0) return LD_STOPPED;
+    }
+    return LD_OK;
+}
+
+static ld_status places(void *self, const ld_sink *sink, const ld_error_sink *error) {
+    (void)self, (void)sink, (void)error;
+    return LD_OK;
+}
+
+static const ld_store_enumeration enumeration = {sizeof(enumeration), names, places};
+
+static const void *extension(void *self, ld_bytes id) {
+    (void)self;
+    if (asked_count < 26 && id.count < sizeof asked[0] - 1) {
+        asked[asked_count][0] = (char)('a' + asked_count);
+        memcpy(asked[asked_count++] + 1, id.data, id.count);
+    }
+    bool is_asked = id.count == strlen(LD_STORE_ENUMERATION) && memcmp(id.data, LD_STORE_ENUMERATION, id.count) == 0;
+    return is_asked ? &enumeration : NULL;
+}
 #elif defined FIXTURE_SPITEFUL_SOURCE
 /* Reports an error of its own where the rule is to return LD_STOPPED because the source gave up. */
 static ld_status write_pieces(
@@ -287,7 +318,8 @@ static const struct {
 #ifdef FIXTURE_NEWER
         .flags = 0xffff0000u, .enforces = 0x80008000u,
 #endif
-#if defined FIXTURE_NEWER || defined FIXTURE_NULL_ABILITIES || defined FIXTURE_BAD_NAMES || defined FIXTURE_SPITEFUL_SOURCE
+#if defined FIXTURE_NEWER || defined FIXTURE_NULL_ABILITIES || defined FIXTURE_BAD_NAMES || defined FIXTURE_LISTS_ASKED \
+    || defined FIXTURE_SPITEFUL_SOURCE
         .extension = extension,
 #endif
 #ifdef FIXTURE_LATENCY

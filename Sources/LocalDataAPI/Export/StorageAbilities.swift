@@ -1,46 +1,70 @@
 internal import CLocalData
 internal import FoundationEssentials
+internal import Synchronization
 
-/// The optional abilities of an exported store, as closures over its type.
+/// The optional abilities of an exported store, as closures over its type. Each is looked for when it is first asked
+/// for: such a cast goes through the conformances of all loaded libraries, and 15 of them take longer than it takes to
+/// read a small file.
 struct StorageAbilities {
     typealias Handle = UnsafeMutableRawPointer
     typealias Pieces = ((RawSpan) throws -> Void) throws -> Void
 
-    var names: ((StorageNamespace, String, String?, Int?, (String) -> Bool) throws -> Void)?
-    var places: (((StorageNamespace) -> Bool) throws -> Void)?
-    var attributes: ((Handle) throws -> ValueAttributes?)?
-    var getTagged: ((Handle, (String?, RawSpan) -> Void) throws -> Bool)?
-    var read: ((Handle, (RawSpan) -> Bool) throws -> Bool)?
-    var write: ((Handle, ValueAttributes?, Pieces) throws -> Void)?
-    var apply: ((UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void)?
-    var watch: ((StorageNamespace, String, @escaping @Sendable (String?) -> Void) throws -> Handle)?
-    var unwatch: ((Handle) -> Void)?
-    var transactions: AnyTransactionExport?
-    var check: (((String) -> Bool) throws -> Void)?
-    var repair: (((String) -> Void) throws -> Void)?
-    var verify: ((Handle) throws -> ValueState?)?
-    var wipe: ((StorageNamespace) throws -> Void)?
-    var bulk: AnyBulkExport?
-    var conditional: AnyConditionalExport?
-    var expiry: AnyExpiryExport?
-    var locks: AnyLockExport?
+    struct Enumeration {
+        let names: (StorageNamespace, String, String?, Int?, (String) -> Bool) throws -> Void
+        let places: ((StorageNamespace) -> Bool) throws -> Void
+    }
+
+    struct Streaming {
+        let read: (Handle, (RawSpan) -> Bool) throws -> Bool
+        let write: (Handle, ValueAttributes?, Pieces) throws -> Void
+    }
+
+    struct Watching {
+        let watch: (StorageNamespace, String, @escaping @Sendable (String?) -> Void) throws -> Handle
+        let unwatch: (Handle) -> Void
+    }
+
+    @Deferred var enumeration: Enumeration?
+    @Deferred var attributes: ((Handle) throws -> ValueAttributes?)?
+    @Deferred var getTagged: ((Handle, (String?, RawSpan) -> Void) throws -> Bool)?
+    @Deferred var streaming: Streaming?
+    @Deferred var apply: ((UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void)?
+    @Deferred var watching: Watching?
+    @Deferred var transactions: AnyTransactionExport?
+    @Deferred var check: (((String) -> Bool) throws -> Void)?
+    @Deferred var repair: (((String) -> Void) throws -> Void)?
+    @Deferred var verify: ((Handle) throws -> ValueState?)?
+    @Deferred var wipe: ((StorageNamespace) throws -> Void)?
+    @Deferred var bulk: AnyBulkExport?
+    @Deferred var conditional: AnyConditionalExport?
+    @Deferred var expiry: AnyExpiryExport?
+    @Deferred var locks: AnyLockExport?
+
+    var names: ((StorageNamespace, String, String?, Int?, (String) -> Bool) throws -> Void)? { enumeration?.names }
+    var places: (((StorageNamespace) -> Bool) throws -> Void)? { enumeration?.places }
+    var read: ((Handle, (RawSpan) -> Bool) throws -> Bool)? { streaming?.read }
+    var write: ((Handle, ValueAttributes?, Pieces) throws -> Void)? { streaming?.write }
+    var watch: ((StorageNamespace, String, @escaping @Sendable (String?) -> Void) throws -> Handle)? {
+        watching?.watch
+    }
+    var unwatch: ((Handle) -> Void)? { watching?.unwatch }
 
     init<Backend: StorageBackend>(of backend: Backend) {
-        if let backend = backend as? any EnumerableBackend { add(enumeration: backend) }
-        if let backend = backend as? any AttributedBackend { add(attributes: backend) }
-        if let backend = backend as? any TaggedBackend { add(tagging: backend) }
-        if let backend = backend as? any StreamingBackend { add(streaming: backend) }
-        if let backend = backend as? any BatchBackend { add(batch: backend) }
-        if let backend = backend as? any WatchableBackend { add(watching: backend) }
-        if let backend = backend as? any TransactionalBackend { add(transactions: backend) }
-        if let backend = backend as? any CheckableBackend { check = { try backend.check($0) } }
-        if let backend = backend as? any RepairableBackend { repair = { try backend.repair($0) } }
-        if let backend = backend as? any VerifiableBackend { add(verifying: backend) }
-        if let backend = backend as? any WipingBackend { wipe = { try backend.wipe($0) } }
-        if let backend = backend as? any BulkBackend { add(bulk: backend) }
-        if let backend = backend as? any ConditionalBackend { add(conditional: backend) }
-        if let backend = backend as? any ExpiringBackend { add(expiry: backend) }
-        if let backend = backend as? any LockingBackend { add(locks: backend) }
+        _enumeration = Deferred { (backend as? any EnumerableBackend).map { Self.enumeration($0) } }
+        _attributes = Deferred { (backend as? any AttributedBackend).map { Self.attributes($0) } }
+        _getTagged = Deferred { (backend as? any TaggedBackend).map { Self.tagging($0) } }
+        _streaming = Deferred { (backend as? any StreamingBackend).map { Self.streaming($0) } }
+        _apply = Deferred { (backend as? any BatchBackend).map { Self.batch($0) } }
+        _watching = Deferred { (backend as? any WatchableBackend).map { Self.watching($0) } }
+        _transactions = Deferred { (backend as? any TransactionalBackend).map { Self.transactions($0) } }
+        _check = Deferred { (backend as? any CheckableBackend).map { backend in { try backend.check($0) } } }
+        _repair = Deferred { (backend as? any RepairableBackend).map { backend in { try backend.repair($0) } } }
+        _verify = Deferred { (backend as? any VerifiableBackend).map { Self.verifying($0) } }
+        _wipe = Deferred { (backend as? any WipingBackend).map { backend in { try backend.wipe($0) } } }
+        _bulk = Deferred { (backend as? any BulkBackend).map { Self.bulk($0) } }
+        _conditional = Deferred { (backend as? any ConditionalBackend).map { Self.conditional($0) } }
+        _expiry = Deferred { (backend as? any ExpiringBackend).map { Self.expiry($0) } }
+        _locks = Deferred { (backend as? any LockingBackend).map { Self.locks($0) } }
     }
 
     /// The table of an ability, if the store has it.
@@ -65,26 +89,34 @@ struct StorageAbilities {
         }
     }
 
-    private mutating func add<Backend: EnumerableBackend>(enumeration backend: Backend) {
-        names = { try backend.forEachName(in: $0, prefix: $1, after: $2, limit: $3, $4) }
-        places = { try backend.forEachPlace($0) }
+    private static func enumeration<Backend: EnumerableBackend>(_ backend: Backend) -> Enumeration {
+        Enumeration(
+            names: { try backend.forEachName(in: $0, prefix: $1, after: $2, limit: $3, $4) },
+            places: { try backend.forEachPlace($0) })
     }
 
-    private mutating func add<Backend: AttributedBackend>(attributes backend: Backend) {
-        attributes = { try backend.attributes(of: KeyBox<Backend.Key>.key($0)) }
+    private static func attributes<Backend: AttributedBackend>(
+        _ backend: Backend
+    ) -> (Handle) throws -> ValueAttributes? {
+        { try backend.attributes(of: KeyBox<Backend.Key>.key($0)) }
     }
 
-    private mutating func add<Backend: TaggedBackend>(tagging backend: Backend) {
-        getTagged = { try backend.get(KeyBox<Backend.Key>.key($0), $1) }
+    private static func tagging<Backend: TaggedBackend>(
+        _ backend: Backend
+    ) -> (Handle, (String?, RawSpan) -> Void) throws -> Bool {
+        { try backend.get(KeyBox<Backend.Key>.key($0), $1) }
     }
 
-    private mutating func add<Backend: StreamingBackend>(streaming backend: Backend) {
-        read = { try backend.read(KeyBox<Backend.Key>.key($0), $1) }
-        write = { try backend.write(KeyBox<Backend.Key>.key($0), attributes: $1, from: $2) }
+    private static func streaming<Backend: StreamingBackend>(_ backend: Backend) -> Streaming {
+        Streaming(
+            read: { try backend.read(KeyBox<Backend.Key>.key($0), $1) },
+            write: { try backend.write(KeyBox<Backend.Key>.key($0), attributes: $1, from: $2) })
     }
 
-    private mutating func add<Backend: BatchBackend>(batch backend: Backend) {
-        apply = { operations in
+    private static func batch<Backend: BatchBackend>(
+        _ backend: Backend
+    ) -> (UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void {
+        { operations in
             // Mostly the same for all values; copying the texts each time would double the work.
             var last: (table: UnsafePointer<ld_attributes>, attributes: ValueAttributes)?
             func attributes(_ table: UnsafePointer<ld_attributes>?) throws -> ValueAttributes? {
@@ -113,33 +145,58 @@ struct StorageAbilities {
         }
     }
 
-    private mutating func add<Backend: WatchableBackend>(watching backend: Backend) {
-        watch = { place, prefix, changed in
-            Unmanaged.passRetained(KeyBox(try backend.watch(place, prefix: prefix, changed: changed))).toOpaque()
-        }
-        unwatch = { token in
-            backend.unwatch(KeyBox<Backend.Watch>.key(token))
-            Unmanaged<KeyBox<Backend.Watch>>.fromOpaque(token).release()
-        }
+    private static func watching<Backend: WatchableBackend>(_ backend: Backend) -> Watching {
+        Watching(
+            watch: { place, prefix, changed in
+                Unmanaged.passRetained(KeyBox(try backend.watch(place, prefix: prefix, changed: changed))).toOpaque()
+            },
+            unwatch: { token in
+                backend.unwatch(KeyBox<Backend.Watch>.key(token))
+                Unmanaged<KeyBox<Backend.Watch>>.fromOpaque(token).release()
+            })
     }
 
-    private mutating func add<Backend: TransactionalBackend>(transactions backend: Backend) {
-        transactions = TransactionExport(backend)
+    private static func transactions<Backend: TransactionalBackend>(_ backend: Backend) -> AnyTransactionExport {
+        TransactionExport(backend)
     }
 
-    private mutating func add<Backend: VerifiableBackend>(verifying backend: Backend) {
-        verify = { try backend.verify(KeyBox<Backend.Key>.key($0)) }
+    private static func verifying<Backend: VerifiableBackend>(
+        _ backend: Backend
+    ) -> (Handle) throws -> ValueState? {
+        { try backend.verify(KeyBox<Backend.Key>.key($0)) }
     }
 
-    private mutating func add<Backend: BulkBackend>(bulk backend: Backend) { bulk = BulkExport(backend) }
+    private static func bulk<Backend: BulkBackend>(_ backend: Backend) -> AnyBulkExport { BulkExport(backend) }
 
-    private mutating func add<Backend: ConditionalBackend>(conditional backend: Backend) {
-        conditional = ConditionalExport(backend)
+    private static func conditional<Backend: ConditionalBackend>(_ backend: Backend) -> AnyConditionalExport {
+        ConditionalExport(backend)
     }
 
-    private mutating func add<Backend: ExpiringBackend>(expiry backend: Backend) { expiry = ExpiryExport(backend) }
+    private static func expiry<Backend: ExpiringBackend>(_ backend: Backend) -> AnyExpiryExport {
+        ExpiryExport(backend)
+    }
 
-    private mutating func add<Backend: LockingBackend>(locks backend: Backend) { locks = LockExport(backend) }
+    private static func locks<Backend: LockingBackend>(_ backend: Backend) -> AnyLockExport { LockExport(backend) }
+}
+
+/// A value that is made when it is first needed; if several threads need it first, each may make one, and one counts.
+@propertyWrapper
+struct Deferred<Value> {
+    private final class Box {
+        let value: Value
+        init(_ value: Value) { self.value = value }
+    }
+
+    private final class Slot {
+        let box = AtomicLazyReference<Box>()
+    }
+
+    private let slot = Slot()
+    private let make: () -> Value
+
+    init(_ make: @escaping () -> Value) { self.make = make }
+
+    var wrappedValue: Value { (slot.box.load() ?? slot.box.storeIfNil(Box(make()))).value }
 }
 
 /// The C tables of the abilities; all exported stores share them.

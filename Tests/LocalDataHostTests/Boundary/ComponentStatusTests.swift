@@ -94,6 +94,27 @@ import Testing
         }
     }
 
+    @Test("a store is asked for each ability when it is first needed, and never again")
+    func askedOnce() throws {
+        try withStore("FIXTURE_LISTS_ASKED") { store, handle in
+            func asked() throws -> [String] {
+                var ids: [String] = []
+                try store.forEachName(in: StorageNamespace(domain: "userDefaults")) {
+                    ids.append(String($0.dropFirst()))
+                    return true
+                }
+                return ids
+            }
+            let attributes = "localdata.store.attributes/1"
+            let first = try asked()
+            #expect(first.contains("localdata.store.enumeration/1") && !first.contains(attributes))
+            for _ in 0..<2 { #expect(throws: StorageError.self) { try store.attributes(of: handle) } }
+            let second = try asked()
+            #expect(second.starts(with: first) && second.contains(attributes))
+            #expect(Set(second).count == second.count)
+        }
+    }
+
     @Test("a store that cannot stream takes and gives a streamed value whole")
     func streamingFallback() throws {
         try withStore { store, handle in
