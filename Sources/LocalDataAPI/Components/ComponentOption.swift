@@ -45,8 +45,9 @@ public struct ComponentOption: Codable, Hashable, Sendable {
 
     enum CodingKeys: String, CodingKey { case name, type, `default`, help, allowed, required }
 
-    private init(_ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool)
-    {
+    package init(
+        _ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool
+    ) {
         self.name = name
         self.type = type
         self.default = value

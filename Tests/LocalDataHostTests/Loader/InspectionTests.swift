@@ -78,6 +78,33 @@ import Testing
         #expect(first != nil && last != nil && first != last, "one process has loaded both")
     }
 
+    @Test("a report is read as it was written, and text of another kind is no report")
+    func reports() throws {
+        let options: [ComponentOption] = [
+            .string("text", default: "a \"b\"\n\u{e9}", allowed: ["x", ""], help: "some text"),
+            .path("path", required: true, help: "a path"), .integer("whole", default: .min, help: ""),
+            .number("number", default: 0.1, help: ""), .boolean("switch", default: false, help: ""),
+            ComponentOption("list", .list, .list([AnyCodable(.int(1)), AnyCodable(.string("two"))]), "", nil, false),
+        ]
+        let description = PluginDescription(
+            name: "Full", version: "1.0.0", abi: "1.1",
+            components: [.init(kind: 1, id: "full", summary: "a store", options: options)])
+        let ends: [PluginInspector.Report.End] = [.exited(3), .signalled(11), .timedOut]
+        let reports =
+            [
+                PluginInspector.Report(.success(description)),
+                PluginInspector.Report(.failure(StorageError(.pluginRefused, "no", hint: "try again"))),
+            ] + ends.map { PluginInspector.Report(end: $0) }
+        let read = try #require(PluginInspector.Report.list(in: PluginInspector.Report.text(of: reports)))
+        #expect(read.map { "\($0)" } == reports.map { "\($0)" })
+        #expect(read.first?.description == description)
+        for text in ["", "[]", "7", #"{"description": {}"#, "[{}] x"] {
+            #expect(PluginInspector.Report(text: text.utf8) == nil, "\(text)")
+        }
+        #expect(ComponentOption.list(in: #"[{"name": "a", "type": "date"}]"#.utf8) == nil)
+        #expect(ComponentOption.list(in: #"[{"name": "a", "type": "path", "default": {}}]"#.utf8) == nil)
+    }
+
     @Test("a forged report does not make a component: the host checks the descriptor again when it loads the plugin")
     func forged() throws {
         let fixture = try FixtureBuilder()

@@ -14,19 +14,20 @@ package enum InspectionProcess {
     /// Inspects files, each in a child of this process, which must have one thread.
     ///
     /// - Parameter timeout: The time limit per file.
-    package static func reports(on paths: [String], timeout: Duration) -> [PluginInspector.Report] {
+    /// - Returns: The text of the reports, for ``PluginInspector``.
+    package static func reports(on paths: [String], timeout: Duration) -> [UInt8] {
         ld_linux_adopt_orphans()
-        prepareCoding()
-        return paths.map { report(on: $0, timeout: timeout) }
+        prepare()
+        return PluginInspector.Report.text(of: paths.map { report(on: $0, timeout: timeout) })
     }
 
-    /// Initializes what reading options and writing a report needs, so that no child has to do it again.
-    private static func prepareCoding() {
-        let option = Data(#"[{"name": "", "type": "string", "help": "", "required": false}]"#.utf8)
-        let options = (try? JSONDecoder().decode([ComponentOption].self, from: option)) ?? []
-        let component = PluginDescription.Component(kind: 0, id: "", summary: "", options: options)
-        let description = PluginDescription(name: "", version: "", abi: "", components: [component])
-        _ = try? JSONEncoder().encode(PluginInspector.Report(.success(description)))
+    /// Initializes what checking a file and writing a report need, so that no child has to do it again. This program is
+    /// no plugin, but it has some linked in.
+    private static func prepare() {
+        let reports =
+            PluginImage.ofProgram.map { PluginInspector.Report(.success($0.description)) }
+            + [PluginInspector.report(on: "/proc/self/exe")]
+        for report in reports { _ = PluginInspector.Report(text: report.text) }
     }
 
     private static func report(on path: String, timeout: Duration) -> PluginInspector.Report {
@@ -47,7 +48,7 @@ package enum InspectionProcess {
             let signal = status & 0x7F
             return PluginInspector.Report(end: signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal))
         }
-        let report = try? JSONDecoder().decode(PluginInspector.Report.self, from: Data(output.bytes))
+        let report = PluginInspector.Report(text: output.bytes)
         return report.map { PluginInspector.Report(description: $0.description, refusal: $0.refusal) }
             ?? PluginInspector.Report(end: .exited(0))
     }
@@ -59,8 +60,7 @@ package enum InspectionProcess {
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         if null >= 0 { _ = dup2(null, STDOUT_FILENO) }
         ld_linux_forbid_signals()
-        guard let report = try? JSONEncoder().encode(PluginInspector.report(on: path)) else { _exit(2) }
-        var rest = [UInt8](report)[...]
+        var rest = PluginInspector.report(on: path).text[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -6,9 +6,9 @@ package import LocalDataAPI
 /// Finds out what a plugin offers, in a child process with a deadline, so that a crash or a hang is a result.
 package struct PluginInspector: Sendable {
     /// The result of an inspection in the child, as JSON on its standard output.
-    package struct Report: Codable, Sendable {
+    package struct Report: Sendable {
         /// How the process that loaded the plugin ended, if not with a report.
-        enum End: Codable, Sendable {
+        enum End: Sendable {
             case exited(Int32)
             case signalled(Int32)
             case timedOut
@@ -18,7 +18,7 @@ package struct PluginInspector: Sendable {
         var refusal: Refusal?
         var end: End?
 
-        struct Refusal: Codable, Sendable {
+        struct Refusal: Sendable {
             let code: Int32
             let message: String
             let hint: String
@@ -88,11 +88,12 @@ package struct PluginInspector: Sendable {
             let end = try storageErrors {
                 try ChildProcess(
                     host, arguments: [Self.command, "\(milliseconds)"] + files,
-                    environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin"]
+                    // Bound at once, functions need not be looked up in each of its children.
+                    environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin", "LD_BIND_NOW": "1"]
                 ).run(deadline: timeout * files.count + Self.grace)
             }
             if end.outcome == .exited(code: 0),
-                let reports = try? JSONDecoder().decode([Report].self, from: Data(end.output)),
+                let reports = Report.list(in: end.output),
                 reports.count == files.count
             {
                 return zip(files, reports).map { finding($0, $1) }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import JSON
 package import LocalDataAPI
 internal import Synchronization
 
@@ -205,16 +206,15 @@ package final class PluginRegistry: Sendable {
 /// An entry is valid only for the very same file (device, inode, size, times). If the index cannot be read or written,
 /// plugins are inspected again. Refusals are kept with their reason.
 final class PluginIndex: Sendable {
-    private struct Entry: Codable {
+    fileprivate struct Entry {
         let identity: [Int64]
         let report: PluginInspector.Report
         /// The time limit in seconds that ended the inspection, if one did; a longer limit may give another result.
         let waited: Double?
     }
 
-    private struct Contents: Codable {
-        var format = 2
-        var host = HostVersion.current
+    fileprivate struct Contents {
+        static let format = 3
         var plugins: [String: Entry] = [:]
     }
 
@@ -258,22 +258,61 @@ final class PluginIndex: Sendable {
 
     /// Writes the changes. A failure is harmless: the plugins are inspected again.
     func save(keeping paths: Set<String>) {
-        let data: Data? = state.withLock { state in
+        let text: [UInt8]? = state.withLock { state in
             guard state.isChanged, var contents = state.contents else { return nil }
             state.isChanged = false
             contents.plugins = contents.plugins.filter { paths.contains($0.key) }
-            return try? JSONEncoder().encode(contents)
+            return contents.text
         }
-        guard let data else { return }
-        try? HostFile.write(data, to: "\(folder)/plugins.json")
+        guard let text else { return }
+        try? HostFile.write(Data(text), to: "\(folder)/plugins.json")
     }
 
     private func read() -> Contents {
         guard let data = HostFile.contents(of: "\(folder)/plugins.json", ownedByUser: true, limit: 16 << 20),
-            let contents = try? JSONDecoder().decode(Contents.self, from: data),
-            contents.format == 2, contents.host == HostVersion.current
+            let contents = Contents(text: data)
         else { return Contents() }
         return contents
+    }
+}
+
+extension PluginIndex.Contents {
+    /// `nil` if the text is damaged, or written by another version.
+    fileprivate init?(text: Data) {
+        guard case .object(let members)? = JSON.strict(text)?.content,
+            members["format"]?.integer == Int64(Self.format), members["host"]?.string == HostVersion.current,
+            case .object(let entries)? = members["plugins"]?.content
+        else { return nil }
+        for member in entries.members {
+            guard let entry = PluginIndex.Entry(member.value) else { return nil }
+            plugins[member.name] = entry
+        }
+    }
+
+    fileprivate var text: [UInt8] {
+        let entries = plugins.map { JSONObject.Member(name: $0.key, value: $0.value.json) }
+        return JSON.members([
+            ("format", .number("\(Self.format)")), ("host", .string(HostVersion.current)),
+            ("plugins", .object(JSONObject(members: entries))),
+        ]).text
+    }
+}
+
+extension PluginIndex.Entry {
+    fileprivate init?(_ json: JSON) {
+        guard case .object(let members) = json.content, case .array(let numbers)? = members["identity"]?.content,
+            let report = members["report"].flatMap({ PluginInspector.Report($0) })
+        else { return nil }
+        var waited: Double?
+        if case .number(let text)? = members["waited"]?.content { waited = Double(text) }
+        self.init(identity: numbers.compactMap(\.integer), report: report, waited: waited)
+    }
+
+    fileprivate var json: JSON {
+        .members([
+            ("identity", .array(identity.map { .number("\($0)") })), ("report", report.json),
+            ("waited", waited.map { .number("\($0)") }),
+        ])
     }
 }
 

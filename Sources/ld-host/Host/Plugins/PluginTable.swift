@@ -1,5 +1,4 @@
 internal import CLocalData
-internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// A plugin's descriptor, checked and copied out of the plugin's memory.
@@ -65,7 +64,7 @@ struct PluginTable: Sendable {
             guard component.open != nil else { throw refused("component '\(id)' has no function 'open'") }
             guard let summary = component.summary.text(atMost: 4096),
                 let json = component.options.text(atMost: 1 << 20),
-                let options = try? Self.options(json)
+                let options = json.isEmpty ? [] : ComponentOption.list(in: json.utf8)
             else {
                 throw refused(
                     "component '\(id)' has a summary or an option list that cannot be read",
@@ -77,11 +76,6 @@ struct PluginTable: Sendable {
         self.components = components
         description = PluginDescription(
             name: name, version: version, abi: "\(plugin.abi_major).\(plugin.abi_minor)", components: descriptions)
-    }
-
-    /// The options in a component's list; no list means no options.
-    private static func options(_ json: String) throws -> [ComponentOption] {
-        json.isEmpty ? [] : try JSONDecoder().decode([ComponentOption].self, from: Data(json.utf8))
     }
 
     private static func isUsable(_ id: String) -> Bool {
