@@ -135,44 +135,45 @@ extension StorageError {
 
 extension StorageError.Code {
     /// The code's own sentence, for errors without a message.
-    public var summary: String { Self.summaries[self] ?? "error \(rawValue)" }
-
-    private static let summaries: [Self: String] = [
-        .notFound: "no value is stored for the key",
-        .serializationFailed: "the value could not be serialized",
-        .deserializationFailed: "the stored bytes could not be decoded",
-        .securityApplicationFailed: "the security policy cannot be applied",
-        .keychainError: "the keychain failed",
-        .fileError: "a file operation failed",
-        .invalidUserDefaultsSuite: "the suite name is not usable",
-        .invalidAppGroupIdentifier: "the app group identifier is missing or not usable",
-        .dataTooLargeForSync: "the value is too large to synchronize automatically",
-        .unregisteredKey: "the key is in no registered catalog",
-        .duplicateRegisteredKeys: "the key is registered twice",
-        .missingDescription: "the key has no description",
-        .phoneOnlyKeyAccessedOnWatch: "the key is for phones only",
-        .watchOnlyKeyAccessedOnPhone: "the key is for watches only",
-        .unknown: "unknown error",
-        .invalidAddress: "the address is not well formed",
-        .valueTooLarge: "the value is larger than the store takes",
-        .storeUnavailable: "the store cannot be reached",
-        .busy: "the store is busy",
-        .timedOut: "the call did not end before its deadline",
-        .cancelled: "the call was cancelled",
-        .corrupt: "the stored data is damaged",
-        .unsupported: "the component does not support this",
-        .invalidConfiguration: "the configuration is not valid",
-        .invalidOptions: "the options are not valid",
-        .pluginRefused: "the plugin was refused",
-        .componentNotFound: "no plugin offers the component",
-        .componentAmbiguous: "more than one plugin offers the component",
-        .permissionDenied: "access was refused",
-        .noSpace: "no space is left",
-        .durabilityUnknown: "the value is written but may not survive a power loss",
-        .cannotOpen: "the sealed value cannot be opened",
-        .conflict: "the stored value is not the expected one",
-        .positionLost: "the transport cannot go on from this position",
-    ]
+    public var summary: String {
+        switch self {
+        case .notFound: "no value is stored for the key"
+        case .serializationFailed: "the value could not be serialized"
+        case .deserializationFailed: "the stored bytes could not be decoded"
+        case .securityApplicationFailed: "the security policy cannot be applied"
+        case .keychainError: "the keychain failed"
+        case .fileError: "a file operation failed"
+        case .invalidUserDefaultsSuite: "the suite name is not usable"
+        case .invalidAppGroupIdentifier: "the app group identifier is missing or not usable"
+        case .dataTooLargeForSync: "the value is too large to synchronize automatically"
+        case .unregisteredKey: "the key is in no registered catalog"
+        case .duplicateRegisteredKeys: "the key is registered twice"
+        case .missingDescription: "the key has no description"
+        case .phoneOnlyKeyAccessedOnWatch: "the key is for phones only"
+        case .watchOnlyKeyAccessedOnPhone: "the key is for watches only"
+        case .unknown: "unknown error"
+        case .invalidAddress: "the address is not well formed"
+        case .valueTooLarge: "the value is larger than the store takes"
+        case .storeUnavailable: "the store cannot be reached"
+        case .busy: "the store is busy"
+        case .timedOut: "the call did not end before its deadline"
+        case .cancelled: "the call was cancelled"
+        case .corrupt: "the stored data is damaged"
+        case .unsupported: "the component does not support this"
+        case .invalidConfiguration: "the configuration is not valid"
+        case .invalidOptions: "the options are not valid"
+        case .pluginRefused: "the plugin was refused"
+        case .componentNotFound: "no plugin offers the component"
+        case .componentAmbiguous: "more than one plugin offers the component"
+        case .permissionDenied: "access was refused"
+        case .noSpace: "no space is left"
+        case .durabilityUnknown: "the value is written but may not survive a power loss"
+        case .cannotOpen: "the sealed value cannot be opened"
+        case .conflict: "the stored value is not the expected one"
+        case .positionLost: "the transport cannot go on from this position"
+        default: "error \(rawValue)"
+        }
+    }
 }
 
 extension StorageError.Code {

@@ -8,12 +8,8 @@ struct Session: Sendable {
     let json: Bool
     let flags: HostConfiguration.Flags
     private let log: (any StorageLogHandler)?
-    private let routers = Routers()
-
-    /// The routers of this run.
-    private final class Routers: Sendable {
-        let all = Mutex<[StorageRouter]>([])
-    }
+    /// The routers of this run, which has one session. Nothing takes them apart before the program ends.
+    private static let routers = Mutex<[StorageRouter]>([])
 
     init(_ arguments: Arguments) {
         json = arguments.has("--json")
@@ -32,7 +28,7 @@ struct Session: Sendable {
     /// A router for this run.
     func router() throws(StorageError) -> StorageRouter {
         let router = StorageRouter(configuration: try configuration(), log: log)
-        routers.all.withLock { $0.append(router) }
+        Self.routers.withLock { $0.append(router) }
         return router
     }
 
@@ -48,5 +44,5 @@ struct Session: Sendable {
     }
 
     /// Leaves no key and no passphrase in memory when the program ends.
-    func forgetSecrets() { for router in routers.all.withLock({ $0 }) { router.forgetSecrets() } }
+    func forgetSecrets() { for router in Self.routers.withLock({ $0 }) { router.forgetSecrets() } }
 }

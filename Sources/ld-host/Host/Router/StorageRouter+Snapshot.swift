@@ -16,8 +16,8 @@ extension StorageRouter {
         var slots: [String: StoreSlot] = [:]
         let keychain = settings.routes["keychain"]?.store
         // The keychain's store comes first: it may hold the key that seals other stores.
-        let others = Set(settings.routes.values.map(\.store)).union(settings.stores.values).filter { $0 != keychain }
-        for store in (keychain.map { [$0] } ?? []) + others {
+        let stores = (keychain.map { [$0] } ?? []) + settings.routes.values.map(\.store) + settings.stores.values
+        for store in stores where slots[store.name] == nil {
             let key = SlotKey(store, keychain: keychain, settings)
             let slot = state.slots[key] ?? opener.slot(for: store, keychain: keychain.flatMap { slots[$0.name] })
             state.slots[key] = slot
