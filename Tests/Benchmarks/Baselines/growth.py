@@ -3,7 +3,8 @@
 usage: growth.py LD-HOST FOLDER [COUNT [PROCESSES [KIND...]]]
 
 Each command runs on COUNT values (2,000), and on ten times as many: that may take 12 times as long, and memory for
-some names more. Then PROCESSES (10,000) processes set a value each: the last ones may cost what the first ones did.
+some names more. Then PROCESSES (10,000) processes set a value each: the last ones may cost what the first ones on a
+new store do, measured in turn.
 KINDs are stores: file, sqlite, sealed, sealed-sqlite, memory; all of them by default.
 
 The first row is of the file system alone: files that are made where as many were removed a moment ago. Some take
@@ -24,6 +25,8 @@ program, folder = sys.argv[1], sys.argv[2]
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000
 processes = int(sys.argv[4]) if len(sys.argv) > 4 else 10_000
 ROUNDS = 3
+# How many of the processes are measured.
+LAST = 50
 KINDS = {
     "file": ("file", "sqlite"), "sqlite": ("sqlite", "file"), "sealed": ("sealed", "sealed"),
     "sealed-sqlite": ("sealed-sqlite", "sealed-sqlite"), "memory": ("memory", "file")}
@@ -64,9 +67,9 @@ def frame(header, value=b""):
     return struct.pack(">II", 4 + len(header) + len(value), len(header)) + header + value
 
 
-def make_home(kind, values):
+def make_home(kind, values, name="growth"):
     """A new home whose domain `left` is served by one store, and `right` by another."""
-    home = f"{folder}/growth"
+    home = f"{folder}/{name}"
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(f"{home}/config/localdata")
     left, right = KINDS[kind]
@@ -144,6 +147,23 @@ def time_row(what, many, few):
     row(what, f"{many * 1e3:.0f} ms", f"{few * 1e3:.0f} ms", f"{many / few:.1f}", "<= 12x", many <= 12 * few)
 
 
+def measure_processes(kind):
+    """The last of many processes on one store beside the first ones on a new one, in turn."""
+    def set_value(number, home, environment):
+        return run(["set", f"left/key-{number % 500}", "value"], home, environment)[0]
+
+    old = make_home(kind, 0)
+    for number in range(processes - LAST):
+        set_value(number, *old)
+    new = make_home(kind, 0, "growth-new")
+    set_value(0, *new)
+    times = [(set_value(processes - LAST + number, *old), set_value(1 + number, *new)) for number in range(LAST)]
+    last, first = (statistics.median(side) for side in zip(*times))
+    ratio = statistics.median(last / first for last, first in times)
+    row(f"the {processes:,}th process that sets one of 500 values, {kind}; the first", f"{last * 1e6:.0f} us",
+        f"{first * 1e6:.0f} us", f"{ratio:.2f}", "<= 1.25x", ratio <= 1.25)
+
+
 def main(kinds):
     times = [remake_files(files) for files in (10 * count, count)]
     time_row(f"the file system alone: {10 * count:,} files made again; {count:,}", *times)
@@ -158,12 +178,9 @@ def main(kinds):
             row("memory of the same", f"{memory_of_many / 1024:.0f} MiB", f"{memory_of_few / 1024:.0f} MiB", "",
                 "<= 16 MiB more", memory_of_many - memory_of_few <= 16 << 10)
     for kind in ("file", "sqlite") if processes else ():
-        home, environment = make_home(kind, 0)
-        times = [run(["set", f"left/key-{number % 500}", "value"], home, environment)[0] for number in range(processes)]
-        first, last = statistics.median(times[1:51]), statistics.median(times[-50:])
-        row(f"the {processes:,}th process that sets one of 500 values, {kind}; the first", f"{last * 1e6:.0f} us",
-            f"{first * 1e6:.0f} us", f"{last / first:.2f}", "<= 1.25x", last <= 1.25 * first)
-    shutil.rmtree(f"{folder}/growth", ignore_errors=True)
+        measure_processes(kind)
+    for name in ("growth", "growth-new"):
+        shutil.rmtree(f"{folder}/{name}", ignore_errors=True)
 
 
 if __name__ == "__main__":
