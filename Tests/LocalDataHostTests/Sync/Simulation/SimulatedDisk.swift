@@ -62,9 +62,8 @@ final class SimulatedReplica: SyncReplica {
 
     func parked(_ name: String) throws(StorageError) -> Data? { disk.parked[name] }
     func progress() throws(StorageError) -> Data? { disk.progress }
-    func saveProgress(_ data: Data) throws(StorageError) { try write { $0.progress = data } }
 
-    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int] {
+    func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int] {
         var refused: [Int] = []
         for (index, change) in changes.enumerated() {
             guard try make(change) else {
@@ -72,6 +71,7 @@ final class SimulatedReplica: SyncReplica {
                 continue
             }
         }
+        if let progress, refused.isEmpty { try write { $0.progress = progress } }
         return refused
     }
 

@@ -35,13 +35,12 @@ enum SyncFault: String, CaseIterable, Sendable {
     var life: SimulatedLife {
         switch self {
         case .countsWithoutClock: .aged
-        case .storesNoIntent: .brittle
+        case .storesNoIntent, .keepsOutboxInMemory: .brittle
         case .forgetsMerging: .merging
         case .publishesWhileJoining: .joined
         case .asksForNoConsent: .cautious
         case .ignoresExpectation: .disturbed
-        case .comparesTimesAlone, .endsRemovalsEarly, .takesReplays, .keepsOutboxInMemory, .dropsLosers,
-            .acknowledgesUnseen:
+        case .comparesTimesAlone, .endsRemovalsEarly, .takesReplays, .dropsLosers, .acknowledgesUnseen:
             .faulty
         }
     }
@@ -54,7 +53,7 @@ enum SyncFault: String, CaseIterable, Sendable {
             case .takesReplays: 100
             case .publishesWhileJoining, .asksForNoConsent: 68
             case .countsWithoutClock: 45
-            case .keepsOutboxInMemory: 28
+            case .keepsOutboxInMemory: 48
             case .endsRemovalsEarly, .acknowledgesUnseen: 10
             default: 0
             }
@@ -85,7 +84,6 @@ final class FaultyReplica: SyncReplica {
     }
     func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
     func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
-    func saveProgress(_ data: Data) throws(StorageError) { try base.saveProgress(data) }
 
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
         try base.forEachEntry(body)
@@ -102,7 +100,7 @@ final class FaultyReplica: SyncReplica {
         return progress.encoded()
     }
 
-    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int] {
+    func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int] {
         let intrudes = base.intrudes
         defer { base.intrudes = intrudes }
         var changes = changes
@@ -113,7 +111,7 @@ final class FaultyReplica: SyncReplica {
             changes[index].expected = try base.read(changes[index].address)
             base.intrudes = { _ in false }
         }
-        return try base.commit(changes)
+        return try base.commit(changes, progress: progress)
     }
 }
 

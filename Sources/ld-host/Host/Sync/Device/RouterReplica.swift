@@ -151,25 +151,30 @@ final class RouterReplica: SyncReplica {
     }
 
     func progress() throws(StorageError) -> Data? { try SyncPlace.progress(in: home).valueNow() }
-
-    func saveProgress(_ data: Data) throws(StorageError) { try SyncPlace.progress(in: home).setNow(data) }
 }
 
 // Changes.
 extension RouterReplica {
-    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int] {
+    func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int] {
         var byStore: [ObjectIdentifier: [Int]] = [:]
         for (index, change) in changes.enumerated() {
             byStore[ObjectIdentifier(store(of: change)), default: []].append(index)
         }
+        let atHome = byStore.removeValue(forKey: ObjectIdentifier(home))
         var refused: [Int] = []
-        for indices in byStore.values { refused += try commitSuperseding(indices, of: changes) }
+        for indices in byStore.values { refused += try commitSuperseding(indices, of: changes, progress: nil) }
+        let saved = refused.isEmpty ? progress : nil
+        if let atHome {
+            refused += try commitSuperseding(atHome, of: changes, progress: saved)
+        } else if let saved {
+            try SyncPlace.progress(in: home).setNow(saved)
+        }
         return refused
     }
 
     /// Makes the changes of one store, with what the ledgers say of older data that nobody brings any more then.
     private func commitSuperseding(
-        _ indices: [Int], of changes: [SyncChange]
+        _ indices: [Int], of changes: [SyncChange], progress: Data?
     ) throws(StorageError) -> [Int] {
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
         var removes = false
@@ -182,13 +187,14 @@ extension RouterReplica {
             }
             keys.append((key.key, key.resolved))
         }
-        guard !keys.isEmpty else { return try commit(indices, of: changes, with: []) }
+        guard !keys.isEmpty else { return try commit(indices, of: changes, with: [], progress: progress) }
         // This thread waits until the call has ended.
         nonisolated(unsafe) let replica = self
         let refused: [Int]
         do {
             refused = try IOExecutor.waiting { [migrations, keys, removes] in
-                try await replica.commit(indices, of: changes, superseding: keys, removes, migrations)
+                try await replica.commit(
+                    indices, of: changes, superseding: keys, removes, migrations, progress: progress)
             }
         } catch let error as StorageError { throw error } catch let error {
             throw StorageError(.corrupt, "what migrations say of values that sync changes: \(error)")
@@ -199,7 +205,7 @@ extension RouterReplica {
 
     private func commit(
         _ indices: [Int], of changes: [SyncChange], superseding keys: [(key: AnyStorageKey, resolved: ResolvedKey)],
-        _ removes: Bool, _ migrations: MigrationEngine
+        _ removes: Bool, _ migrations: MigrationEngine, progress: Data?
     ) async throws -> [Int] {
         var older: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
         for key in keys where try await migrations.mayBringData(to: key.key) { older.append(key) }
@@ -207,7 +213,7 @@ extension RouterReplica {
         let refused = Mutex<[Int]>([])
         func run(_ ledgers: [BatchChange]) async throws(StorageError) {
             let result = try await onIOThread { () throws(StorageError) in
-                try replica.commit(indices, of: changes, with: ledgers)
+                try replica.commit(indices, of: changes, with: ledgers, progress: progress)
             }
             refused.withLock { $0 = result }
         }
@@ -222,9 +228,11 @@ extension RouterReplica {
 
     /// Makes the changes of one store, all or none but those whose value is another one now.
     ///
-    /// - Parameter others: What is to change with them.
+    /// - Parameters:
+    ///   - others: What is to change with them.
+    ///   - progress: How far sync has come then, if all are made.
     private func commit(
-        _ indices: [Int], of changes: [SyncChange], with others: [BatchChange]
+        _ indices: [Int], of changes: [SyncChange], with others: [BatchChange], progress: Data?
     ) throws(StorageError) -> [Int] {
         for _ in 0..<Self.attempts {
             var views: [AtomicScope: StoreView] = [:]
@@ -236,6 +244,7 @@ extension RouterReplica {
                     refused.append(index)
                 }
             }
+            if let progress, refused.isEmpty { batch.append(try SyncPlace.progress(in: home).changing(to: progress)) }
             let run = BatchRun(snapshot: snapshot, changes: batch, views: Array(views.values), progress: {})
             if !batch.isEmpty { guard try run.run() else { continue } }
             for index in indices where !refused.contains(index) {

@@ -329,11 +329,11 @@ extension SyncDevice {
     ) throws(StorageError) {
         let before = turn.engine.counts.conflicts
         var addresses: [String] = []
-        turn.engine.applied = { addresses += $0 }
-        defer {
-            turn.engine.applied = { _ in }
-            if !addresses.isEmpty { applied(addresses) }
+        turn.engine.applied = { [applied] in
+            addresses += $0
+            applied($0)
         }
+        defer { turn.engine.applied = { _ in } }
         try body()
         report = SyncReport(of: turn)
         report.changed = addresses

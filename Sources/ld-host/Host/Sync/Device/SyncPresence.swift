@@ -5,7 +5,8 @@ internal import LocalDataAPI
 /// How long this device has not heard of others.
 ///
 /// Counted are the days on which this device has synced, not those that its clock says have passed: a clock that jumps
-/// ahead by a year makes nobody absent.
+/// ahead by a year makes nobody absent. Of a device that was already heard on a day, later statuses of that day are not
+/// noted, so that not each of them is a write; they may count on the next day.
 ///
 /// Encoded: version 1 (1 byte), the last day (8), the number of devices (2), for each its id (16), the counter of its
 /// latest status (8) and the days (4), and the hash of all that; numbers are big-endian.
@@ -35,7 +36,11 @@ struct SyncPresence: Equatable {
         var next: [DeviceID: Row] = [:]
         for (device, counter) in counters {
             var row = rows[device] ?? Row(counter: counter)
-            if row.counter != counter { row = Row(counter: counter) } else if isNewDay { row.silentDays += 1 }
+            if row.counter == counter {
+                if isNewDay { row.silentDays += 1 }
+            } else if isNewDay || row.silentDays > 0 {
+                row = Row(counter: counter)
+            }
             next[device] = row
         }
         rows = next

@@ -18,10 +18,10 @@ extension SyncEngine {
 
     /// Ends what every member has taken in, and ends joining once the group's values are here.
     func finish() throws(StorageError) {
+        // Stored at the latest with what this device acknowledges by it.
         for writer in others where isComplete(writer) {
-            guard let status = progress.writers[writer]?.status else { continue }
-            let taken = progress.writers[writer]?.taken ?? 0
-            progress.writers[writer]?.taken = max(taken, status.counter)
+            guard let known = progress.writers[writer], let status = known.status else { continue }
+            progress.writers[writer]?.taken = max(known.taken, status.counter)
         }
         try forgetLost()
         if progress.isJoining { try finishJoining() }
@@ -244,8 +244,19 @@ extension SyncEngine {
 
     /// Publishes a status if others need to know more than the last one said.
     func reportStatus() throws(StorageError) {
+        let status = status(confirmed: progress.confirmed)
+        guard isNews(status) else { return }
+        var next = progress
+        next.statusCounter = try nextCounter()
+        try commit([], with: next)
+        try carrier.publish([try record(of: status)])
+        lastStatus = status
+    }
+
+    /// What this device reports once its records up to a counter are published.
+    func status(confirmed: UInt64) -> SyncStatus {
         var status = SyncStatus()
-        status.counter = progress.confirmed
+        status.counter = confirmed
         status.ended = progress.ended
         status.waiting = table.lastEnding(of: group.me)
         status.isJoining = progress.isJoining
@@ -255,13 +266,14 @@ extension SyncEngine {
             let known = progress.writers[writer] ?? SyncProgress.Writer()
             status.known[writer] = SyncStatus.Known(status: known.statusCounter, taken: known.taken)
         }
-        guard isNews(status) else { return }
-        let content = SyncContent(counter: try nextCounter(), .status(status))
-        progress.statusCounter = content.counter
-        try saveProgress()
+        return status
+    }
+
+    /// The record of a status, with the counter that was stored for it.
+    func record(of status: SyncStatus) throws(StorageError) -> SyncRecord {
+        let content = SyncContent(counter: progress.statusCounter, .status(status))
         let sealed = try group.seal(content.encoded(), name: Self.statusName)
-        try carrier.publish([SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)])
-        lastStatus = status
+        return SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)
     }
 
     private func isNews(_ status: SyncStatus) -> Bool {

@@ -94,15 +94,29 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
+    /// Whether what has changed here is published before a pull: nothing indicates that the pull would change that.
+    var mayPublishAtOnce: Bool {
+        hasPulled && !progress.isJoining && progress.position != nil && isGroupKnown
+    }
+
+    /// Gives a new version to each value that has changed here, and publishes it: both with one change of its entry.
+    func publishChanges() throws(StorageError) {
+        let names = dirty
+        try push(names)
+        dirty.subtract(names)
+    }
+
     /// Publishes what is due.
-    func push() throws(StorageError) {
+    ///
+    /// - Parameter changed: Keys whose value may have changed here.
+    func push(_ changed: Set<String> = []) throws(StorageError) {
         guard !progress.isJoining else { return }
         if isConsistent { orphans.forEach(refreshDuty) }
         // Records whose fate is unknown go first: what is confirmed is all up to one counter.
         let unconfirmed = duties.filter { (entries[$0]?.published[group.me]?.counter ?? 0) > progress.confirmed }
             .sorted { counter($0) < counter($1) }
         try publish(unconfirmed[...])
-        let rest = duties.subtracting(tooLarge).sorted()
+        let rest = duties.subtracting(tooLarge).union(changed).sorted()
         try publish(rest[...])
     }
 
@@ -112,45 +126,57 @@ extension SyncEngine {
         var names = names
         while !names.isEmpty {
             var (changes, contents, bytes) = ([SyncChange](), [(name: String, content: SyncContent)](), 0)
-            while let name = names.first, contents.count < 512, bytes < 4 << 20 {
+            while let name = names.first, changes.count < 512, contents.count < 512, bytes < 4 << 20 {
                 names = names.dropFirst()
-                guard let (change, content) = try record(of: name) else { continue }
+                let (change, content) = try record(of: name)
                 if let change { changes.append(change) }
+                guard let content else { continue }
                 contents.append((name, content))
                 if case .value(_, _, _, _, let data) = content.body { bytes += data.count }
             }
-            try publish(contents, after: changes)
+            try publish(contents, after: changes, isLast: names.isEmpty)
         }
     }
 
     /// Stores the counters, and only then publishes the records: a counter never comes with another content.
+    ///
+    /// - Parameter isLast: Whether this is the last that is due, so that the status can follow at once.
     private func publish(
-        _ contents: [(name: String, content: SyncContent)], after changes: [SyncChange]
+        _ contents: [(name: String, content: SyncContent)], after changes: [SyncChange], isLast: Bool
     ) throws(StorageError) {
-        guard !contents.isEmpty else { return }
-        try commit(changes)
+        guard !contents.isEmpty else {
+            try commit(changes)
+            return
+        }
+        let names = Set(contents.map(\.name))
+        let reports = isLast && duties.allSatisfy { names.contains($0) || counter($0) <= progress.confirmed }
+        var next = progress
+        if reports { next.statusCounter = try nextCounter() }
+        try commit(changes, with: reports ? next : nil)
         var records: [SyncRecord] = []
         for (name, content) in contents {
             let sealed = try group.seal(content.encoded(), name: name)
             records.append(SyncRecord(writer: group.me.text, name: name, content: sealed))
         }
+        let confirmed = max(progress.confirmed, contents.map(\.content.counter).max() ?? 0)
+        let status = status(confirmed: confirmed)
+        if reports { records.append(try record(of: status)) }
         try carrier.publish(records)
-        progress.confirmed = max(progress.confirmed, contents.map(\.content.counter).max() ?? 0)
-        try saveProgress()
-        for (name, _) in contents { refreshDuty(of: name) }
+        if reports { lastStatus = status }
+        // Until it is saved, a process that begins publishes the same records again.
+        (progress.confirmed, isProgressDue) = (confirmed, true)
+        for name in names { refreshDuty(of: name) }
     }
 
     /// The record that is due for a key, and the change of its entry that has to be stored before.
-    private func record(of name: String) throws(StorageError) -> (SyncChange?, SyncContent)? {
-        guard let known = entries[name] else { return nil }
-        let local = try current(name, known.address)
+    private func record(of name: String) throws(StorageError) -> (SyncChange?, SyncContent?) {
+        guard let address = entries[name]?.address ?? keys[name]?.address else { return (nil, nil) }
+        let local = try current(name, address)
         var entry = local.entry
         let duty = duty(of: entry, name)
         let own = entry.published[group.me]
-        guard duty != .none else {
-            if local.isChanged { try commit([SyncChange(name: name, entry: entry)]) }
-            return nil
-        }
+        let change = local.isChanged ? SyncChange(name: name, entry: entry) : nil
+        guard duty != .none else { return (change, nil) }
         let isSame = own.map { $0.kind == .release || $0.version == entry.state?.version } ?? false
         if duty == .again, isSame, let own, own.counter > progress.confirmed, own.counter > progress.outdated,
             !local.isChanged, let content = content(own.counter, own.kind, entry, local.value)
@@ -163,11 +189,10 @@ extension SyncEngine {
         case .again: kind = own?.kind ?? .release
         default: kind = entry.state?.hash == nil ? .removal : .value
         }
-        guard var content = content(0, kind, entry, local.value) else { return nil }
+        guard var content = content(0, kind, entry, local.value) else { return (change, nil) }
         if case .value(_, _, _, _, let data) = content.body, isTooLarge(data, name) {
             tooLarge.insert(name)
-            if local.isChanged { try commit([SyncChange(name: name, entry: entry)]) }
-            return nil
+            return (change, nil)
         }
         tooLarge.remove(name)
         progress.counter = try nextCounter()

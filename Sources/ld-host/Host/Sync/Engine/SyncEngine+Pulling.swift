@@ -6,26 +6,24 @@ extension SyncEngine {
 
     /// Takes in what was published since the last pull.
     func pull() throws(StorageError) {
+        hasPulled = false
         try followGroup()
         if progress.position == nil { seen = [] }
         // Saved at the end of a pull from the beginning only, since what was not seen counts then.
         var position = progress.position
         var isMore = true
         while isMore {
-            let page: [SyncRecord]
+            let (page, next): ([SyncRecord], Data?)
             do throws(StorageError) {
-                (page, position, isMore) = try nextPage(after: position)
+                (page, next, isMore) = try nextPage(after: position)
             } catch {
                 guard error.code == .positionLost, position != nil else { throw error }
                 try startOver()
                 (seen, position) = ([], nil)
                 continue
             }
-            try take(page)
-            if seen == nil, progress.position != position {
-                progress.position = position
-                try saveProgress()
-            }
+            try take(page, upTo: seen == nil ? next : nil)
+            position = next
         }
         if let all = seen {
             try forgetUnseen(all)
@@ -40,6 +38,7 @@ extension SyncEngine {
         if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
         try makeHeldRemovals()
         try followGroup()
+        hasPulled = true
     }
 
     /// Whether the next pull begins at the beginning, since this device lacks records, or has some that are gone, and
@@ -101,7 +100,7 @@ extension SyncEngine {
 
     /// Takes over changes of the group: new members, devices that were removed, and a new epoch.
     func followGroup() throws(StorageError) {
-        guard group.members != knownMembers || progress.epoch != group.epoch else { return }
+        guard !isGroupKnown else { return }
         if hasPassedOver || !Set(group.members).isSubset(of: knownMembers) { progress.position = nil }
         let isOutdated = progress.epoch != 0 && progress.epoch != group.epoch
         if isOutdated {
@@ -128,12 +127,20 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    private func take(_ page: [SyncRecord]) throws(StorageError) {
+    /// Whether the group is still as it was when it was last followed.
+    var isGroupKnown: Bool { group.members == knownMembers && progress.epoch == group.epoch }
+
+    /// Takes in a page.
+    ///
+    /// - Parameter position: Where the next fetch begins then, saved with what the page changes; `nil` to leave it.
+    private func take(_ page: [SyncRecord], upTo position: Data?) throws(StorageError) {
         var batch: [(change: SyncChange, writer: DeviceID, content: SyncContent)] = []
         var names: Set<String> = []
-        func flush() throws(StorageError) {
+        func flush(upTo position: Data? = nil) throws(StorageError) {
             for _ in 0..<Self.attempts {
-                let refused = try commit(batch.map(\.change))
+                var next = progress
+                next.position = position
+                let refused = try commit(batch.map(\.change), with: position == nil ? nil : next)
                 let again = batch.filter { refused.contains($0.change.name) }
                 (batch, names) = ([], [])
                 if again.isEmpty { return }
@@ -148,7 +155,6 @@ extension SyncEngine {
         for record in page {
             guard let (writer, content) = try opened(record) else { continue }
             if case .status(let status) = content.body {
-                try flush()
                 try take(status, content.counter, of: writer)
                 continue
             }
@@ -158,7 +164,9 @@ extension SyncEngine {
             names.insert(record.name)
             if batch.count >= 256 { try flush() }
         }
-        try flush()
+        if !batch.isEmpty { return try flush(upTo: position) }
+        // Without changes, a process that begins can read the page again.
+        if let position, position != progress.position { (progress.position, isProgressDue) = (position, true) }
     }
 
     /// How often a record is compared with a value that changes meanwhile.
@@ -204,6 +212,7 @@ extension SyncEngine {
         let known = progress.writers[writer]?.statusCounter ?? 0
         if counter >= known || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: Self.statusName)) }
         guard counter > known || progress.writers[writer]?.status == nil && counter == known else { return }
+        isProgressDue = true
         if writer == group.me {
             noticeOwn(counter)
             progress.writers[writer] = SyncProgress.Writer(status: status, statusCounter: counter)

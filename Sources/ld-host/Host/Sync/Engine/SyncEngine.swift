@@ -66,6 +66,8 @@ package final class SyncEngine {
     /// The keys that take part, by the names of their records.
     var keys: [String: SyncKey] = [:]
     var progress = SyncProgress()
+    /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
+    var isProgressDue = false
     var table = WriterTable()
     /// Keys whose value may have changed here.
     var dirty: Set<String> = []
@@ -97,6 +99,8 @@ package final class SyncEngine {
     var vainPulls = 0
     /// Whether this process has given out a counter.
     var hasCounted = false
+    /// Whether this process has taken in all that the transport had, the last time when it tried.
+    var hasPulled = false
     /// Keys that have changed here since the engine was made; see ``isEdited(_:)``.
     var edited: Set<String> = []
     /// Called with the addresses of values that sync has changed here.
@@ -120,12 +124,13 @@ package final class SyncEngine {
     /// Goes on as far as the transport can be reached: notices changes, takes in what others published, publishes what
     /// is due. What fails is tried again with the next call.
     package func step() throws(StorageError) {
-        try observe()
+        if mayPublishAtOnce { try publishChanges() } else { try observe() }
         if mayUseParked { try takeUsable() }
         try pull()
         try push()
         try finish()
         try reportStatus()
+        if isProgressDue { try saveProgress() }
     }
 
     /// Whether all members' records are here, as far as they have said what they published.
@@ -230,20 +235,21 @@ extension SyncEngine {
         edited.contains(name) || progress.forgotten > 0 && entries[name]?.changed ?? 0 > progress.forgotten
     }
 
-    func saveProgress() throws(StorageError) {
-        progress.time = clock.latest
-        try replica.saveProgress(progress.encoded())
-    }
+    func saveProgress() throws(StorageError) { try commit([], with: progress) }
 
     /// Makes changes, and takes over those that were made.
     ///
+    /// - Parameter next: The progress from then on, which is saved with the changes, if all are made; `nil` to leave it.
     /// - Returns: The names of those that were not, since the value is another one now.
     @discardableResult
-    func commit(_ changes: [SyncChange]) throws(StorageError) -> Set<String> {
-        guard !changes.isEmpty else { return [] }
+    func commit(_ changes: [SyncChange], with next: SyncProgress? = nil) throws(StorageError) -> Set<String> {
+        guard !changes.isEmpty || next != nil else { return [] }
         var changes = changes
         for index in changes.indices where changes[index].entry?.isEmpty == true { changes[index].entry = nil }
-        let refused = Set(try replica.commit(changes))
+        var next = next
+        next?.time = clock.latest
+        let refused = Set(try replica.commit(changes, progress: next?.encoded()))
+        if let next, refused.isEmpty { (progress, isProgressDue) = (next, false) }
         var addresses: [String] = []
         for (index, change) in changes.enumerated() where !refused.contains(index) {
             try self.index(change.entry, as: change.name)

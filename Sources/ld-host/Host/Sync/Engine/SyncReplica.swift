@@ -85,10 +85,12 @@ package protocol SyncReplica: AnyObject {
     /// Passes all entries, by the hashed names of their keys.
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError)
 
-    /// Makes changes, durably.
+    /// Makes changes, durably, and saves how far sync has come.
     ///
+    /// - Parameter progress: What ``progress()`` returns from then on; `nil` if that stays. It is saved with the changes
+    ///   or after them, and not at all if one of them was not made.
     /// - Returns: The indexes of those that were not made, since the value is not the expected one any more.
-    func commit(_ changes: [SyncChange]) throws(StorageError) -> [Int]
+    func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int]
 
     /// A record that was kept aside.
     func parked(_ name: String) throws(StorageError) -> Data?
@@ -100,11 +102,8 @@ package protocol SyncReplica: AnyObject {
     /// - Returns: `nil` if the key has no way to merge: the greater version wins then, and the other is kept.
     func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue?
 
-    /// What ``saveProgress(_:)`` saved last.
+    /// How far sync has come, as ``commit(_:progress:)`` saved it last.
     func progress() throws(StorageError) -> Data?
-
-    /// Saves how far sync has come, durably.
-    func saveProgress(_ data: Data) throws(StorageError)
 }
 
 extension SyncReplica {
