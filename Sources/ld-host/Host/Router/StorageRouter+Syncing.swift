@@ -14,15 +14,16 @@ extension StorageRouter {
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let watches = try await SyncWatches(device.keys, signal)
         defer { watches.end() }
-        let subscription = try await device.subscribe { signal.yield() }
+        let news = SyncNews(signal)
+        let subscription = try await device.subscribe { news.add() }
         let timer = Task {
-            while (try? await Task.sleep(for: .seconds(60))) != nil { signal.yield() }
+            while (try? await Task.sleep(for: .seconds(60))) != nil { news.add() }
         }
         defer { timer.cancel() }
         do {
             try await withTaskCancellationHandler {
-                signal.yield()
-                try await run(device, signals, signal, watches, report)
+                news.add()
+                try await run(device, signals, news, watches, report)
             } onCancel: {
                 signal.finish()
                 device.cancel()
@@ -36,8 +37,8 @@ extension StorageRouter {
     }
 
     private func run(
-        _ device: SyncDevice, _ signals: AsyncStream<Void>, _ signal: AsyncStream<Void>.Continuation,
-        _ watches: SyncWatches, _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
+        _ device: SyncDevice, _ signals: AsyncStream<Void>, _ news: SyncNews, _ watches: SyncWatches,
+        _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
     ) async throws {
         var failures = 0
         // What has to be looked at; `nil` for all.
@@ -47,7 +48,7 @@ extension StorageRouter {
             do {
                 let changed = watches.take()
                 if let known = due, let changed { due = known.union(changed) } else { due = nil }
-                let result = try await device.sync(due.map { Array($0) })
+                let result = try await sync(device, due, news)
                 (failures, due) = (0, [])
                 report(.success(result))
                 guard expiry <= .now else { continue }
@@ -62,8 +63,33 @@ extension StorageRouter {
                 failures += 1
                 let longest = min(300, 0.5 * Double(1 << min(failures, 10)))
                 try await Task.sleep(for: .seconds(longest * Double.random(in: 0.5...1)))
-                signal.yield()
+                news.add()
             }
         }
     }
+
+    /// - Parameter due: The addresses of values that may have changed here; `nil` for all.
+    private func sync(
+        _ device: SyncDevice, _ due: Set<String>?, _ news: SyncNews
+    ) async throws(StorageError) -> SyncReport {
+        if news.take() { return try await device.sync(due.map { Array($0) }) }
+        guard let due else { return try await device.sync() }
+        return try await device.publish(Array(due))
+    }
+}
+
+/// Whether there is a reason to pull: the transport may have something new, or it is time to look.
+private final class SyncNews: Sendable {
+    private let isThere = Atomic<Bool>(false)
+    private let signal: AsyncStream<Void>.Continuation
+
+    init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
+
+    func add() {
+        isThere.store(true, ordering: .releasing)
+        signal.yield()
+    }
+
+    /// Whether there was one since the last call.
+    func take() -> Bool { isThere.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -117,7 +117,13 @@ final class SimulatedDevice: SyncCarrier {
     ///
     /// - Returns: Whether nothing came in between.
     @discardableResult
-    func step() -> Bool {
+    func step() -> Bool { run { (engine) throws(StorageError) in try engine.step() } }
+
+    /// Publishes what has changed and nothing else, if the process can do that.
+    func publishChanges() { run { (engine) throws(StorageError) in _ = try engine.publishChanges() } }
+
+    @discardableResult
+    private func run(_ body: (SyncEngine) throws(StorageError) -> Void) -> Bool {
         defer {
             if fault?.needsNewProcesses == true { stop() }
             replica.writesLeft = nil
@@ -125,7 +131,7 @@ final class SimulatedDevice: SyncCarrier {
         do throws(StorageError) {
             let engine = try running()
             engine.noticeAll()
-            try engine.step()
+            try body(engine)
             return true
         } catch {
             if error.code == .cancelled { stop() }

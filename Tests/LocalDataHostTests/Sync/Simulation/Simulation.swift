@@ -142,6 +142,11 @@ final class Simulation {
                 device.replica.writesLeft = Int.random(in: 0..<12, using: &random)
                 note("\(name(device)) will be killed")
             }
+            guard !random.chance(20) else {
+                note("\(name(device)) publishes its changes")
+                device.publishChanges()
+                break
+            }
             note("\(name(device)) steps")
             takeStep(device)
         }

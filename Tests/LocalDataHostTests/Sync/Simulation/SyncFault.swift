@@ -50,11 +50,10 @@ enum SyncFault: String, CaseIterable, Sendable {
     var seeds: [UInt64] {
         let first: UInt64 =
             switch self {
-            case .takesReplays: 100
-            case .publishesWhileJoining, .asksForNoConsent: 68
-            case .countsWithoutClock: 45
-            case .keepsOutboxInMemory: 48
-            case .endsRemovalsEarly, .acknowledgesUnseen: 10
+            case .countsWithoutClock: 80
+            case .endsRemovalsEarly, .acknowledgesUnseen: 72
+            case .asksForNoConsent: 40
+            case .takesReplays: 25
             default: 0
             }
         return Array(first..<400) + Array(0..<first)

@@ -277,6 +277,21 @@ extension SyncDevice {
         }
     }
 
+    /// Publishes what has changed here. What others have published waits, unless something is to be found out first.
+    ///
+    /// - Parameter changed: The addresses of values that may have changed here.
+    func publish(_ changed: [String]) async throws(StorageError) -> SyncReport {
+        try await turn { [self] (turn) throws(StorageError) in
+            var report = SyncReport(of: turn)
+            try reporting(turn, to: &report) { () throws(StorageError) in
+                for address in changed { try turn.engine.noticeChange(of: address) }
+                try requireMember(turn.group)
+                if try !turn.engine.publishChanges() { try step(turn) }
+            }
+            return report
+        }
+    }
+
     /// One step, and those that follow from it.
     private func step(_ turn: Turn) throws(StorageError) {
         // Others forget a device that says nothing for too long.

@@ -94,16 +94,19 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-    /// Whether what has changed here is published before a pull: nothing indicates that the pull would change that.
-    var mayPublishAtOnce: Bool {
-        hasPulled && !progress.isJoining && progress.position != nil && isGroupKnown
-    }
-
     /// Gives a new version to each value that has changed here, and publishes it: both with one change of its entry.
-    func publishChanges() throws(StorageError) {
-        let names = dirty
-        try push(names)
-        dirty.subtract(names)
+    ///
+    /// To others, this looks as if what the next pull finds had arrived later.
+    ///
+    /// - Returns: Whether it was done. It was not if the next pull may find that this device has to begin again, or if
+    ///   the transport may be out of reach: then a change gets its version at once.
+    func publishChanges() throws(StorageError) -> Bool {
+        guard isInTouch, !progress.isJoining, progress.position != nil, isGroupKnown else { return false }
+        isInTouch = false
+        try push(dirty)
+        dirty = []
+        isInTouch = true
+        return true
     }
 
     /// Publishes what is due.

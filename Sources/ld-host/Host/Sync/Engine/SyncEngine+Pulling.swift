@@ -6,7 +6,6 @@ extension SyncEngine {
 
     /// Takes in what was published since the last pull.
     func pull() throws(StorageError) {
-        hasPulled = false
         try followGroup()
         if progress.position == nil { seen = [] }
         // Saved at the end of a pull from the beginning only, since what was not seen counts then.
@@ -38,7 +37,6 @@ extension SyncEngine {
         if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
         try makeHeldRemovals()
         try followGroup()
-        hasPulled = true
     }
 
     /// Whether the next pull begins at the beginning, since this device lacks records, or has some that are gone, and

@@ -99,8 +99,8 @@ package final class SyncEngine {
     var vainPulls = 0
     /// Whether this process has given out a counter.
     var hasCounted = false
-    /// Whether this process has taken in all that the transport had, the last time when it tried.
-    var hasPulled = false
+    /// Whether all has worked, the last time when this process pulled and published.
+    var isInTouch = false
     /// Keys that have changed here since the engine was made; see ``isEdited(_:)``.
     var edited: Set<String> = []
     /// Called with the addresses of values that sync has changed here.
@@ -124,13 +124,15 @@ package final class SyncEngine {
     /// Goes on as far as the transport can be reached: notices changes, takes in what others published, publishes what
     /// is due. What fails is tried again with the next call.
     package func step() throws(StorageError) {
-        if mayPublishAtOnce { try publishChanges() } else { try observe() }
+        if try !publishChanges() { try observe() }
+        isInTouch = false
         if mayUseParked { try takeUsable() }
         try pull()
         try push()
         try finish()
         try reportStatus()
         if isProgressDue { try saveProgress() }
+        isInTouch = true
     }
 
     /// Whether all members' records are here, as far as they have said what they published.
@@ -239,7 +241,7 @@ extension SyncEngine {
 
     /// Makes changes, and takes over those that were made.
     ///
-    /// - Parameter next: The progress from then on, which is saved with the changes, if all are made; `nil` to leave it.
+    /// - Parameter next: The progress from then on, saved with the changes if all are made; `nil` to leave it.
     /// - Returns: The names of those that were not, since the value is another one now.
     @discardableResult
     func commit(_ changes: [SyncChange], with next: SyncProgress? = nil) throws(StorageError) -> Set<String> {

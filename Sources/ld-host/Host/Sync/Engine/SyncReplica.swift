@@ -87,8 +87,8 @@ package protocol SyncReplica: AnyObject {
 
     /// Makes changes, durably, and saves how far sync has come.
     ///
-    /// - Parameter progress: What ``progress()`` returns from then on; `nil` if that stays. It is saved with the changes
-    ///   or after them, and not at all if one of them was not made.
+    /// - Parameter progress: What ``progress()`` returns from then on; `nil` if that stays. It is saved with the
+    ///   changes or after them, and not at all if one of them was not made.
     /// - Returns: The indexes of those that were not made, since the value is not the expected one any more.
     func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int]
 
