@@ -1,5 +1,5 @@
 /// The order of the bytes of numbers.
-package enum ByteOrder: Sendable {
+@frozen @usableFromInline package enum ByteOrder: Sendable {
     case bigEndian
     case littleEndian
 }
@@ -47,12 +47,13 @@ package struct ByteWriter {
 
 /// Takes the bytes of a record apart, field by field. Nothing that is read is trusted: what is not there is `nil`.
 package struct ByteReader {
-    private var rest: ArraySlice<UInt8>
-    private let order: ByteOrder
+    @usableFromInline let content: [UInt8]
+    @usableFromInline var offset = 0
+    @usableFromInline let order: ByteOrder
 
     package init(_ order: ByteOrder, _ bytes: some Sequence<UInt8>) {
         self.order = order
-        rest = Array(bytes)[...]
+        content = Array(bytes)
     }
 
     /// Reads a record that ends with the hash of all preceding bytes, as ``ByteWriter/addHash()`` adds it.
@@ -66,27 +67,31 @@ package struct ByteReader {
         self.init(order, content)
     }
 
-    package var isAtEnd: Bool { rest.isEmpty }
+    @inlinable package var isAtEnd: Bool { offset == content.count }
 
     /// The next bytes.
-    package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count >= 0, count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+    @inlinable package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= content.count - offset else { return nil }
+        defer { offset += count }
+        return content[offset..<offset + count]
     }
 
     /// All bytes that are left.
     package mutating func remainder() -> ArraySlice<UInt8> {
-        defer { rest = [] }
-        return rest
+        defer { offset = content.count }
+        return content[offset...]
     }
 
     /// The next number.
-    package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
-        guard let bytes = bytes(MemoryLayout<Number>.size) else { return nil }
-        func joined(_ bytes: some Sequence<UInt8>) -> Number {
-            bytes.reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    @inlinable package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        let size = MemoryLayout<Number>.size
+        guard size <= content.count - offset else { return nil }
+        var number: Number = 0
+        for index in 0..<size {
+            let place = order == .bigEndian ? index : size - 1 - index
+            number = (size == 1 ? 0 : number << 8) | Number(truncatingIfNeeded: content[offset + place])
         }
-        return order == .bigEndian ? joined(bytes) : joined(bytes.reversed())
+        offset += size
+        return number
     }
 }

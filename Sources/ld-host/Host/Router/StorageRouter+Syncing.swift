@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 public import LocalDataAPI
+internal import Synchronization
 
 extension StorageRouter {
     /// Syncs until the task is cancelled: at once, whenever a value changes here or the transport has something new,

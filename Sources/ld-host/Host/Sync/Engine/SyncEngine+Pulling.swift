@@ -28,8 +28,8 @@ extension SyncEngine {
             try forgetUnseen(all)
             seen = nil
             // A new device does not acknowledge yet, so others may remove what it has seen.
-            progress.position = hasPassedOver || progress.isJoining && !isConsistent ? nil : position
-            hasPassedOver = false
+            progress.position = progress.hasPassedOver || progress.isJoining && !isConsistent ? nil : position
+            progress.hasPassedOver = false
             try saveProgress()
         } else if isStuck() {
             try startOver()
@@ -99,7 +99,7 @@ extension SyncEngine {
     /// Takes over changes of the group: new members, devices that were removed, and a new epoch.
     func followGroup() throws(StorageError) {
         guard !isGroupKnown else { return }
-        if hasPassedOver || !Set(group.members).isSubset(of: knownMembers) { progress.position = nil }
+        if progress.hasPassedOver { (progress.position, progress.hasPassedOver) = (nil, false) }
         let isOutdated = progress.epoch != 0 && progress.epoch != group.epoch
         if isOutdated {
             progress.outdated = progress.counter
@@ -179,7 +179,7 @@ extension SyncEngine {
         }
         guard group.members.contains(writer) else {
             if group.isKnown(writer) { counts.former += 1 } else { counts.foreign += 1 }
-            hasPassedOver = true
+            (progress.hasPassedOver, isProgressDue) = (true, true)
             return nil
         }
         switch try group.open(record) {
@@ -190,7 +190,7 @@ extension SyncEngine {
             counts.outdated += 1
             return nil
         case .laterEpoch:
-            hasPassedOver = true
+            (progress.hasPassedOver, isProgressDue) = (true, true)
             return nil
         case .forged: break
         }

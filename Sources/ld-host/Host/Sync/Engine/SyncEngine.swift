@@ -86,8 +86,6 @@ package final class SyncEngine {
     package internal(set) var counts = SyncCounts()
     /// What the pull that goes on has seen, if it began at the beginning.
     var seen: Set<SeenRecord>?
-    /// Whether records were passed over that may be readable once more is known of the group.
-    var hasPassedOver = false
     var knownMembers: [DeviceID] = []
     var lastStatus: SyncStatus?
     var isWaitingForConsent = false

@@ -18,6 +18,8 @@ struct SyncProgress: Equatable, Sendable {
     var isJoining = true
     /// Whether the device has noticed that it was restored from an older image, and has not begun again yet.
     var isRestored = false
+    /// Whether records were passed over that may be readable once more is known of the group.
+    var hasPassedOver = false
     /// The highest counter that was ever given to a record of a key.
     var counter: UInt64 = 0
     /// Own records up to this counter are published.
@@ -57,7 +59,11 @@ struct SyncProgress: Equatable, Sendable {
 
     func encoded() -> Data {
         var writer = ByteWriter(
-            .bigEndian, [Self.version, isJoining ? 1 : 0, isRestored ? 1 : 0, position == nil ? 0 : 1])
+            .bigEndian,
+            [
+                Self.version, isJoining ? 1 : 0, (isRestored ? 1 : 0) | (hasPassedOver ? 2 : 0),
+                position == nil ? 0 : 1,
+            ])
         for number in [counter, confirmed, outdated, ended, statusCounter, forgotten, UInt64(epoch), time] {
             writer.add(number)
         }
@@ -84,10 +90,10 @@ struct SyncProgress: Equatable, Sendable {
     /// Decodes it; `nil` if it is damaged, or of a later version.
     init?(_ data: Data) {
         guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
-            let isJoining = reader.number(UInt8.self), let isRestored = reader.number(UInt8.self),
+            let isJoining = reader.number(UInt8.self), let flags = reader.number(UInt8.self),
             let hasPosition = reader.number(UInt8.self)
         else { return nil }
-        (self.isJoining, self.isRestored) = (isJoining == 1, isRestored == 1)
+        (self.isJoining, isRestored, hasPassedOver) = (isJoining == 1, flags & 1 == 1, flags & 2 == 2)
         for path in [\SyncProgress.counter, \.confirmed, \.outdated, \.ended, \.statusCounter, \.forgotten] {
             guard let number = reader.number(UInt64.self) else { return nil }
             self[keyPath: path] = number
