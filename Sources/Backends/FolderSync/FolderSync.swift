@@ -75,7 +75,7 @@ package final class FolderSync: SyncTransport {
                 .permissionDenied, "the folder '\(path)' belongs to user \(owner), and this process runs as root",
                 hint: "run it as user \(owner), or choose a 'folder' of root's own")
         }
-        folder = SharedFolder(path: directory.path, marker: marker)
+        folder = try SharedFolder(path: path, marker: marker)
         log = host.log
         self.settings = settings
         watch = SharedFolderWatch(folder, poll: Int(poll)) { [log] in log(.warning, Self.component.id, $0) }

@@ -11,8 +11,19 @@ final class SharedFolder: Sendable {
     private let marker: String
     /// The device that the folder was on when it had entries.
     private let device = Mutex<dev_t?>(nil)
+    private let root: DurableDirectory
+    /// The subfolders that were used. One that is replaced is found again with its next list.
+    private let subfolders = Mutex<[String: DurableDirectory]>([:])
+    /// The most subfolders to keep open.
+    private static let mostOpen = 64
 
-    init(path: String, marker: String) { (self.path, self.marker) = (path, marker) }
+    /// - Throws: `SystemCallError` if the path is not absolute.
+    init(path: String, marker: String) throws {
+        root = try DurableDirectory(root: path)
+        // Nothing there but the writers' subfolders is the transport's.
+        root.skipCleaning()
+        (self.path, self.marker) = (root.path, marker)
+    }
 
     /// Checks that the folder is reachable.
     ///
@@ -43,27 +54,24 @@ final class SharedFolder: Sendable {
     /// - Throws: `SystemCallError`.
     func writers() throws -> [String] {
         var writers: [String] = []
-        try root().forEachEntry { name, kind in
+        try root.forEachEntry { name, kind in
             if kind == .directory, SyncName.isValid(name) { writers.append(String(decoding: name, as: UTF8.self)) }
             return true
         }
         return writers.sorted()
     }
 
-    private func root() throws -> DurableDirectory {
-        let directory = try DurableDirectory(root: path)
-        // Nothing there but the writers' subfolders is the transport's.
-        directory.skipCleaning()
-        return directory
-    }
-
     /// A writer's subfolder, which need not exist. No change creates the shared folder itself, which may be unmounted.
     ///
     /// - Throws: `SystemCallError`.
     func subfolder(of writer: String) throws -> DurableDirectory {
-        let directory = try DurableDirectory(root: path, folders: [writer], makesRoot: false)
-        directory.skipCleaning()
-        return directory
+        try subfolders.withLock { known in
+            if let directory = known[writer] { return directory }
+            let directory = try DurableDirectory(root: path, folders: [writer], makesRoot: false)
+            directory.skipCleaning()
+            if known.count < Self.mostOpen { known[writer] = directory }
+            return directory
+        }
     }
 
     /// A hash of what all segments are now, to notice changes that the system does not report.
@@ -83,7 +91,7 @@ final class SharedFolder: Sendable {
 
     private func isEmpty() throws -> Bool {
         var isEmpty = true
-        try root().forEachEntry { _, _ in
+        try root.forEachEntry { _, _ in
             isEmpty = false
             return false
         }

@@ -50,7 +50,7 @@ enum SegmentExercise {
         let count = segment.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
         guard count == segment.count else { throw Violation("'\(file)' cannot be written") }
-        let folder = SharedFolder(path: root, marker: "")
+        let folder = try SharedFolder(path: root, marker: "")
         let (_, position) = try records(in: folder, after: [])
         let (later, end) = try records(in: folder, after: position.entries)
         try require(later == 0, "\(later) records are read again from the position behind them")

@@ -64,6 +64,10 @@ struct StoredFormTests {
         #expect(SyncEntry(bytes(Self.frozenLosses)) == losing)
         #expect(hex(Self.progress.encoded()) == Self.frozenProgress)
         #expect(SyncProgress(bytes(Self.frozenProgress)) == Self.progress)
+        var passing = Self.progress
+        (passing.hasPassedOver, passing.isRestored) = (true, true)
+        #expect(hex(passing.encoded()).hasPrefix("01000301"))
+        #expect(SyncProgress(passing.encoded()) == passing)
         #expect(hex(SyncStanding.follows("desk").encoded()) == Self.frozenStanding)
         #expect(try SyncStanding(bytes(Self.frozenStanding)) == .follows("desk"))
         for standing in [SyncStanding.leads, .joins, .nobodyLeads, .follows("")] {

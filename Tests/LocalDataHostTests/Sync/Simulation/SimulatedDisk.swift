@@ -35,6 +35,8 @@ final class SimulatedReplica: SyncReplica {
     var intrudes: (String) -> Bool = { _ in false }
     /// Whether values are sets of numbers that merge.
     let merges: Bool
+    /// How often changes were stored.
+    private(set) var commits = 0
     /// How many values sync has removed.
     private(set) var removals = 0
 
@@ -64,6 +66,7 @@ final class SimulatedReplica: SyncReplica {
     func progress() throws(StorageError) -> Data? { disk.progress }
 
     func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int] {
+        commits += 1
         var refused: [Int] = []
         for (index, change) in changes.enumerated() {
             guard try make(change) else {

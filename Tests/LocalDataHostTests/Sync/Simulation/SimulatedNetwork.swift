@@ -48,6 +48,8 @@ final class SimulatedNetwork {
     }
     /// How many records that nobody has sealed so each device was given.
     private(set) var forgeries: [DeviceID: Int] = [:]
+    /// How often each device has begun to read at the beginning.
+    private(set) var wholeFetches: [DeviceID: Int] = [:]
     /// What the network keeps back from each device.
     private var hidden: [DeviceID: Set<String>] = [:]
 
@@ -96,6 +98,7 @@ final class SimulatedNetwork {
             if position != nil { throw StorageError(.positionLost, "the simulated network lies") }
         }
         var ends: [String: Int] = [:]
+        if position == nil { wholeFetches[device, default: 0] += 1 }
         if let position {
             let fields = String(decoding: position, as: UTF8.self).split(separator: " ")
             guard Int(fields[0]) == generation else { throw StorageError(.positionLost, "wiped by the simulation") }

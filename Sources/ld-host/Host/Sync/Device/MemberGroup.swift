@@ -18,12 +18,14 @@ final class MemberGroup: SyncGroup {
     private var sealer: RecordSealer
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
+    /// Whether nothing has changed since all that is due was published.
+    private var isPublished = false
 
     /// Whether this device was away for so long that it has to join again.
     var isForgotten: Bool { log.state.forgotten.contains { $0.id == me } }
 
     /// Whether this device has to publish entries of the log.
-    var hasDueRecords: Bool { dueEntries.contains { !published.contains(Self.name(of: $0.id)) } }
+    var hasDueRecords: Bool { !isPublished && dueEntries.contains { !published.contains(Self.name(of: $0.id)) } }
 
     /// Opens the group that this device is in.
     ///
@@ -56,6 +58,7 @@ final class MemberGroup: SyncGroup {
     }
 
     private func saveLog() throws(StorageError) {
+        isPublished = false
         try page.setNow(SyncLogPage(entries: log.entries, published: published).encoded())
     }
 
@@ -121,15 +124,18 @@ final class MemberGroup: SyncGroup {
 
     /// Publishes the entries that this device has to publish and has not.
     func publish(to carrier: any SyncCarrier) throws(StorageError) {
+        if isPublished { return }
         let records = try ownRecords().filter { !published.contains($0.name) }
-        guard !records.isEmpty else { return }
-        try carrier.publish(records)
-        published.formUnion(records.map(\.name))
-        try saveLog()
+        if !records.isEmpty {
+            try carrier.publish(records)
+            published.formUnion(records.map(\.name))
+            try saveLog()
+        }
+        isPublished = true
     }
 
     /// Publishes all of them again the next time, since the transport has lost what it carried.
-    func forgetPublished() { published = [] }
+    func forgetPublished() { (published, isPublished) = ([], false) }
 }
 
 extension RecordSealer {

@@ -27,8 +27,8 @@ final class SyncDevice: @unchecked Sendable {
     let machine: @Sendable () -> String?
     private let lane = CallLane(width: 1, timeout: nil, threads: .own)
     private let lock: FileLock
-    /// What the last turn left, and the number of that turn.
-    private var opened: (turn: Turn, number: UInt64)?
+    /// What the last turn left, the number of that turn, and what it stored as the standing.
+    private var opened: (turn: Turn, number: UInt64, standing: SyncStanding?)?
 
     /// May wait.
     ///
@@ -95,13 +95,17 @@ extension SyncDevice {
         try await lane.run("syncing") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
                 let number = try file.number()
-                let turn = if let opened, opened.number == number { opened.turn } else { try open() }
+                let isOpen = opened.map { $0.number == number } ?? false
+                let (turn, kept): (Turn, SyncStanding?) =
+                    if let opened, isOpen { (opened.turn, opened.standing) } else { (try open(), nil) }
                 // Others read what this turn changes.
                 try file.setNumber(number &+ 1)
-                opened = (turn, number &+ 1)
+                opened = (turn, number &+ 1, nil)
                 do throws(StorageError) {
                     let result = Swift.Result { () throws(StorageError) in try body(turn) }
-                    try keepStanding(SyncStanding(of: turn.group, isJoining: turn.engine.isJoining))
+                    let standing = SyncStanding(of: turn.group, isJoining: turn.engine.isJoining)
+                    if standing == nil || standing != kept { try keepStanding(standing) }
+                    opened?.standing = standing
                     return try result.get()
                 } catch {
                     // What is in memory may be ahead of what is stored, unless only the transport failed.

@@ -160,7 +160,6 @@ extension SyncEngine {
             guard let change = try change(by: content, of: writer, name: record.name) else { continue }
             batch.append((change, writer, content))
             names.insert(record.name)
-            if batch.count >= 256 { try flush() }
         }
         if !batch.isEmpty { return try flush(upTo: position) }
         // Without changes, a process that begins can read the page again.

@@ -1,0 +1,103 @@
+import Foundation
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+/// What one change costs, whatever number of keys there are: writes that have to be durable, and records to read.
+struct SyncWorkTests {
+    private let network = SimulatedNetwork(SeededRandom(1))
+    private let keys = (0..<20).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
+
+    private func device(_ number: UInt64, isAtomic: Bool = true) -> SimulatedDevice {
+        SimulatedDevice(
+            SimulatedGroup(DeviceID(high: number, low: number)), keys, isAtomic: isAtomic, network,
+            SimulatedClock(skew: 0),
+            SyncEngine.Limits(), merges: false, nil)
+    }
+
+    private func introduce(_ devices: SimulatedDevice...) {
+        for device in devices { device.group.members = devices.map(\.id) }
+    }
+
+    private func set(_ value: String, _ key: Int, on device: SimulatedDevice) {
+        device.replica.disk.values[keys[key].address] = LocalValue(
+            data: Data(value.utf8), attributes: ValueAttributes(), mark: nil)
+    }
+
+    private func value(_ key: Int, on device: SimulatedDevice) -> String? {
+        device.replica.disk.values[keys[key].address].map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    private func settle(_ devices: SimulatedDevice...) {
+        for _ in 0..<6 { for device in devices { step(device) } }
+    }
+
+    private func step(_ device: SimulatedDevice) {
+        device.clock.pass(1000)
+        for writer in network.writers() { network.deliver(to: device.id, from: writer, all: true) }
+        device.step()
+    }
+
+    @Test("a change is stored once before it is published, and once where it arrives")
+    func commits() {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        for key in keys.indices { set("old", key, on: first) }
+        settle(first, second)
+        for number in 0..<10 {
+            set("new \(number)", number, on: first)
+            let (before, there) = (first.replica.commits, second.replica.commits)
+            first.publishChanges()
+            #expect(first.replica.commits - before == 1)
+            step(second)
+            #expect(value(number, on: second) == "new \(number)")
+            #expect(second.replica.commits - there == 1)
+            step(first)
+            #expect(first.replica.commits - before == 2, "what a process would find out again is saved with the round")
+        }
+    }
+
+    @Test("a process that ends before the round does publishes again what it had published, and nothing else")
+    func endsEarly() throws {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        settle(first, second)
+        set("value", 3, on: first)
+        first.publishChanges()
+        first.stop()
+        #expect(try first.running().pendingCount == 1)
+        settle(first, second)
+        #expect(try first.running().pendingCount == 0)
+        #expect(value(3, on: second) == "value")
+    }
+
+    @Test("a member that is known before its records are read makes nobody read the others' again")
+    func joined() throws {
+        let (first, second, third) = (device(1), device(2), device(3))
+        introduce(first, second)
+        set("value", 0, on: first)
+        settle(first, second)
+        introduce(first, second, third)
+        let before = network.wholeFetches[first.id]
+        settle(third, first, second)
+        #expect(network.wholeFetches[first.id] == before)
+        #expect(value(0, on: third) == "value")
+        #expect(try [first, second, third].allSatisfy { try $0.running().isComplete })
+    }
+
+    @Test("records that were passed over are read by the next process, too, once their writer is known")
+    func passedOver() throws {
+        let (first, second, third) = (device(1), device(2), device(3))
+        introduce(first, second)
+        settle(first, second)
+        third.group.members = [first.id, second.id, third.id]
+        settle(third)
+        step(first)
+        first.stop()
+        _ = try first.running()
+        introduce(first, second, third)
+        step(first)
+        #expect(try first.running().statusCounters[third.id] ?? 0 > 0)
+    }
+}
