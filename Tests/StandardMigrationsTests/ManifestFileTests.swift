@@ -111,10 +111,12 @@ import Testing
         #expect(order.message.split(separator: "\n").map { $0.prefix(8) } == ["step 'b'", "step 'c'"])
     }
 
-    @Test("the place that a hint names is there")
+    /// That it lies installed where the hint says is what the package's session asks.
+    @Test("the guide that a hint names is there")
     func reference() throws {
-        let path = try #require(ManifestFaults.reference.split(separator: " ").last)
-        let article = try Repository.text(String(path))
+        let guide = try #require(
+            ManifestFaults.reference.split(whereSeparator: { " ,".contains($0) }).first { $0.hasSuffix(".md") })
+        let article = try Repository.text("Sources/LocalDataAPI/LocalDataAPI.docc/\(guide)")
         #expect(article.contains("manifest"))
     }
 
