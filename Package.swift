@@ -140,7 +140,7 @@ let package = Package(
         .target(name: "CChecksum", path: "Sources/LocalDataAPI/CChecksum"),
         .target(
             name: "DurableFiles",
-            dependencies: ["CLinux", "CChecksum", "ByteCoding"],
+            dependencies: ["LocalDataAPI", "CLinux", "CChecksum", "ByteCoding"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
         .target(
@@ -225,7 +225,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LocalDataAPITests", dependencies: ["LocalDataAPI"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
-        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles", "CChecksum"], swiftSettings: settings),
+        .testTarget(
+            name: "DurableFilesTests", dependencies: ["DurableFiles", "LocalDataAPI", "CChecksum"],
+            swiftSettings: settings),
         .testTarget(
             name: "FileStoreTests",
             dependencies: ["FileStore", "LocalDataAPI", "CLinux"],

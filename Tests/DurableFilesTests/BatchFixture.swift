@@ -1,4 +1,5 @@
 import DurableFiles
+import LocalDataAPI
 import TestSupport
 
 /// A root with batches, one place below it and one beside it.
@@ -47,14 +48,14 @@ struct BatchFixture: Sendable {
 
     /// Leaves a batch of two files committed and in place in part: `first` is, `second` is not, since a folder is in
     /// the way. It is to be removed, and then the batch can be completed.
-    func interrupt(first: String = "new", second: String = "new") throws -> DurableBatchError? {
+    func interrupt(first: String = "new", second: String = "new") throws -> StorageError? {
         let obstacle = inside.path + "/second"
         do {
             try batches.apply([
                 change("first", first), change("second", second) { try TemporaryFolder.makeFolder(obstacle) },
             ])
             return nil
-        } catch let error as DurableBatchError {
+        } catch let error as StorageError {
             return error
         }
     }

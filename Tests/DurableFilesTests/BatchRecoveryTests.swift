@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import TestSupport
 import Testing
 
@@ -15,8 +16,8 @@ struct BatchRecoveryTests {
     @Test("that is committed says so, and is completed when the store is opened")
     func recovered() throws {
         let error = try #require(try fixture.interrupt())
-        #expect(error.outcome == .incomplete)
-        #expect(error.cause.path.contains("/.tmp/"))
+        #expect(error.message.contains("is committed, but not completely in place yet: cannot rename"))
+        #expect(error.message.contains("/.tmp/"))
         #expect("\(error)".contains("'\(journal)' is committed, but not completely in place"))
         #expect(try fixture.inside.text("first") == "new")
         #expect(rmdir(obstacle) == 0)
@@ -54,9 +55,9 @@ struct BatchRecoveryTests {
             { try fixture.batches.apply([fixture.change("third", "new"), fixture.change("fourth", "new")]) },
             { try fixture.batches.recover() },
         ] as [() throws -> Void] {
-            let error = #expect(throws: DurableBatchError.self) { try attempt() }
-            #expect(error?.outcome == .blocked)
-            #expect(error?.cause.target == obstacle)
+            let error = #expect(throws: StorageError.self) { try attempt() }
+            #expect(error?.message.contains("was interrupted and cannot be completed") == true)
+            #expect(error?.message.contains("to '\(obstacle)'") == true)
         }
         #expect(try fixture.inside.text("third") == nil)
         #expect(rmdir(obstacle) == 0)
@@ -88,10 +89,10 @@ struct BatchRecoveryTests {
         var bytes = try #require(fixture.folder.content("root/.batch/journal"))
         if length < 0 { bytes[bytes.count + length] ^= 1 } else { bytes = Array(bytes.prefix(length)) }
         try Data(bytes).write(to: URL(filePath: journal))
-        let error = #expect(throws: DurableBatchError.self) {
+        let error = #expect(throws: StorageError.self) {
             try fixture.batches.around { try fixture.inside.replace("third", "new") }
         }
-        #expect(error?.cause.code == EBADMSG)
+        #expect(error?.systemError == EBADMSG)
         #expect(error?.leavesReading == true)
         #expect(try fixture.inside.text("first") == "new")
         #expect(fixture.folder.content("root/.batch/journal") == bytes)
@@ -115,8 +116,8 @@ struct BatchRecoveryTests {
         var bytes = try #require(fixture.folder.content("root/.batch/journal"))
         bytes[7] += 1
         try Data(bytes).write(to: URL(filePath: journal))
-        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
-        #expect(error?.cause.code == ENOTSUP)
+        let error = #expect(throws: StorageError.self) { try fixture.batches.recover() }
+        #expect(error?.systemError == ENOTSUP)
         #expect(fixture.folder.content("root/.batch/journal") == bytes)
     }
 
@@ -129,7 +130,7 @@ struct BatchRecoveryTests {
         #expect(try fixture.inside.text("second") == "new")
 
         try fixture.elsewhere.replace("a", "old")
-        #expect(throws: DurableBatchError.self) {
+        #expect(throws: StorageError.self) {
             try fixture.batches.apply([
                 fixture.change("a", nil, in: fixture.elsewhere),
                 fixture.change("third", "new") { try TemporaryFolder.makeFolder(fixture.inside.path + "/third") },
@@ -139,8 +140,8 @@ struct BatchRecoveryTests {
         try fixture.elsewhere.replace("a", "newer")
         #expect(rmdir(fixture.inside.path + "/third") == 0)
         #expect(chown(journal, 65534, 65534) == 0)
-        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
-        #expect(error?.cause.code == EPERM)
+        let error = #expect(throws: StorageError.self) { try fixture.batches.recover() }
+        #expect(error?.systemError == EPERM)
         #expect(try fixture.elsewhere.text("a") == "newer")
     }
 

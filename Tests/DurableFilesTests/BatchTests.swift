@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
@@ -84,10 +85,11 @@ struct BatchTests {
     @Test("changes nothing if something else than a file has a name", arguments: ["set", nil])
     func wrongKind(text: String?) throws {
         try TemporaryFolder.makeFolder(fixture.inside.path + "/folder")
-        let error = #expect(throws: FileKindError.self) {
+        let error = #expect(throws: StorageError.self) {
             try fixture.batches.apply([fixture.change("a", "new"), fixture.change("folder", text)])
         }
-        #expect(error?.path == fixture.inside.path + "/folder")
+        #expect(error?.cause == .irregularFile)
+        #expect(error?.message.contains("'\(fixture.inside.path)/folder'") == true)
         #expect(try fixture.debris(beside: []) == [])
     }
 
@@ -95,11 +97,10 @@ struct BatchTests {
     func noRoom() throws {
         try fixture.inside.make()
         #expect(mkfifo(fixture.inside.path + "/.tmp", 0o600) == 0)
-        let error = #expect(throws: DurableBatchError.self) {
+        let error = #expect(throws: StorageError.self) {
             try fixture.batches.apply([fixture.change("a", "new"), fixture.change("b", "new")])
         }
-        #expect(error?.outcome == .unchanged)
-        #expect(error?.cause.code == ENOTDIR)
+        #expect(error?.systemError == ENOTDIR)
         #expect("\(error as Any)".contains("nothing has changed"))
         #expect(unlink(fixture.inside.path + "/.tmp") == 0)
         #expect(try fixture.debris(beside: []) == [])

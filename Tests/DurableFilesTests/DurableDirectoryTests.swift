@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
@@ -50,7 +51,8 @@ struct DurableDirectoryTests {
 
     @Test("refuses a relative root")
     func relativeRoot() {
-        #expect(throws: SystemCallError(EINVAL, "open", path: "a/b")) { try DurableDirectory(root: "a/b") }
+        let error = #expect(throws: StorageError.self) { try DurableDirectory(root: "a/b") }
+        #expect(error?.message == "cannot open 'a/b': invalid argument (EINVAL)")
     }
 
     @Test("names the file that is where a folder should be", arguments: ["top", "top/place"])
@@ -58,11 +60,12 @@ struct DurableDirectoryTests {
         try FileManager.default.createDirectory(atPath: folder.path + "/top", withIntermediateDirectories: true)
         if path == "top" { #expect(rmdir(folder.path + "/top") == 0) }
         try Data().write(to: URL(filePath: "\(folder.path)/\(path)"))
-        let error = #expect(throws: DurableChangeError.self) { try directory.replace("a", "one") }
-        #expect(error?.outcome == .unchanged)
-        #expect(error?.cause.code == ENOTDIR)
-        #expect(error?.cause.path.hasPrefix("\(folder.path)/\(path)") == true)
-        #expect(throws: SystemCallError.self) { try directory.text("a") }
+        let error = #expect(throws: StorageError.self) { try directory.replace("a", "one") }
+        #expect(error?.systemError == ENOTDIR)
+        #expect(error?.code == .fileError)
+        #expect(
+            error?.message.contains("the old state is kept: cannot open the folder '\(folder.path)/\(path)") == true)
+        #expect(throws: StorageError.fileError) { try directory.text("a") }
     }
 
     @Test("creates folders and files for the owner only, and keeps the modes of existing folders")
@@ -175,8 +178,8 @@ struct DurableDirectoryTests {
                         try directory.replace("f\(thread)", "\(round)")
                         _ = try directory.text("f\(thread)")
                     }
-                } catch let error as DurableChangeError where error.cause.code == ENOENT {
-                    // Deleted as often as was tried: told, and what was there stands.
+                } catch let error as StorageError where error.systemError == ENOENT {
+                    // The folder was deleted at each attempt. The error says so, and the old state is kept.
                     continue
                 } catch {
                     failures.withLock { $0.append("\(error)") }

@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
@@ -58,7 +59,7 @@ struct HoldingTests {
         // A pipe where the temporary files are made.
         try FileManager.default.removeItem(atPath: "\(folder.path)/.tmp")
         #expect(mkfifo("\(folder.path)/.tmp", 0o600) == 0)
-        #expect(throws: DurableChangeError.self) { try replace("three", holding: &held) }
+        #expect(throws: StorageError.self) { try replace("three", holding: &held) }
         #expect(try attempt() == .elsewhere)
         #expect(try directory.text("a") == "two")
         held = nil

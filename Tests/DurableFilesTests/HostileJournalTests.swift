@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct HostileJournalTests {
     private func interruptElsewhere() throws {
         try fixture.elsewhere.replace("a", "old")
         let obstacle = fixture.inside.path + "/second"
-        #expect(throws: DurableBatchError.self) {
+        #expect(throws: StorageError.self) {
             try fixture.batches.apply([
                 fixture.change("a", nil, in: fixture.elsewhere),
                 fixture.change("second", "new") { try TemporaryFolder.makeFolder(obstacle) },
@@ -30,7 +31,7 @@ struct HostileJournalTests {
             { try fixture.batches.recover() },
             { try fixture.batches.around { try fixture.inside.replace("third", "new") } },
         ] as [() throws -> Void] {
-            let error = #expect(throws: DurableBatchError.self, sourceLocation: location) { try attempt() }
+            let error = #expect(throws: StorageError.self, sourceLocation: location) { try attempt() }
             #expect(error?.leavesReading == true, sourceLocation: location)
             #expect(error.map { "\($0)".contains(text) } == true, "\(error as Any)", sourceLocation: location)
         }
@@ -68,10 +69,10 @@ struct HostileJournalTests {
     func refusedBefore() throws {
         try TemporaryFolder.makeFolder(fixture.root.path)
         #expect(chmod(fixture.root.path, 0o2770) == 0)
-        let error = #expect(throws: DurableBatchError.self) {
+        let error = #expect(throws: StorageError.self) {
             try fixture.batches.apply([fixture.change("a", "1"), fixture.change("b", "1", in: fixture.elsewhere)])
         }
-        #expect(error?.outcome == .unchanged)
+        #expect(error?.message.hasPrefix("cannot apply a batch, nothing has changed") == true)
         #expect(try fixture.inside.text("a") == nil)
         try fixture.batches.apply([fixture.change("a", "1"), fixture.change("b", "1")])
         #expect(try fixture.inside.text("b") == "1")
@@ -83,8 +84,8 @@ struct HostileJournalTests {
         #expect(rmdir(fixture.inside.path + "/second") == 0)
         #expect(rename(fixture.inside.path, fixture.folder.path + "/moved") == 0)
         #expect(symlink(fixture.folder.path + "/moved", fixture.inside.path) == 0)
-        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
-        #expect(error?.cause.code == ELOOP)
+        let error = #expect(throws: StorageError.self) { try fixture.batches.recover() }
+        #expect(error?.systemError == ELOOP)
         #expect(!fixture.folder.exists("moved/second"))
     }
 
@@ -96,9 +97,10 @@ struct HostileJournalTests {
         case "folder": #expect(mkdir(journal, 0o700) == 0)
         default: #expect(symlink("/dev/null", journal) == 0)
         }
-        let error = #expect(throws: DurableBatchError.self) { try fixture.batches.recover() }
+        let error = #expect(throws: StorageError.self) { try fixture.batches.recover() }
         #expect(error?.leavesReading == true)
-        #expect(error?.cause.path == journal)
+        #expect(error?.message.contains("cannot read '\(journal)'") == true)
+        #expect(error?.code == .corrupt)
     }
 
     @Test("is waited for no longer than is bearable, and the holder of the lock is named")
@@ -113,8 +115,8 @@ struct HostileJournalTests {
             { try batches.around { try fixture.inside.replace("third", "new") } },
             { try batches.apply([fixture.change("third", "new"), fixture.change("fourth", "new")]) },
         ] as [() throws -> Void] {
-            let error = #expect(throws: DurableBatchError.self) { try attempt() }
-            #expect(error?.cause.code == ETIMEDOUT)
+            let error = #expect(throws: StorageError.self) { try attempt() }
+            #expect(error?.systemError == ETIMEDOUT)
             #expect(error.map { "\($0)".contains("process \(getpid()) (") } == true, "\(error as Any)")
         }
     }

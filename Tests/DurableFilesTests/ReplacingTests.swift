@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
@@ -112,11 +113,16 @@ struct ReplacingTests {
         case .pipe: #expect(mkfifo(path, 0o600) == 0)
         default: #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
         }
-        let expected = FileKindError(path: path, found: kind)
-        #expect(throws: expected) { try directory.text("a") }
-        #expect(throws: expected) { try directory.exists(file) }
-        #expect(throws: expected) { try directory.replace("a", "new") }
-        #expect(throws: expected) { try directory.remove(file) }
+        for attempt in [
+            { _ = try directory.text("a") },
+            { _ = try directory.exists(file) },
+            { try directory.replace("a", "new") },
+            { _ = try directory.remove(file) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: StorageError.self) { try attempt() }
+            #expect(error?.message == "'\(path)' is \(kind.rawValue), expected a regular file")
+            #expect(error?.cause == .irregularFile)
+        }
         #expect(folder.content("target") == Array("target".utf8))
         var status = stat()
         #expect(lstat(path, &status) == 0)
@@ -132,12 +138,12 @@ struct ReplacingTests {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 10_000, rlim_max: 1_000_000)
             #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
-            let error = #expect(throws: DurableChangeError.self) {
+            let error = #expect(throws: StorageError.self) {
                 try directory.replace("a", String(repeating: "x", count: 10_001))
             }
-            #expect(error?.outcome == .unchanged)
-            #expect(error?.cause.code == EFBIG)
-            let ignored = #expect(throws: DurableChangeError.self) {
+            #expect(error?.message.contains("the old state is kept") == true)
+            #expect(error?.systemError == EFBIG)
+            let ignored = #expect(throws: StorageError.self) {
                 try directory.replace(RelativePath("a")) { take in
                     try? take([UInt8](repeating: 1, count: 300_000).span.bytes)
                     // Later writes would succeed; what was lost stays lost.
@@ -146,7 +152,7 @@ struct ReplacingTests {
                     try take([UInt8](repeating: 1, count: 100).span.bytes)
                 }
             }
-            #expect(ignored?.cause.code == EFBIG)
+            #expect(ignored?.systemError == EFBIG)
             #expect(try directory.text("a") == "old")
             #expect(try folder.entries(".tmp").isEmpty)
         }
@@ -160,13 +166,13 @@ struct ReplacingTests {
             try directory.replace("a", "old")
             #expect(chmod(folder.path, 0o755) == 0)
             #expect(seteuid(65534) == 0)
-            let write = #expect(throws: DurableChangeError.self) { try directory.replace("a", "new") }
-            #expect(write?.cause.code == EACCES)
-            #expect(write?.outcome == .unchanged)
-            let removal = #expect(throws: DurableChangeError.self) { try directory.remove(RelativePath("a")) }
-            #expect(removal?.cause.code == EACCES)
-            let read = #expect(throws: SystemCallError.self) { try directory.text("a") }
-            #expect(read?.code == EACCES)
+            let write = #expect(throws: StorageError.self) { try directory.replace("a", "new") }
+            #expect(write?.systemError == EACCES)
+            #expect(write?.message.contains("the old state is kept") == true)
+            let removal = #expect(throws: StorageError.self) { try directory.remove(RelativePath("a")) }
+            #expect(removal?.systemError == EACCES)
+            let read = #expect(throws: StorageError.self) { try directory.text("a") }
+            #expect(read?.systemError == EACCES)
             #expect(seteuid(0) == 0)
             #expect(try directory.text("a") == "old")
         }

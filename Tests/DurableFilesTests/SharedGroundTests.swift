@@ -1,6 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
+import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
@@ -51,7 +52,7 @@ struct SharedGroundTests {
         let place = try DurableDirectory(root: folder.path + "/root")
         try place.replace("other", "value")
         #expect(symlink(own, place.path + "/aa~") == 0)
-        #expect(throws: SystemCallError.self) { _ = try place.text(path) }
+        #expect(throws: StorageError.self) { _ = try place.text(path) }
         #expect(throws: (any Error).self) { try place.replace(path, "other") }
         #expect(throws: (any Error).self) { _ = try place.remove(path) }
         #expect(throws: (any Error).self) { try place.forEachEntry(in: RelativePath("aa~")) { _, _ in true } }
@@ -115,11 +116,11 @@ struct SharedGroundTests {
         let root = folder.path + "/root"
         try TemporaryFolder.makeFolder(root + "/.tmp")
         try #require(chmod(root + "/.tmp", 0o777) == 0)
-        let error = #expect(throws: DurableChangeError.self) { try DurableDirectory(root: root).replace("a", "1") }
+        let error = #expect(throws: StorageError.self) { try DurableDirectory(root: root).replace("a", "1") }
         #expect(error.map { "\($0)".contains("'\(root)/.tmp': other users may write to the folder") } == true)
         #expect(rmdir(root + "/.tmp") == 0)
         #expect(symlink(own, root + "/.tmp") == 0)
-        #expect(throws: DurableChangeError.self) { try DurableDirectory(root: root).replace("a", "1") }
+        #expect(throws: StorageError.self) { try DurableDirectory(root: root).replace("a", "1") }
         #expect(try folder.entries("own") == ["keep"])
     }
 
@@ -128,7 +129,7 @@ struct SharedGroundTests {
         let root = folder.path + "/root"
         try TemporaryFolder.makeFolder(root + "/.tmp")
         #expect(chown(root + "/.tmp", 65534, 65534) == 0)
-        let error = #expect(throws: DurableChangeError.self) { try DurableDirectory(root: root).replace("a", "1") }
+        let error = #expect(throws: StorageError.self) { try DurableDirectory(root: root).replace("a", "1") }
         #expect(error.map { "\($0)".contains("belongs to user 65534") } == true)
     }
 

@@ -7,46 +7,40 @@ import Synchronization
 /// edit in place changes it. For files that others have made, it is a hash of what identifies the file.
 extension FileStore: ConditionalBackend {
     package func get(_ key: FileKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return false }
-            var (revision, attributes) = (UInt64(0), ValueAttributes())
-            let state = try file.read(
-                expecting: { status in
-                    let recorded = try key.recorded(status) { try StoredAttributes.recorded(of: file) }
-                    try recorded?.refuseExpired()
-                    revision = Self.revision(recorded?.revision, status)
-                    attributes = try StoredAttributes.attributes(of: file, status)
-                    return recorded?.record
-                },
-                recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, attributes, $0) })
-            if state == .edited { noteEdit(file.path) }
-            return true
-        }
+        guard let file = try key.place.open(key.path) else { return false }
+        var (revision, attributes) = (UInt64(0), ValueAttributes())
+        let state = try file.read(
+            expecting: { status in
+                let recorded = try key.recorded(status) { try StoredAttributes.recorded(of: file) }
+                try recorded?.refuseExpired()
+                revision = Self.revision(recorded?.revision, status)
+                attributes = try StoredAttributes.attributes(of: file, status)
+                return recorded?.record
+            },
+            recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, attributes, $0) })
+        if state == .edited { noteEdit(file.path) }
+        return true
     }
 
     package func set(
         _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64? {
-        try StorageError.translating {
-            try requireAttributes(in: key.place, for: "the revision of a value")
-            guard let expectations = try expectations(key, condition) else { return nil }
-            if attributes?.expires != nil { try expectExpiry(in: key.place) }
-            let written = WrittenRevision()
-            let attribute = try StoredAttributes.encoded(attributes, written)
-            let change = try value.withUnsafeBytes { value in
-                try batches.apply(
-                    [BatchChange(in: key.place, key.path, attribute: attribute) { try $0(value) }],
-                    onlyIf: expectations)
-            }
-            return change ? written.revision : nil
+        try requireAttributes(in: key.place, for: "the revision of a value")
+        guard let expectations = try expectations(key, condition) else { return nil }
+        if attributes?.expires != nil { try expectExpiry(in: key.place) }
+        let written = WrittenRevision()
+        let attribute = try StoredAttributes.encoded(attributes, written)
+        let change = try value.withUnsafeBytes { value in
+            try batches.apply(
+                [BatchChange(in: key.place, key.path, attribute: attribute) { try $0(value) }],
+                onlyIf: expectations)
         }
+        return change ? written.revision : nil
     }
 
     package func remove(_ key: FileKey, ifRevision revision: UInt64) throws -> Bool {
-        try StorageError.translating {
-            guard let expectations = try expectations(key, .revision(revision)) else { return false }
-            return try batches.apply([BatchChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
-        }
+        guard let expectations = try expectations(key, .revision(revision)) else { return false }
+        return try batches.apply([BatchChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
     }
 
     /// What a file must be like for a condition to be fulfilled; `nil` if it is not.

@@ -4,7 +4,7 @@ package import LocalDataAPI
 /// A value's attribute says when it expires. Where the file system keeps no attributes, no value can expire.
 extension FileStore: ExpiringBackend {
     package func discard(_ key: FileKey) throws {
-        try StorageError.translating { _ = try discardFile(key.path, in: key.place) }
+        _ = try discardFile(key.path, in: key.place)
     }
 
     /// Looks at each file of a folder that has held values that expire, and at no other folder's.
@@ -16,41 +16,35 @@ extension FileStore: ExpiringBackend {
             }
             return removed
         }
-        return try StorageError.translating {
-            let directory = try directory(of: place)
-            guard try directory.mayExpire else { return 0 }
-            var removed = 0
-            _ = try ValueListing(directory: directory).forEachName { name in
-                if try discardFile(RelativePath(pieces: FileName(name.utf8).entries), in: directory) { removed += 1 }
-                return removed < limit
-            }
-            return removed
+        let directory = try directory(of: place)
+        guard try directory.mayExpire else { return 0 }
+        var removed = 0
+        _ = try ValueListing(directory: directory).forEachName { name in
+            if try discardFile(RelativePath(pieces: FileName(name.utf8).entries), in: directory) { removed += 1 }
+            return removed < limit
         }
+        return removed
     }
 
     package func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
-        try StorageError.translating {
-            let directory = try directory(of: place)
-            guard try directory.mayExpire else { return }
-            _ = try ValueListing(directory: directory).forEachName { name in
-                let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
-                guard let file, try StoredAttributes.recorded(of: file)?.isExpired ?? false else { return true }
-                return body(name)
-            }
+        let directory = try directory(of: place)
+        guard try directory.mayExpire else { return }
+        _ = try ValueListing(directory: directory).forEachName { name in
+            let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
+            guard let file, try StoredAttributes.recorded(of: file)?.isExpired ?? false else { return true }
+            return body(name)
         }
     }
 
     private func placesThatExpire() throws -> [StorageNamespace] {
-        try StorageError.translating {
-            var places: [StorageNamespace] = []
-            _ = try ValueListing(directory: root).forEachPlaceFolder { folders, last in
-                if let place = PlaceName.place(folders: folders, last: last), try directory(of: place).mayExpire {
-                    places.append(place)
-                }
-                return true
+        var places: [StorageNamespace] = []
+        _ = try ValueListing(directory: root).forEachPlaceFolder { folders, last in
+            if let place = PlaceName.place(folders: folders, last: last), try directory(of: place).mayExpire {
+                places.append(place)
             }
-            return places
+            return true
         }
+        return places
     }
 
     /// Removes a file if its value has expired and nobody replaces it meanwhile; returns whether it did.

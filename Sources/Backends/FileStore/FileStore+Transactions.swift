@@ -11,7 +11,7 @@ extension FileStore: TransactionalBackend {
     /// Begins after every committed batch: one whose owner has died is completed first, so that no transaction sees a
     /// part of it.
     package func begin() throws -> FileTransaction {
-        try StorageError.translating { try batches.settle() }
+        try batches.settle()
         return FileTransaction()
     }
 
@@ -23,34 +23,28 @@ extension FileStore: TransactionalBackend {
         case .remove: return false
         case nil: break
         }
-        return try StorageError.translating {
-            guard let file = try key.place.open(key.path) else {
-                transaction.note(key, FileExpectation(absent: key.path, in: key.place))
-                return false
-            }
-            transaction.note(key, try FileExpectation(key.path, in: key.place, file))
-            if try StoredAttributes.recorded(of: file)?.isExpired ?? false { return false }
-            try file.read(deliver)
-            return true
+        guard let file = try key.place.open(key.path) else {
+            transaction.note(key, FileExpectation(absent: key.path, in: key.place))
+            return false
         }
+        transaction.note(key, try FileExpectation(key.path, in: key.place, file))
+        if try StoredAttributes.recorded(of: file)?.isExpired ?? false { return false }
+        try file.read(deliver)
+        return true
     }
 
     package func set(
         _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, in transaction: FileTransaction
     ) throws {
-        try StorageError.translating {
-            let attribute = try attribute(attributes, of: key)
-            try note(key, in: transaction)
-            transaction.stage(key, .set(value.withUnsafeBytes { Array($0) }, attribute))
-        }
+        let attribute = try attribute(attributes, of: key)
+        try note(key, in: transaction)
+        transaction.stage(key, .set(value.withUnsafeBytes { Array($0) }, attribute))
     }
 
     package func remove(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
-        try StorageError.translating {
-            let wasThere = try note(key, in: transaction)
-            transaction.stage(key, .remove)
-            return wasThere
-        }
+        let wasThere = try note(key, in: transaction)
+        transaction.stage(key, .remove)
+        return wasThere
     }
 
     package func commit(_ transaction: FileTransaction) throws {
@@ -65,7 +59,7 @@ extension FileStore: TransactionalBackend {
             case nil: nil
             }
         }
-        let isDone = try StorageError.translating { try batches.apply(changes, onlyIf: entries.map(\.expectation)) }
+        let isDone = try batches.apply(changes, onlyIf: entries.map(\.expectation))
         guard isDone else {
             throw StorageError(
                 .busy, "a value in '\(root.path)' that the transaction used was changed meanwhile",

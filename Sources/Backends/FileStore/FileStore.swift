@@ -55,17 +55,16 @@ package final class FileStore: StorageBackend {
         places = PlaceTable(batches)
         do {
             if let owner = try root.foreignOwner() { throw Self.refusal(path, owner) }
-            try batches.recover()
-        } catch let error as SystemCallError {
+        } catch let error as StorageError where error.systemError != nil {
             throw StorageError(
-                .storeUnavailable, "the root of the file store is unusable: \(error)",
+                .storeUnavailable, "the root of the file store is unusable: \(error.message)",
                 hint: "choose another 'root', or make it a folder that this user can read")
-        } catch let error as DurableBatchError where !error.leavesReading {
-            throw StorageError(.storeUnavailable, "\(error)", hint: "check the disk, then try again")
-        } catch is DurableBatchError {
-            // A process that may not write here may still read; the next one that may write completes the batch.
-            // Changes and `check` report a batch that is damaged or that nobody may complete.
         }
+        // A process that may not write here may still read; the next one that may write completes the batch. Changes
+        // and `check` report a batch that is damaged or that nobody may complete.
+        do { try batches.recover() } catch let error as StorageError where !error.leavesReading {
+            throw StorageError(.storeUnavailable, error.message, hint: "check the disk, then try again")
+        } catch is StorageError {}
     }
 
     /// Why the superuser does not use another user's store: new files would belong to the superuser, and that user
@@ -86,18 +85,16 @@ package final class FileStore: StorageBackend {
     }
 
     package func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return false }
-            let state = try file.read(
-                expecting: {
-                    let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
-                    try recorded?.refuseExpired()
-                    return recorded?.record
-                },
-                recorded: { try StoredAttributes.record(of: file) }, deliver)
-            if state == .edited { noteEdit(file.path) }
-            return true
-        }
+        guard let file = try key.place.open(key.path) else { return false }
+        let state = try file.read(
+            expecting: {
+                let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
+                try recorded?.refuseExpired()
+                return recorded?.record
+            },
+            recorded: { try StoredAttributes.record(of: file) }, deliver)
+        if state == .edited { noteEdit(file.path) }
+        return true
     }
 
     /// Logs that a value was read as someone edited it.
@@ -106,31 +103,25 @@ package final class FileStore: StorageBackend {
     }
 
     package func exists(_ key: FileKey) throws -> Bool {
-        try StorageError.translating {
-            guard try key.place.mayExpire else { return try key.place.exists(key.path) }
-            guard let file = try key.place.open(key.path) else { return false }
-            try StoredAttributes.recorded(of: file)?.refuseExpired()
-            return true
-        }
+        guard try key.place.mayExpire else { return try key.place.exists(key.path) }
+        guard let file = try key.place.open(key.path) else { return false }
+        try StoredAttributes.recorded(of: file)?.refuseExpired()
+        return true
     }
 
     package func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
-        try StorageError.translating {
-            let attribute = try attribute(attributes, of: key)
-            try value.withUnsafeBytes { try batches.replace(key.path, in: key.place, attribute: attribute, with: $0) }
-        }
+        let attribute = try attribute(attributes, of: key)
+        try value.withUnsafeBytes { try batches.replace(key.path, in: key.place, attribute: attribute, with: $0) }
     }
 
     package func remove(_ key: FileKey) throws -> Bool {
-        try StorageError.translating {
-            if try key.place.mayExpire, let file = try key.place.open(key.path),
-                try StoredAttributes.recorded(of: file)?.isExpired ?? false
-            {
-                try discard(key)
-                return false
-            }
-            return try batches.remove(key.path, in: key.place)
+        if try key.place.mayExpire, let file = try key.place.open(key.path),
+            try StoredAttributes.recorded(of: file)?.isExpired ?? false
+        {
+            try discard(key)
+            return false
         }
+        return try batches.remove(key.path, in: key.place)
     }
 
     /// The folder of a namespace, shared by all its keys.
@@ -149,31 +140,27 @@ package final class FileStore: StorageBackend {
 
 extension FileStore: AttributedBackend {
     package func attributes(of key: FileKey) throws -> ValueAttributes? {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return nil }
-            let status = try file.status()
-            try StoredAttributes.recorded(of: file)?.refuseExpired()
-            return try StoredAttributes.attributes(of: file, status)
-        }
+        guard let file = try key.place.open(key.path) else { return nil }
+        let status = try file.status()
+        try StoredAttributes.recorded(of: file)?.refuseExpired()
+        return try StoredAttributes.attributes(of: file, status)
     }
 }
 
 extension FileStore: TaggedBackend {
     package func get(_ key: FileKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return false }
-            var tag: String?
-            let state = try file.read(
-                expecting: {
-                    let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
-                    try recorded?.refuseExpired()
-                    tag = recorded?.versionTag
-                    return recorded?.record
-                },
-                recorded: { try StoredAttributes.record(of: file) }, { deliver(tag, $0) })
-            if state == .edited { noteEdit(file.path) }
-            return true
-        }
+        guard let file = try key.place.open(key.path) else { return false }
+        var tag: String?
+        let state = try file.read(
+            expecting: {
+                let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
+                try recorded?.refuseExpired()
+                tag = recorded?.versionTag
+                return recorded?.record
+            },
+            recorded: { try StoredAttributes.record(of: file) }, { deliver(tag, $0) })
+        if state == .edited { noteEdit(file.path) }
+        return true
     }
 }
 
@@ -184,34 +171,34 @@ extension FileStore: BatchBackend {
     /// It may include namespaces with their own folders, on any file system. If a store of another root changes a value
     /// there between a crash and the completion, the batch may overwrite that change.
     package func apply(_ changes: [StorageChange<FileKey>]) throws {
-        try StorageError.translating {
-            // The values of a batch have few different attributes.
-            var encoded: [ValueAttributes: FileAttribute] = [:]
-            try batches.apply(
-                changes.map { change in
-                    let (place, path) = (change.key.place, change.key.path)
-                    guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
-                    let attributes = change.attributes ?? ValueAttributes()
-                    if attributes.expires != nil { try expectExpiry(in: place) }
-                    let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
-                    encoded[attributes] = attribute
-                    return BatchChange(in: place, path, attribute: attribute) { take in
-                        try value.withUnsafeBytes { try take($0) }
-                    }
-                })
-        }
+        // The values of a batch have few different attributes.
+        var encoded: [ValueAttributes: FileAttribute] = [:]
+        try batches.apply(
+            changes.map { change in
+                let (place, path) = (change.key.place, change.key.path)
+                guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
+                let attributes = change.attributes ?? ValueAttributes()
+                if attributes.expires != nil { try expectExpiry(in: place) }
+                let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
+                encoded[attributes] = attribute
+                return BatchChange(in: place, path, attribute: attribute) { take in
+                    try value.withUnsafeBytes { try take($0) }
+                }
+            })
     }
 }
 
 /// Reports an interrupted batch that cannot be completed.
 extension FileStore: CheckableBackend {
     package func check(_ report: (String) -> Bool) throws {
-        try StorageError.translating {
-            do { try batches.recover() } catch let error as DurableBatchError where error.leavesReading {
-                // Another process is completing it; whether that succeeds is not known yet.
-                if error.cause.code == ETIMEDOUT { throw error }
-                // A batch that only this process must not write is not damaged.
-                if !error.cause.isRefusal || error.cause.detail != nil { _ = report("\(error)") }
+        do { try batches.recover() } catch let error as StorageError where error.leavesReading {
+            // Another process is completing it; whether that succeeds is not known yet.
+            if error.systemError == ETIMEDOUT { throw error }
+            // A batch that only this process must not write is not damaged.
+            if case .distrust = error.cause {
+                _ = report(error.message)
+            } else if !error.isRefusal {
+                _ = report(error.message)
             }
         }
     }
@@ -219,10 +206,8 @@ extension FileStore: CheckableBackend {
 
 extension FileStore: RepairableBackend {
     package func repair(_ report: (String) -> Void) throws {
-        try StorageError.translating {
-            guard let journal = try batches.setAside() else { return }
-            report("a batch was only partly applied, and its rest is given up; its damaged journal is now '\(journal)'")
-        }
+        guard let journal = try batches.setAside() else { return }
+        report("a batch was only partly applied, and its rest is given up; its damaged journal is now '\(journal)'")
     }
 }
 
@@ -230,71 +215,61 @@ extension FileStore: EnumerableBackend {
     package func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
-        try StorageError.translating {
-            let directory = try directory(of: place)
-            guard try directory.mayExpire else {
-                let names = try listed.names(in: directory, prefix: prefix, after: after, limit: limit)
-                for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
-                return
-            }
-            try forEachPresentName(in: directory, prefix: prefix, after: after, limit: limit, body)
+        let directory = try directory(of: place)
+        guard try directory.mayExpire else {
+            let names = try listed.names(in: directory, prefix: prefix, after: after, limit: limit)
+            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+            return
         }
+        try forEachPresentName(in: directory, prefix: prefix, after: after, limit: limit, body)
     }
 
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
-        try StorageError.translating {
-            let listing = ValueListing(directory: root)
-            _ = try listing.forEachPlaceFolder { folders, last in
-                guard let place = PlaceName.place(folders: folders, last: last) else { return true }
-                let path = folders.map { $0 + [FileName.folderMark] } + [last]
-                var isEmpty = try listing.forEachName(in: path) { _ in false }
-                let directory = try directory(of: place)
-                if !isEmpty, try directory.mayExpire {
-                    isEmpty = true
-                    try forEachPresentName(in: directory, prefix: "", after: nil, limit: 1) { _ in
-                        isEmpty = false
-                        return false
-                    }
+        let listing = ValueListing(directory: root)
+        _ = try listing.forEachPlaceFolder { folders, last in
+            guard let place = PlaceName.place(folders: folders, last: last) else { return true }
+            let path = folders.map { $0 + [FileName.folderMark] } + [last]
+            var isEmpty = try listing.forEachName(in: path) { _ in false }
+            let directory = try directory(of: place)
+            if !isEmpty, try directory.mayExpire {
+                isEmpty = true
+                try forEachPresentName(in: directory, prefix: "", after: nil, limit: 1) { _ in
+                    isEmpty = false
+                    return false
                 }
-                return isEmpty || body(place)
             }
+            return isEmpty || body(place)
         }
     }
 }
 
 extension FileStore: StreamingBackend {
     package func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return false }
-            let recorded = try StoredAttributes.recorded(of: file)
-            try recorded?.refuseExpired()
-            let state = try file.readPieces(expecting: recorded?.record, body)
-            if state == .edited { noteEdit(file.path) }
-            return true
-        }
+        guard let file = try key.place.open(key.path) else { return false }
+        let recorded = try StoredAttributes.recorded(of: file)
+        try recorded?.refuseExpired()
+        let state = try file.readPieces(expecting: recorded?.record, body)
+        if state == .edited { noteEdit(file.path) }
+        return true
     }
 
     package func write(
         _ key: FileKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
-        try StorageError.translating {
-            let attribute = try attribute(attributes, of: key)
-            try batches.replace(key.path, in: key.place, attribute: attribute, from: source)
-        }
+        let attribute = try attribute(attributes, of: key)
+        try batches.replace(key.path, in: key.place, attribute: attribute, from: source)
     }
 }
 
 extension FileStore: VerifiableBackend {
     package func verify(_ key: FileKey) throws -> ValueState? {
-        try StorageError.translating {
-            guard let file = try key.place.open(key.path) else { return nil }
-            let recorded = try StoredAttributes.recorded(of: file)
-            try recorded?.refuseExpired()
-            return switch try file.readPieces(expecting: recorded?.record, { _ in true }) {
-            case .unrecorded: .unrecorded
-            case .intact: .intact
-            case .edited: .edited
-            }
+        guard let file = try key.place.open(key.path) else { return nil }
+        let recorded = try StoredAttributes.recorded(of: file)
+        try recorded?.refuseExpired()
+        return switch try file.readPieces(expecting: recorded?.record, { _ in true }) {
+        case .unrecorded: .unrecorded
+        case .intact: .intact
+        case .edited: .edited
         }
     }
 }
@@ -304,10 +279,8 @@ extension FileStore: WipingBackend {
     /// it; those are removed. It does not overwrite the blocks of removed files: no file system promises that new bytes
     /// go to the same blocks.
     package func wipe(_ place: StorageNamespace) throws {
-        try StorageError.translating {
-            try batches.recover()
-            try directory(of: place).removeAbandoned()
-        }
+        try batches.recover()
+        try directory(of: place).removeAbandoned()
     }
 }
 
@@ -317,16 +290,14 @@ extension FileStore: WatchableBackend {
     package func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> FolderWatch {
-        try StorageError.translatingWatch {
-            try FolderWatch(directory(of: place).path, entersFolder: { $0.last == FileName.folderMark }) { change in
-                switch change {
-                case .anything: changed(nil)
-                case .file(let folders, let file):
-                    guard let name = FileName.name(folders: folders.map { Array($0.dropLast()) }, file: file),
-                        name.utf8.starts(with: prefix.utf8)
-                    else { return }
-                    changed(name)
-                }
+        try FolderWatch(directory(of: place).path, entersFolder: { $0.last == FileName.folderMark }) { change in
+            switch change {
+            case .anything: changed(nil)
+            case .file(let folders, let file):
+                guard let name = FileName.name(folders: folders.map { Array($0.dropLast()) }, file: file),
+                    name.utf8.starts(with: prefix.utf8)
+                else { return }
+                changed(name)
             }
         }
     }

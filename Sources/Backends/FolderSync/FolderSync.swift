@@ -110,14 +110,8 @@ package final class FolderSync: SyncTransport {
         }
         try folder.reach()
         let before = cancellations.load(ordering: .acquiring)
-        try StorageError.translating {
-            do {
-                try publisher(of: writer).publish(changes) { cancellations.load(ordering: .acquiring) != before }
-            } catch let error as UnknownDurability {
-                throw StorageError(
-                    .durabilityUnknown, "records of '\(writer)' may not survive a power loss: \(error.cause)",
-                    hint: "check the disk, then publish them again")
-            }
+        try StorageError.reaching {
+            try publisher(of: writer).publish(changes) { cancellations.load(ordering: .acquiring) != before }
         }
         watch.noteChange()
     }
@@ -141,7 +135,7 @@ package final class FolderSync: SyncTransport {
         }
         try folder.reach()
         let before = cancellations.load(ordering: .acquiring)
-        return try StorageError.translating {
+        return try StorageError.reaching {
             let reading = Reading(folder, headers, entries)
             try reading.list()
             if let name = reading.unexplained { throw lost("the segment '\(name)' is gone") }
@@ -164,7 +158,7 @@ package final class FolderSync: SyncTransport {
     }
 
     package func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
-        try StorageError.translating { try watch.subscribe(notify) }
+        try StorageError.reaching { try watch.subscribe(notify) }
     }
 
     package func unsubscribe(_ subscription: FolderSubscription) { watch.unsubscribe(subscription) }

@@ -17,7 +17,7 @@ final class SharedFolder: Sendable {
     /// The most subfolders to keep open.
     private static let mostOpen = 64
 
-    /// - Throws: `SystemCallError` if the path is not absolute.
+    /// - Throws: `StorageError` if the path is not absolute.
     init(path: String, marker: String) throws {
         root = try DurableDirectory(root: path)
         // Nothing there but the writers' subfolders is the transport's.
@@ -32,7 +32,7 @@ final class SharedFolder: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else {
             let code = errno
-            throw unavailable("cannot be reached: \(SystemCallError.text(of: code))", "create it, or mount it")
+            throw unavailable("cannot be reached: \(StorageError.text(of: code))", "create it, or mount it")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw unavailable("is not a folder", "move it away, or choose another 'folder'")
@@ -40,7 +40,7 @@ final class SharedFolder: Sendable {
         if !marker.isEmpty, access("\(path)/\(marker)", F_OK) != 0 {
             throw unavailable("has no '\(marker)'", "mount it, or create that there if it is the right folder")
         }
-        let isEmpty = try StorageError.translating { try self.isEmpty() }
+        let isEmpty = try StorageError.reaching { try self.isEmpty() }
         try device.withLock { device in
             if isEmpty, let device, device != status.st_dev {
                 throw unavailable("was unmounted: it is empty, and on another device", "mount it again")
@@ -51,7 +51,7 @@ final class SharedFolder: Sendable {
 
     /// The names of the writers' subfolders, sorted.
     ///
-    /// - Throws: `SystemCallError`.
+    /// - Throws: `StorageError`.
     func writers() throws -> [String] {
         var writers: [String] = []
         try root.forEachEntry { name, kind in
@@ -63,7 +63,7 @@ final class SharedFolder: Sendable {
 
     /// A writer's subfolder, which need not exist. No change creates the shared folder itself, which may be unmounted.
     ///
-    /// - Throws: `SystemCallError`.
+    /// - Throws: `StorageError`.
     func subfolder(of writer: String) throws -> DurableDirectory {
         try subfolders.withLock { known in
             if let directory = known[writer] { return directory }
@@ -104,37 +104,18 @@ final class SharedFolder: Sendable {
 }
 
 extension StorageError {
-    /// Runs file operations, and converts their errors into the transport's; other errors pass through.
-    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Runs file operations. What is missing or gone means that the shared folder cannot be reached.
+    static func reaching<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as SystemCallError {
-            throw StorageError(code(of: error), error.description, hint: hint(for: error))
-        }
-    }
-
-    private static func code(of error: SystemCallError) -> Code {
-        switch error.code {
-        case ENOSPC, EDQUOT: .noSpace
-        case EACCES, EPERM, EROFS: .permissionDenied
-        case ETIMEDOUT: .busy
-        case ECANCELED: .cancelled
-        case ENOENT, ENOTDIR, ENOTCONN, ESTALE, EIO: .storeUnavailable
-        default: .fileError
-        }
-    }
-
-    private static func hint(for error: SystemCallError) -> String {
-        switch error.code {
-        case ENOSPC, EDQUOT: "free some space on the disk of the shared folder"
-        case EACCES, EPERM: "check the owner and the mode of the path and of the folders above it"
-        case EROFS: "mount the shared folder so that it can be written to"
-        case ETIMEDOUT: "try again, or end the process that holds the lock"
-        case ELOOP: "remove the symbolic link: no link is followed in the shared folder"
-        case ENOENT, ENOTDIR, ENOTCONN, ESTALE: "check that the shared folder is mounted"
-        case EIO: "check the disk, then try again"
-        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
-        default: ""
+        } catch let error as StorageError {
+            throw switch error.cause {
+            case .systemCall(ENOENT), .systemCall(ENOTDIR), .systemCall(ENOTCONN), .systemCall(ESTALE):
+                StorageError(.storeUnavailable, error.message, hint: "check that the shared folder is mounted")
+            case .systemCall(EIO):
+                StorageError(.storeUnavailable, error.message, hint: "check the disk, then try again")
+            default: error
+            }
         }
     }
 }

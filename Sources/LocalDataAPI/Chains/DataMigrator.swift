@@ -106,7 +106,7 @@ extension DataMigrator {
     ) throws(MigrationError) -> any Sendable {
         let version = graph.versions[index]
         do { return try version.decode(data, coding) } catch {
-            let reason = (error as? StorageError)?.message ?? "\(error)"
+            let reason = StorageError(wrapping: error).message
             throw MigrationError(
                 .decodingFailed, "the bytes with the version '\(version.tag)' are no \(version.name): \(reason)")
         }

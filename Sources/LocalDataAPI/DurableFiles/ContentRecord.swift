@@ -35,17 +35,6 @@ package enum ContentState: Sendable {
     case edited
 }
 
-/// A file whose content differs from what was written.
-package struct CorruptFileError: Error, Hashable, Sendable {
-    /// The file.
-    package let path: String
-}
-
-extension CorruptFileError: CustomStringConvertible {
-    /// The file and what is wrong, as a sentence.
-    package var description: String { "'\(path)' is corrupt: its bytes are not those that were stored" }
-}
-
 /// The CRC-32C and the number of bytes that arrive in pieces.
 package struct Checksum: Hashable, Sendable {
     /// The CRC-32C (RFC 3720) of all pieces.

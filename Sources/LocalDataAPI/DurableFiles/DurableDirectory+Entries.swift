@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 import Synchronization
 
 extension DurableDirectory {
@@ -28,7 +29,7 @@ extension DurableDirectory {
     /// The status of this folder, or of one below it, if every change of its entries changes that status. `nil` if the
     /// folder is absent, if it changed so recently that the next change may leave the same status, or if its file
     /// system is not known to keep such times.
-    package func tellingStatus(of path: RelativePath? = nil) throws -> FileStatus? {
+    package func tellingStatus(of path: RelativePath? = nil) throws(StorageError) -> FileStatus? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)
         guard FileSystemKind(of: folder) != .other else { return nil }
@@ -45,8 +46,8 @@ extension DurableDirectory {
 
     /// Removes temporary files of dead owners, and makes that durable.
     ///
-    /// - Throws: `SystemCallError`.
-    package func removeAbandoned() throws {
+    /// - Throws: `StorageError`.
+    package func removeAbandoned() throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         cleanUp(folder)
         try synchronizeSelf(folder)
@@ -68,7 +69,7 @@ extension DurableDirectory {
         defer { if isLarge { removeEmptyTemporaryFolder(in: folder) } }
         var isDead: [ArraySlice<UInt8>: Bool] = [:]
         for _ in 0..<1000 {
-            guard let entry = try? entries.next({ SystemCallError($0, "list", path: path) }) else { return }
+            guard let entry = try? entries.next({ StorageError(system: $0, "list", path: path) }) else { return }
             guard entry.kind == .regular else { continue }
             let name = CString(entry.name)
             if entry.name.first != UInt8(ascii: ".") {

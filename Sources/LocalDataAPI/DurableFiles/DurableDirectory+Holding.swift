@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 
 extension DurableDirectory {
     /// The result of trying to hold a file.
@@ -14,8 +15,8 @@ extension DurableDirectory {
     /// Whether someone holds an open file that still has its name; `nil` if the name belongs to another file or none.
     /// Only queries, and blocks nobody.
     ///
-    /// - Throws: `SystemCallError`.
-    package func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws -> Bool? {
+    /// - Throws: `StorageError`.
+    package func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws(StorageError) -> Bool? {
         if try file.isHeldElsewhere() { return true }
         // A holder releases a file after it has replaced or removed it.
         return try isCurrent(file, path) ? false : nil
@@ -24,7 +25,7 @@ extension DurableDirectory {
     /// Tries to hold the file with this name. Never waits; of any number of callers exactly one succeeds.
     ///
     /// - Throws: As ``open(_:)``; the file has to be writable.
-    package func hold(_ path: RelativePath) throws -> Hold {
+    package func hold(_ path: RelativePath) throws(StorageError) -> Hold {
         while true {
             guard let file = try open(path, O_RDWR) else { return .missing }
             guard try file.hold() else { return .elsewhere }
@@ -50,7 +51,7 @@ extension DurableDirectory {
                 new = HeldFile(try file.duplicate())
                 return Checksum(of: bytes)
             }
-        } catch let error as DurableChangeError where error.outcome == .durabilityUnknown {
+        } catch let error as StorageError where error.code == .durabilityUnknown {
             held = new.take()
             throw error
         }
@@ -59,8 +60,8 @@ extension DurableDirectory {
 
     /// Whether the name still belongs to an open file.
     ///
-    /// - Throws: `SystemCallError`.
-    package func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws -> Bool {
+    /// - Throws: `StorageError`.
+    package func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws(StorageError) -> Bool {
         guard let folder = try descriptorForReading(), let parent = try parent(of: path, in: folder) else {
             return false
         }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import LocalDataAPI
 import Synchronization
 
 extension DurableDirectory {
@@ -7,18 +8,18 @@ extension DurableDirectory {
     ///
     /// - Returns: The folder's owner if this process runs as the superuser, the owner is another user, and no group
     ///   shares the folder.
-    /// - Throws: `SystemCallError`, with `ENOTDIR` if something else is in the way.
-    package func foreignOwner() throws -> UInt32? {
+    /// - Throws: `StorageError`, with `ENOTDIR` if something else is in the way.
+    package func foreignOwner() throws(StorageError) -> UInt32? {
         guard let folder = try folderPath.open(), geteuid() == 0 else { return nil }
         var status = stat()
-        guard fstat(folder.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard fstat(folder.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         return status.st_uid == 0 || status.st_mode & S_ISGID != 0 ? nil : status.st_uid
     }
 
     /// Creates the folder and every missing one above it, durably, as a change does.
     ///
-    /// - Throws: `SystemCallError`.
-    package func make() throws { _ = try folderForWriting() }
+    /// - Throws: `StorageError`.
+    package func make() throws(StorageError) { _ = try folderForWriting() }
 
     /// The folder, ready for a change: open, current, and durable from the root's parent down to itself.
     struct Writable: Sendable {
@@ -31,14 +32,14 @@ extension DurableDirectory {
     }
 
     /// Whether the file system keeps extended attributes of files in this folder. Creates the folder if it is missing.
-    package func keepsAttributes(named name: CString) throws -> Bool {
+    package func keepsAttributes(named name: CString) throws(StorageError) -> Bool {
         let folder = try folderForWriting().descriptor
         guard ld_linux_get_attribute(folder, name.start, nil, 0) < 0 else { return true }
         return errno == ENODATA
     }
 
     /// The open folder, or `nil` if absent. Takes no lock, and makes no system call once the folder is open.
-    func descriptorForReading() throws -> Int32? {
+    func descriptorForReading() throws(StorageError) -> Int32? {
         let opened = descriptor.load(ordering: .acquiring)
         if opened >= 0 { return opened }
         guard let folder = try folderPath.open() else { return nil }
@@ -46,7 +47,7 @@ extension DurableDirectory {
     }
 
     /// The open folder for a change, created if it is missing.
-    func folderForWriting() throws -> Writable {
+    func folderForWriting() throws(StorageError) -> Writable {
         var opened = descriptor.load(ordering: .acquiring)
         if opened < 0 {
             opened = adopt(try openMaking())
@@ -61,15 +62,15 @@ extension DurableDirectory {
     }
 
     /// The open folder for a change that creates no folders; `nil` if absent.
-    func folderIfThere() throws -> Writable? {
+    func folderIfThere() throws(StorageError) -> Writable? {
         guard let opened = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(opened)
         return try writable(opened)
     }
 
-    private func writable(_ opened: Int32) throws -> Writable {
+    private func writable(_ opened: Int32) throws(StorageError) -> Writable {
         var status = stat()
-        guard fstat(opened, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard fstat(opened, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         return Writable(
             descriptor: opened, isShared: status.st_mode & S_ISGID != 0, group: status.st_gid, device: status.st_dev,
             inode: status.st_ino)
@@ -79,26 +80,29 @@ extension DurableDirectory {
     /// nothing.
     ///
     /// - Returns: Whether there was another folder.
-    func reopenIfReplaced(_ opened: Int32) throws -> Bool {
+    func reopenIfReplaced(_ opened: Int32) throws(StorageError) -> Bool {
         guard try isStale(opened), let folder = try folderPath.open() else { return false }
         replace(opened, by: folder)
         return true
     }
 
     /// Whether the path leads to a folder other than the open one, or to none.
-    private func isStale(_ opened: Int32) throws -> Bool {
+    private func isStale(_ opened: Int32) throws(StorageError) -> Bool {
         var here = stat()
         var there = stat()
-        guard fstat(opened, &here) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard fstat(opened, &here) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         guard stat(folderPath.text.start, &there) == 0 else {
             let code = errno
             if code == ENOENT || code == ENOTDIR { return true }
-            throw SystemCallError(code, "inspect", path: path)
+            throw StorageError(system: code, "inspect", path: path)
         }
         return here.st_ino != there.st_ino || here.st_dev != there.st_dev
     }
 
-    private func openMaking() throws -> Descriptor { try folderPath.open() ?? folderPath.openMaking() }
+    private func openMaking() throws(StorageError) -> Descriptor {
+        if let folder = try folderPath.open() { return folder }
+        return try folderPath.openMaking()
+    }
 
     /// Keeps the first folder that is opened, and closes that of a thread that came second.
     private func adopt(_ folder: consuming Descriptor) -> Int32 {
@@ -125,7 +129,7 @@ extension DurableDirectory {
 
     /// Synchronizes the folders above this one, outermost first. Uses physical parents: a path with symbolic links has
     /// its entries there.
-    private func synchronizeChain(_ opened: Int32) throws {
+    private func synchronizeChain(_ opened: Int32) throws(StorageError) {
         for steps in stride(from: responsibility, to: 0, by: -1) {
             let above = Array(repeating: "..", count: steps).joined(separator: "/")
             try FolderMaker.synchronize(above, in: opened, at: "\(path)/\(above)", isOwn: false)

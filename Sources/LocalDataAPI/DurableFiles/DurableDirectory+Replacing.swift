@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 extension DurableDirectory {
     /// Replaces or creates a file with `bytes` as its whole content.
@@ -6,8 +7,8 @@ extension DurableDirectory {
     /// A reader finds the whole old content or the whole new one. When this returns, the new content is on the disk.
     ///
     /// - Parameter published: Called with the identity of the file that now has the name.
-    /// - Throws: `DurableChangeError` (which states the outcome) for a failed system call; `FileKindError` if the name
-    ///   belongs to something other than a regular file.
+    /// - Throws: `StorageError`, which states the outcome; also if the name belongs to something other than a regular
+    ///   file.
     package func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil, with bytes: UnsafeRawBufferPointer,
         published: (FileIdentity) -> Void = { _ in }
@@ -43,26 +44,6 @@ extension DurableDirectory {
         published(identity)
     }
 
-    /// Runs one change. If a system call fails before it takes effect, the error says that nothing has changed.
-    func change<Result>(
-        _ change: DurableChangeError.Change, _ path: RelativePath, _ body: () throws -> Result
-    ) throws -> Result {
-        do {
-            return try body()
-        } catch let cause as SystemCallError {
-            let location = FileLocation(directory: self, name: path.text)
-            throw DurableChangeError(change, path: location.description, outcome: .unchanged, cause: cause)
-        }
-    }
-
-    /// A change that took effect but may not be on the disk.
-    func unknown(
-        _ change: DurableChangeError.Change, _ path: RelativePath, _ cause: SystemCallError
-    ) -> DurableChangeError {
-        let location = FileLocation(directory: self, name: path.text)
-        return DurableChangeError(change, path: location.description, outcome: .durabilityUnknown, cause: cause)
-    }
-
     /// Replaces a file. Tries again if its folder or the temporary file was deleted meanwhile.
     ///
     /// - Parameter fill: Writes the content and returns its checksum for the attribute.
@@ -74,11 +55,11 @@ extension DurableDirectory {
         var attempt = 1
         while true {
             do {
-                return try change(.replace, path) { try replaceOnce(path, attribute, fill) }
-            } catch let error as DurableChangeError
-                where error.cause.code == ENOENT && error.outcome == .unchanged && attempt < Self.attempts
-                && isRepeatable()
-            {
+                return try replaceOnce(path, attribute, fill)
+            } catch let error as StorageError {
+                guard error.cause == .systemCall(ENOENT), attempt < Self.attempts, isRepeatable() else {
+                    throw error.failing(.replace, of: location(of: path))
+                }
                 attempt += 1
             }
         }
@@ -93,15 +74,11 @@ extension DurableDirectory {
         let content = try fill(temporary.file)
         if let attribute { try temporary.file.setAttribute(attribute, of: content) }
         try temporary.file.synchronize()
-        do {
-            try publish(&temporary, as: path, folder)
-        } catch let error as PublishedAnyway {
-            throw unknown(.replace, path, error.cause)
-        }
+        try publish(&temporary, as: path, folder)
         do {
             try synchronizeAll(path, folder.descriptor)
-        } catch let cause as SystemCallError {
-            throw unknown(.replace, path, cause)
+        } catch {
+            throw error.afterChange(.replace, of: location(of: path))
         }
         return temporary.identity
     }
@@ -109,7 +86,7 @@ extension DurableDirectory {
     /// Renames, and recreates parent folders each time that someone who removes a file there removes them.
     private func publish(
         _ temporary: inout TemporaryFile, as path: RelativePath, _ folder: Writable
-    ) throws {
+    ) throws(StorageError) {
         for _ in 0..<Self.publications {
             if let parent = try parent(of: path, in: folder.descriptor),
                 try temporary.publish(as: path, in: parent)
@@ -118,7 +95,7 @@ extension DurableDirectory {
             }
             do {
                 try makeFolders(of: path, folder)
-            } catch let error as SystemCallError where error.code == ENOENT {
+            } catch let error where error.systemError == ENOENT {
                 continue
             }
         }
@@ -127,15 +104,15 @@ extension DurableDirectory {
 
     /// Makes the entries of a file and of all its parent folders durable: another thread may have created them and not
     /// synchronized yet. A missing folder has been emptied since, by someone who makes that durable.
-    private func synchronizeAll(_ path: RelativePath, _ folder: Int32) throws {
+    private func synchronizeAll(_ path: RelativePath, _ folder: Int32) throws(StorageError) {
         for inner in path.folders.reversed() { _ = try synchronize(inner, in: folder) }
         try synchronizeSelf(folder)
     }
 
-    func synchronizeSelf(_ folder: Int32) throws {
+    func synchronizeSelf(_ folder: Int32) throws(StorageError) {
         guard Descriptor.synchronize(folder) != 0 else { return }
         let code = errno
-        if code != EINVAL { throw SystemCallError(code, "synchronize the folder", path: self.path) }
+        if code != EINVAL { throw StorageError(system: code, "synchronize the folder", path: self.path) }
     }
 
     /// The maximum number of attempts for a change.
@@ -183,7 +160,7 @@ final class PieceBuffer {
         return content
     }
 
-    private func flush(to file: borrowing OpenFile) throws {
+    private func flush(to file: borrowing OpenFile) throws(StorageError) {
         try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
         filled = 0
     }

@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
+import LocalDataAPI
 import Synchronization
 
 extension DurableDirectory {
     /// The open folder for temporary files, created if it is missing. Makes no system call once it is open.
     ///
-    /// - Throws: `SystemCallError`, with `EPERM` if someone else could change the files in it.
-    func temporaryFolder(_ folder: Writable) throws -> Int32 {
+    /// - Throws: `StorageError`, with `EPERM` if someone else could change the files in it.
+    func temporaryFolder(_ folder: Writable) throws(StorageError) -> Int32 {
         if staging == .besideFile { return folder.descriptor }
         let opened = temporary.load(ordering: .acquiring)
         if opened >= 0, isTemporaryCurrent.load(ordering: .acquiring) { return opened }
@@ -15,11 +16,11 @@ extension DurableDirectory {
             try FolderMaker.make(
                 TemporaryFile.folder, in: folder.descriptor, isShared: folder.isShared, at: temporaryPath)
         }
-        throw SystemCallError(ENOENT, "open the folder", path: temporaryPath)
+        throw StorageError(system: ENOENT, "open the folder", path: temporaryPath)
     }
 
     /// The open folder for temporary files, if it exists.
-    func temporaryFolderIfThere(_ folder: Writable) throws -> Int32? {
+    func temporaryFolderIfThere(_ folder: Writable) throws(StorageError) -> Int32? {
         let opened = temporary.load(ordering: .acquiring)
         if opened >= 0, isTemporaryCurrent.load(ordering: .acquiring) { return opened }
         guard let found = try openTemporaryFolder(folder) else { return nil }
@@ -31,23 +32,25 @@ extension DurableDirectory {
 
     private var temporaryPath: String { "\(path)/\(TemporaryFile.folder)" }
 
-    private func openTemporaryFolder(_ folder: Writable) throws -> Descriptor? {
+    private func openTemporaryFolder(_ folder: Writable) throws(StorageError) -> Descriptor? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
         guard let opened = Descriptor(Descriptor.open(TemporaryFile.folder.start, in: folder.descriptor, flags)) else {
             switch errno {
             case ENOENT: return nil
             case ELOOP, ENOTDIR:
-                throw SystemCallError(ENOTDIR, "write to", path: temporaryPath, detail: "it is not a folder")
-            case let code: throw SystemCallError(code, "open the folder", path: temporaryPath)
+                throw StorageError(system: ENOTDIR, "write to", path: temporaryPath, detail: "it is not a folder")
+            case let code: throw StorageError(system: code, "open the folder", path: temporaryPath)
             }
         }
         var status = stat()
-        guard fstat(opened.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: temporaryPath) }
+        guard fstat(opened.number, &status) == 0 else {
+            throw StorageError(system: errno, "inspect", path: temporaryPath)
+        }
         if let problem = Self.problem(status, folder, as: .usual),
             folder.isShared
                 || Self.problem(status, folder, as: FileSystemUser(probing: folder.descriptor)) != nil
         {
-            throw SystemCallError(EPERM, "write to", path: temporaryPath, detail: problem)
+            throw StorageError(system: EPERM, "write to", path: temporaryPath, detail: problem)
         }
         return opened
     }

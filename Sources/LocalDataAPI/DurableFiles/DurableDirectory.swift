@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 import Synchronization
 
 /// A folder whose files are replaced and removed durably, and read whole.
@@ -51,12 +52,12 @@ package final class DurableDirectory: Sendable {
     /// - Parameters:
     ///   - makesRoot: Whether changes create the root, too. If not, they fail with `ENOENT` while it is missing.
     ///   - batches: The batches whose leftovers are removed here.
-    /// - Throws: `SystemCallError` with `EINVAL` if the path is not absolute.
+    /// - Throws: `StorageError` with `EINVAL` if the path is not absolute.
     package init(
         root: String, folders: [String] = [], makesRoot: Bool = true, staging: Staging = .inFolder,
         batches: BatchFolder? = nil
-    ) throws {
-        guard root.utf8.first == UInt8(ascii: "/") else { throw SystemCallError(EINVAL, "open", path: root) }
+    ) throws(StorageError) {
+        guard root.utf8.first == UInt8(ascii: "/") else { throw StorageError(system: EINVAL, "open", path: root) }
         let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         let all = names.map { String($0) ?? String(decoding: $0, as: UTF8.self) } + folders
         path = "/" + all.joined(separator: "/")
@@ -75,12 +76,14 @@ package final class DurableDirectory: Sendable {
 
     /// Opens a file for reading; `nil` if absent.
     ///
-    /// - Throws: `FileKindError` for a symbolic link or a socket; any other irregular file is refused when it is read.
-    ///   Never blocks, not even on a pipe. `SystemCallError` for other failures.
-    package func open(_ path: RelativePath) throws -> OpenFile? { try open(path, O_RDONLY) }
+    /// Never blocks, not even on a pipe.
+    ///
+    /// - Throws: `StorageError`, also for a symbolic link or a socket; any other irregular file is refused when it is
+    ///   read.
+    package func open(_ path: RelativePath) throws(StorageError) -> OpenFile? { try open(path, O_RDONLY) }
 
     /// Opens a file with an access mode: `O_RDONLY` or `O_RDWR`.
-    func open(_ path: RelativePath, _ access: Int32) throws -> OpenFile? {
+    func open(_ path: RelativePath, _ access: Int32) throws(StorageError) -> OpenFile? {
         guard let folder = try descriptorForReading() else { return nil }
         var opened = Self.open(path, in: folder, access)
         if opened < 0, errno == ENOENT {
@@ -95,17 +98,17 @@ package final class DurableDirectory: Sendable {
             if let parent = try parent(of: path, in: folder), let found = try kind(of: path.name, in: parent.number),
                 found != .regular
             {
-                throw FileKindError(path: location.description, found: found)
+                throw StorageError(irregular: found, at: location.description)
             }
-            throw SystemCallError(code, "open", path: location.description)
-        case let code: throw SystemCallError(code, "open", path: location.description)
+            throw StorageError(system: code, "open", path: location.description)
+        case let code: throw StorageError(system: code, "open", path: location.description)
         }
     }
 
     /// Whether the file exists.
     ///
-    /// - Throws: `FileKindError` if the name belongs to something else, `SystemCallError`.
-    package func exists(_ path: RelativePath) throws -> Bool {
+    /// - Throws: `StorageError`, also if the name belongs to something else.
+    package func exists(_ path: RelativePath) throws(StorageError) -> Bool {
         guard let folder = try descriptorForReading() else { return false }
         if try isRegular(path, in: folder) { return true }
         guard try reopenIfReplaced(folder) else { return false }
@@ -119,7 +122,7 @@ package final class DurableDirectory: Sendable {
     }
 
     /// The identity of the file of any kind at a path; `nil` if absent.
-    func identity(of path: RelativePath) throws -> FileIdentity? {
+    func identity(of path: RelativePath) throws(StorageError) -> FileIdentity? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)
         var status = stat()
@@ -130,21 +133,21 @@ package final class DurableDirectory: Sendable {
     }
 
     /// Whether a path leads to a regular file.
-    func isRegular(_ path: RelativePath, in folder: Int32) throws -> Bool {
+    func isRegular(_ path: RelativePath, in folder: Int32) throws(StorageError) -> Bool {
         guard let parent = try parent(of: path, in: folder) else { return false }
         return try isRegular(path.name, in: parent.number)
     }
 
     /// Whether a name in an open folder belongs to a regular file.
-    func isRegular(_ path: CString, in folder: Int32) throws -> Bool {
+    func isRegular(_ path: CString, in folder: Int32) throws(StorageError) -> Bool {
         guard let found = try kind(of: path, in: folder) else { return false }
         guard found == .regular else {
-            throw FileKindError(path: FileLocation(directory: self, name: path).description, found: found)
+            throw StorageError(irregular: found, at: FileLocation(directory: self, name: path).description)
         }
         return true
     }
 
-    private func kind(of path: CString, in folder: Int32) throws -> FileKind? {
+    private func kind(of path: CString, in folder: Int32) throws(StorageError) -> FileKind? {
         var status = stat()
         if fstatat(folder, path.start, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileKind(mode: status.st_mode) }
         let code = errno
@@ -152,9 +155,12 @@ package final class DurableDirectory: Sendable {
         throw failure(code, "inspect", path)
     }
 
-    func failure(_ code: Int32, _ call: String, _ name: CString) -> SystemCallError {
-        SystemCallError(code, call, path: FileLocation(directory: self, name: name).description)
+    func failure(_ code: Int32, _ call: String, _ name: CString) -> StorageError {
+        StorageError(system: code, call, path: FileLocation(directory: self, name: name).description)
     }
+
+    /// A file's absolute path, for people.
+    func location(of path: RelativePath) -> String { FileLocation(directory: self, name: path.text).description }
 }
 
 /// The immediate parent folder of a file: a directory, or one below it that is open as long as this value lives.
@@ -175,14 +181,14 @@ struct ParentFolder: ~Copyable {
 
 extension DurableDirectory {
     /// The immediate parent folder of a file; `nil` if it or one above it is missing. Follows no symbolic link.
-    func parent(of path: RelativePath, in folder: Int32) throws -> ParentFolder? {
+    func parent(of path: RelativePath, in folder: Int32) throws(StorageError) -> ParentFolder? {
         guard let inner = path.folders.last else { return ParentFolder(folder) }
         guard let opened = try openFolder(inner, in: folder) else { return nil }
         return ParentFolder(opened)
     }
 
     /// Creates the missing parent folders of a file.
-    func makeFolders(of path: RelativePath, _ folder: Writable) throws {
+    func makeFolders(of path: RelativePath, _ folder: Writable) throws(StorageError) {
         var parent = ParentFolder(folder.descriptor)
         for inner in path.folders {
             try FolderMaker.make(
@@ -208,17 +214,17 @@ extension DurableDirectory {
     }
 
     /// Makes the entries of a file's parent folder durable; `false` if the folder is gone.
-    func synchronize(_ inner: RelativePath.Folder, in folder: Int32) throws -> Bool {
+    func synchronize(_ inner: RelativePath.Folder, in folder: Int32) throws(StorageError) -> Bool {
         do {
             let location = FileLocation(directory: self, name: inner.path)
             try FolderMaker.synchronize(inner.path.start, in: folder, at: location.description, isOwn: true)
             return true
-        } catch let error as SystemCallError where error.code == ENOENT {
+        } catch let error where error.systemError == ENOENT {
             return false
         }
     }
 
-    private func openFolder(_ inner: RelativePath.Folder, in folder: Int32) throws -> Descriptor? {
+    private func openFolder(_ inner: RelativePath.Folder, in folder: Int32) throws(StorageError) -> Descriptor? {
         let flags = Descriptor.pathOnly | O_DIRECTORY
         if let opened = Descriptor(Descriptor.openBelow(inner.path.start, in: folder, flags)) { return opened }
         let code = errno
@@ -233,43 +239,49 @@ extension DurableDirectory {
     /// When this returns, the file stays removed, even if the result is `false`: someone else may have removed the file
     /// without making that durable.
     ///
-    /// - Throws: `DurableChangeError`, which states the outcome; `FileKindError` if the name belongs to something other
-    ///   than a regular file.
-    package func remove(_ path: RelativePath) throws -> Bool {
-        try change(.remove, path) {
-            guard let folder = try descriptorForReading() else { return false }
-            _ = try reopenIfReplaced(folder)
-            var isRemoved = false
-            if let parent = try parent(of: path, in: folder), try isRegular(path.name, in: parent.number) {
-                isRemoved = unlinkat(parent.number, path.name.start, 0) == 0
-                if !isRemoved {
-                    let code = errno
-                    guard code == ENOENT else {
-                        let cause = failure(code, "remove", path.text)
-                        // A failing disk or server may have removed it although it reported an error.
-                        if code == EIO, try !isRegular(path.name, in: parent.number) {
-                            throw unknown(.remove, path, cause)
-                        }
-                        throw cause
+    /// - Throws: `StorageError`, which states the outcome; also if the name belongs to something other than a regular
+    ///   file.
+    package func remove(_ path: RelativePath) throws(StorageError) -> Bool {
+        do {
+            return try removeOnce(path)
+        } catch {
+            throw error.failing(.remove, of: location(of: path))
+        }
+    }
+
+    private func removeOnce(_ path: RelativePath) throws(StorageError) -> Bool {
+        guard let folder = try descriptorForReading() else { return false }
+        _ = try reopenIfReplaced(folder)
+        var isRemoved = false
+        if let parent = try parent(of: path, in: folder), try isRegular(path.name, in: parent.number) {
+            isRemoved = unlinkat(parent.number, path.name.start, 0) == 0
+            if !isRemoved {
+                let code = errno
+                guard code == ENOENT else {
+                    let error = failure(code, "remove", path.text)
+                    // A failing disk or server may have removed it although it reported an error.
+                    if code == EIO, try !isRegular(path.name, in: parent.number) {
+                        throw error.afterChange(.remove, of: location(of: path))
                     }
+                    throw error
                 }
             }
-            do {
-                try synchronizeNearest(path, folder)
-            } catch let cause as SystemCallError {
-                throw unknown(.remove, path, cause)
-            }
-            if isRemoved {
-                // This need not be durable: at worst an empty folder is left after a power loss.
-                removeEmptyFolders(of: path, in: folder)
-            }
-            return isRemoved
         }
+        do {
+            try synchronizeNearest(path, folder)
+        } catch {
+            throw error.afterChange(.remove, of: location(of: path))
+        }
+        if isRemoved {
+            // This need not be durable: at worst an empty folder is left after a power loss.
+            removeEmptyFolders(of: path, in: folder)
+        }
+        return isRemoved
     }
 
     /// Synchronizes the innermost existing parent folder: if an inner one is gone, its removal from the next one must
     /// become durable.
-    private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws {
+    private func synchronizeNearest(_ path: RelativePath, _ folder: Int32) throws(StorageError) {
         for inner in path.folders.reversed() where try synchronize(inner, in: folder) { return }
         try synchronizeSelf(folder)
     }

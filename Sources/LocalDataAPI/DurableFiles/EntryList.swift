@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// The entries of an open folder, one by one; see readdir(3).
 struct EntryList: ~Copyable {
@@ -18,7 +19,7 @@ struct EntryList: ~Copyable {
     deinit { closedir(stream) }
 
     /// The next entry, except for `.` and `..`; `nil` at the end.
-    borrowing func next(_ failure: (Int32) -> SystemCallError) throws -> (name: [UInt8], kind: FileKind)? {
+    borrowing func next(_ failure: (Int32) -> StorageError) throws(StorageError) -> (name: [UInt8], kind: FileKind)? {
         while true {
             errno = 0
             guard let entry = readdir(stream) else {

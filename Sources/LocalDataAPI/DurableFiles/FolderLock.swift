@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 
 /// An exclusive lock on a folder itself, among the processes of this machine. It needs no file, so nothing of it is
 /// copied with the folder's content. It ends when this value goes out of scope or the process ends in any way.
@@ -11,15 +12,15 @@ package struct FolderLock: ~Copyable {
     /// Waits until nobody else holds the lock. Creates a missing folder.
     ///
     /// - Parameter isCancelled: Asked while waiting.
-    /// - Throws: `SystemCallError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`, and
+    /// - Throws: `StorageError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`, and
     ///   with `ECANCELED`.
-    package init(_ directory: DurableDirectory, patience: Duration, isCancelled: () -> Bool) throws {
+    package init(_ directory: DurableDirectory, patience: Duration, isCancelled: () -> Bool) throws(StorageError) {
         let deadline = ContinuousClock.now + patience
         var pause = LockPause(from: 100, to: 20_000)
         while true {
             let folder = try directory.folderForWriting()
             guard let opened = Descriptor(Descriptor.open(".", in: folder.descriptor, O_RDONLY | O_DIRECTORY)) else {
-                throw SystemCallError(errno, "open the folder", path: directory.path)
+                throw StorageError(system: errno, "open the folder", path: directory.path)
             }
             if flock(opened.number, LOCK_EX | LOCK_NB) == 0 {
                 // The folder may have been replaced before it was locked.
@@ -32,12 +33,12 @@ package struct FolderLock: ~Copyable {
             }
             let code = errno
             if code == EINTR { continue }
-            guard code == EWOULDBLOCK else { throw SystemCallError(code, "lock the folder", path: directory.path) }
-            if isCancelled() { throw SystemCallError(ECANCELED, "lock the folder", path: directory.path) }
+            guard code == EWOULDBLOCK else { throw StorageError(system: code, "lock the folder", path: directory.path) }
+            if isCancelled() { throw StorageError(system: ECANCELED, "lock the folder", path: directory.path) }
             guard ContinuousClock.now < deadline else {
                 let holder = LockHolder(of: opened.number).map { "\($0)" } ?? "another process"
-                throw SystemCallError(
-                    ETIMEDOUT, "lock the folder", path: directory.path, detail: "\(holder) holds the lock")
+                throw StorageError(
+                    system: ETIMEDOUT, "lock the folder", path: directory.path, detail: "\(holder) holds the lock")
             }
             pause.take()
         }

@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// The absolute path of a folder: a root, and the names of folders below it.
 ///
@@ -22,8 +23,8 @@ struct FolderPath: Sendable {
 
     /// Opens the folder; `nil` if it or one above it is missing.
     ///
-    /// - Throws: `SystemCallError`; with `ELOOP`, it names the link that is not followed.
-    func open() throws -> Descriptor? {
+    /// - Throws: `StorageError`; with `ELOOP`, it names the link that is not followed.
+    func open() throws(StorageError) -> Descriptor? {
         // One call suffices if no link is on the way.
         let opened = Descriptor.openBelow(text.start, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)
         if let folder = Descriptor(opened) { return folder }
@@ -31,7 +32,7 @@ struct FolderPath: Sendable {
         case ENOENT: return nil
         // ENOTDIR: a link, if the system cannot distinguish it from a file.
         case ELOOP, ENOTDIR: return try reach()?.takeFolder()
-        case let code: throw SystemCallError(code, "open the folder", path: text.description)
+        case let code: throw StorageError(system: code, "open the folder", path: text.description)
         }
     }
 
@@ -40,17 +41,17 @@ struct FolderPath: Sendable {
     /// A folder is created only in one whose own entry is durable. Before the first one, the parent of the nearest
     /// existing folder is synchronized, because the process that created it may have died before doing so; after each
     /// one, the folder that it was created in.
-    func openMaking() throws -> Descriptor {
+    func openMaking() throws(StorageError) -> Descriptor {
         if let reached = try walk(isMaking: true) { return reached.takeFolder() }
-        throw SystemCallError(ENOENT, "open the folder", path: text.description)
+        throw StorageError(system: ENOENT, "open the folder", path: text.description)
     }
 
     /// Opens the folder and checks all folders above it; `nil` if it or one above it is missing.
     ///
     /// - Throws: As ``open()``.
-    func reach() throws -> ReachedFolder? { try walk(isMaking: false) }
+    func reach() throws(StorageError) -> ReachedFolder? { try walk(isMaking: false) }
 
-    private func walk(isMaking: Bool) throws -> ReachedFolder? {
+    private func walk(isMaking: Bool) throws(StorageError) -> ReachedFolder? {
         var walk = try FolderWalk(isMaking: isMaking && makesRoot)
         var rest = Array(root.reversed())
         var links = 0
@@ -61,7 +62,7 @@ struct FolderPath: Sendable {
             case .link(let target):
                 links += 1
                 guard links <= Self.mostLinks else {
-                    throw SystemCallError(ELOOP, "open the folder", path: text.description)
+                    throw StorageError(system: ELOOP, "open the folder", path: text.description)
                 }
                 if target.first == UInt8(ascii: "/") { try walk.startOver() }
                 rest += target.split(separator: UInt8(ascii: "/")).reversed().map { CString($0) }
@@ -97,20 +98,20 @@ struct FolderWalk: ~Copyable {
     private var isShared = false
     private var hasMade = false
 
-    init(isMaking: Bool) throws {
+    init(isMaking: Bool) throws(StorageError) {
         self.isMaking = isMaking
         folder = try Self.top()
     }
 
     /// Returns to `/`, for a link that leads there.
-    mutating func startOver() throws {
+    mutating func startOver() throws(StorageError) {
         folder = try Self.top()
         path = ""
         isShared = false
     }
 
     /// Descends to a folder; creates it if it is missing and this walk creates folders.
-    mutating func enter(_ name: CString, followsLinks: Bool) throws -> Step {
+    mutating func enter(_ name: CString, followsLinks: Bool) throws(StorageError) -> Step {
         let here = try status(of: folder.number, at: path.isEmpty ? "/" : path)
         isShared = isShared || Self.isShared(here.st_mode)
         let parent = path.isEmpty ? "/" : path
@@ -126,35 +127,37 @@ struct FolderWalk: ~Copyable {
             try FolderMaker.synchronize(".", in: folder.number, at: parent, isOwn: true)
             next = Descriptor(Descriptor.open(name.start, in: folder.number, Descriptor.pathOnly | O_NOFOLLOW))
         }
-        guard let next else { throw SystemCallError(errno, "open the folder", path: below) }
+        guard let next else { throw StorageError(system: errno, "open the folder", path: below) }
         let found = try status(of: next.number, at: below)
         if found.st_mode & S_IFMT == S_IFLNK {
             try Self.check(found, at: below, in: parent, isShared: isShared, isFollowed: followsLinks)
             return .link(try Self.target(of: next.number, at: below))
         }
-        guard found.st_mode & S_IFMT == S_IFDIR else { throw SystemCallError(ENOTDIR, "open the folder", path: below) }
+        guard found.st_mode & S_IFMT == S_IFDIR else {
+            throw StorageError(system: ENOTDIR, "open the folder", path: below)
+        }
         folder = next
         path = below
         return .entered
     }
 
     /// Opens the folder that was reached.
-    consuming func finish() throws -> ReachedFolder {
+    consuming func finish() throws(StorageError) -> ReachedFolder {
         let here = try status(of: folder.number, at: path.isEmpty ? "/" : path)
         if let opened = Descriptor(Descriptor.open(".", in: folder.number, O_RDONLY | O_DIRECTORY)) {
             return ReachedFolder(folder: opened, isOnSharedGround: isShared || Self.isShared(here.st_mode))
         }
-        throw SystemCallError(errno, "open the folder", path: path.isEmpty ? "/" : path)
+        throw StorageError(system: errno, "open the folder", path: path.isEmpty ? "/" : path)
     }
 
-    private static func top() throws -> Descriptor {
+    private static func top() throws(StorageError) -> Descriptor {
         if let top = Descriptor(Descriptor.open("/", in: AT_FDCWD, Descriptor.pathOnly | O_DIRECTORY)) { return top }
-        throw SystemCallError(errno, "open the folder", path: "/")
+        throw StorageError(system: errno, "open the folder", path: "/")
     }
 
-    private func status(of file: Int32, at path: String) throws -> stat {
+    private func status(of file: Int32, at path: String) throws(StorageError) -> stat {
         var status = stat()
-        guard fstat(file, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard fstat(file, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         return status
     }
 
@@ -165,7 +168,7 @@ struct FolderWalk: ~Copyable {
 
     private static func check(
         _ link: stat, at path: String, in parent: String, isShared: Bool, isFollowed: Bool
-    ) throws {
+    ) throws(StorageError) {
         let detail: String
         if isShared {
             detail = "it is a symbolic link below a folder that others may write to"
@@ -176,13 +179,13 @@ struct FolderWalk: ~Copyable {
         } else {
             return
         }
-        throw SystemCallError(ELOOP, "open the folder", path: path, detail: detail)
+        throw StorageError(system: ELOOP, "open the folder", path: path, detail: detail)
     }
 
-    private static func target(of link: Int32, at path: String) throws -> [UInt8] {
+    private static func target(of link: Int32, at path: String) throws(StorageError) -> [UInt8] {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(link, "", &buffer, buffer.count)
-        guard count >= 0 else { throw SystemCallError(errno, "read the symbolic link", path: path) }
+        guard count >= 0 else { throw StorageError(system: errno, "read the symbolic link", path: path) }
         return buffer.prefix(count).map { UInt8(bitPattern: $0) }
     }
 }

@@ -1,18 +1,19 @@
 import CLinux
 import Glibc
+package import LocalDataAPI
 
 /// Files that are written at their end and read from any place, such as logs.
 extension DurableDirectory {
     /// Creates a file of this folder that must not exist, for ``OpenFile/write(_:at:)``. Its name is durable after
     /// ``synchronizeEntries()``.
     ///
-    /// - Throws: `SystemCallError`.
-    package func create(_ path: RelativePath) throws -> OpenFile {
+    /// - Throws: `StorageError`.
+    package func create(_ path: RelativePath) throws(StorageError) -> OpenFile {
         let folder = try folderForWriting()
         let location = FileLocation(directory: self, name: path.text)
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         guard let descriptor = Descriptor(Descriptor.open(path.name.start, in: folder.descriptor, flags, mode: 0o600))
-        else { throw SystemCallError(errno, "create", path: location.description) }
+        else { throw StorageError(system: errno, "create", path: location.description) }
         let file = OpenFile(descriptor, at: location)
         if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 {
             let code = errno
@@ -24,8 +25,8 @@ extension DurableDirectory {
 
     /// Removes a file of this folder, if it exists; durable after ``synchronizeEntries()``.
     ///
-    /// - Throws: `SystemCallError`.
-    package func removeEntry(_ path: RelativePath) throws {
+    /// - Throws: `StorageError`.
+    package func removeEntry(_ path: RelativePath) throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         guard unlinkat(folder, path.name.start, 0) != 0 else { return }
         let code = errno
@@ -34,8 +35,8 @@ extension DurableDirectory {
 
     /// Makes created and removed entries of this folder durable.
     ///
-    /// - Throws: `SystemCallError`.
-    package func synchronizeEntries() throws {
+    /// - Throws: `StorageError`.
+    package func synchronizeEntries() throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         try synchronizeSelf(folder)
     }
@@ -45,8 +46,8 @@ extension OpenFile {
     /// Reads bytes from an offset until the buffer is full or the file ends.
     ///
     /// - Returns: The number of bytes.
-    /// - Throws: `SystemCallError`.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
+    /// - Throws: `StorageError`.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(StorageError) -> Int {
         var filled = 0
         while filled < buffer.count {
             let count = try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), from: offset + filled)
@@ -58,8 +59,8 @@ extension OpenFile {
 
     /// Writes all bytes at an offset.
     ///
-    /// - Throws: `SystemCallError`; part of the bytes may be in the file.
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+    /// - Throws: `StorageError`; part of the bytes may be in the file.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -74,8 +75,8 @@ extension OpenFile {
 
     /// Makes the content durable, and of the file's status what reading needs; see fdatasync(2).
     ///
-    /// - Throws: `SystemCallError`.
-    package func synchronizeContent() throws {
+    /// - Throws: `StorageError`.
+    package func synchronizeContent() throws(StorageError) {
         while fdatasync(descriptor.number) != 0 {
             let code = errno
             if code != EINTR { throw failure(code, "synchronize") }
@@ -84,8 +85,8 @@ extension OpenFile {
 
     /// Cuts the file off.
     ///
-    /// - Throws: `SystemCallError`.
-    package func truncate(to size: Int) throws {
+    /// - Throws: `StorageError`.
+    package func truncate(to size: Int) throws(StorageError) {
         while ftruncate(descriptor.number, off_t(size)) != 0 {
             let code = errno
             if code != EINTR { throw failure(code, "set the size of") }

@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 
 /// A file of a ``DurableDirectory`` that one owner holds, until this value goes out of scope or the process ends in any
 /// way.
@@ -17,14 +18,14 @@ package struct HeldFile: ~Copyable, Sendable {
 
 extension OpenFile {
     /// Whether someone else holds the file. Only queries, and blocks nobody.
-    func isHeldElsewhere() throws -> Bool {
+    func isHeldElsewhere() throws(StorageError) -> Bool {
         var lock = Self.wholeFile(F_WRLCK)
         guard fcntl(descriptor.number, Self.getLock, &lock) == 0 else { throw failure(errno, "ask for the lock of") }
         return lock.l_type != Int16(F_UNLCK)
     }
 
     /// Tries to hold the file, which must be open for writing; `false` if someone else holds it. Never waits.
-    func hold() throws -> Bool {
+    func hold() throws(StorageError) -> Bool {
         var lock = Self.wholeFile(F_WRLCK)
         if fcntl(descriptor.number, Self.setLock, &lock) == 0 { return true }
         let code = errno
@@ -39,7 +40,7 @@ extension OpenFile {
     }
 
     /// Duplicates the open file, with the same lock.
-    func duplicate() throws -> OpenFile {
+    func duplicate() throws(StorageError) -> OpenFile {
         guard let descriptor = Descriptor(fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)) else {
             throw failure(errno, "open")
         }
@@ -68,8 +69,8 @@ package final class HeldFolder: Sendable {
     /// Opens a folder by its absolute path; `nil` if it is missing, or if only this user and the superuser can change
     /// where the path leads.
     ///
-    /// - Throws: `SystemCallError` with `ELOOP` for a symbolic link that others could have put there.
-    package init?(_ path: String) throws {
+    /// - Throws: `StorageError` with `ELOOP` for a symbolic link that others could have put there.
+    package init?(_ path: String) throws(StorageError) {
         self.path = try DurableDirectory(root: path).folderPath
         guard let reached = try self.path.reach(), reached.isOnSharedGround else { return nil }
         number = reached.takeFolder().release()

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import LocalDataAPI
 
 /// An open file, until it goes out of scope.
 ///
@@ -18,13 +19,13 @@ package struct OpenFile: ~Copyable {
 
     /// The file's status.
     ///
-    /// - Throws: `FileKindError` if it is not a regular file.
-    package func status() throws -> FileStatus {
+    /// - Throws: `StorageError`, also if it is not a regular file.
+    package func status() throws(StorageError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor.number, &status) == 0 else { throw failure(errno, "inspect") }
         let result = FileStatus(status)
         guard result.kind == .regular else {
-            throw FileKindError(path: location.description, found: result.kind)
+            throw StorageError(irregular: result.kind, at: location.description)
         }
         return result
     }
@@ -55,7 +56,7 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Sets an extended attribute of a file whose content has been written, if the file system keeps one of that size.
-    func setAttribute(_ attribute: FileAttribute, of content: Checksum) throws {
+    func setAttribute(_ attribute: FileAttribute, of content: Checksum) throws(StorageError) {
         let value = attribute.value(
             ContentRecord(checksum: content.value, size: content.count, modified: try status().modified ?? 0))
         let result = value.withUnsafeBytes {
@@ -72,7 +73,7 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Writes all bytes at the current position.
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
@@ -86,12 +87,12 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Makes the content and the attributes durable.
-    func synchronize() throws {
+    func synchronize() throws(StorageError) {
         guard Descriptor.synchronize(descriptor.number) == 0 else { throw failure(errno, "synchronize") }
     }
 
-    func failure(_ code: Int32, _ call: String) -> SystemCallError {
-        SystemCallError(code, call, path: location.description)
+    func failure(_ code: Int32, _ call: String) -> StorageError {
+        StorageError(system: code, call, path: location.description)
     }
 
     private static let largestAttribute = 1 << 16
@@ -107,9 +108,8 @@ extension OpenFile {
     /// - Parameters:
     ///   - known: The cached record of the content of a file with this status; `nil` if absent.
     ///   - recorded: The stored record of the content; called if the content does not match the cached one.
-    /// - Throws: `CorruptFileError` for content that does not match its record, unless someone edited it;
-    ///   `FileKindError` for an irregular file; `SystemCallError`, also with `EAGAIN` if the file kept changing, and
-    ///   `ENOMEM` if it does not fit into memory.
+    /// - Throws: `corrupt` for content that does not match its record, unless someone edited it; other errors for an
+    ///   irregular file, for a file that kept changing (`EAGAIN`), and for one that does not fit in memory (`ENOMEM`).
     @discardableResult
     package func read(
         expecting known: (FileStatus) throws -> ContentRecord? = { _ in nil },
@@ -144,7 +144,9 @@ extension OpenFile {
     ///
     /// - Throws: As ``read(expecting:_:)``.
     @discardableResult
-    package func readPieces(expecting record: ContentRecord? = nil, _ body: (RawSpan) -> Bool) throws -> ContentState {
+    package func readPieces(expecting record: ContentRecord? = nil, _ body: (RawSpan) -> Bool) throws(StorageError)
+        -> ContentState
+    {
         let status = try status()
         var state = ContentState.unrecorded
         if let record {
@@ -171,9 +173,15 @@ extension OpenFile {
     }
 
     /// Classifies content that does not match its record.
-    private func judge(_ content: Checksum?, _ status: FileStatus, _ record: ContentRecord) throws -> ContentState {
+    private func judge(_ content: Checksum?, _ status: FileStatus, _ record: ContentRecord) throws(StorageError)
+        -> ContentState
+    {
         if let content, record.matches(content) { return .intact }
-        guard record.isEdited(status) else { throw CorruptFileError(path: location.description) }
+        guard record.isEdited(status) else {
+            throw StorageError(
+                .corrupt, "'\(location)' is corrupt: its bytes are not those that were stored",
+                hint: "restore it from a backup, or set or remove the value; its bytes as they are: cat '\(location)'")
+        }
         return .edited
     }
 
@@ -202,7 +210,7 @@ extension OpenFile {
     /// The piece size in bytes for reading and writing.
     package static let pieceSize = 256 << 10
 
-    func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws -> Int {
+    func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(StorageError) -> Int {
         while true {
             let count = pread(descriptor.number, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }

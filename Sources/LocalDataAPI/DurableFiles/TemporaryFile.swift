@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it will replace. It
 /// is removed with this value unless it is published.
@@ -19,8 +20,10 @@ struct TemporaryFile: ~Copyable {
 
     /// Creates a temporary file for a path.
     ///
-    /// - Throws: `SystemCallError`, with `ENOENT` if the directory itself is gone.
-    init(for path: RelativePath, in directory: DurableDirectory, _ writable: DurableDirectory.Writable) throws {
+    /// - Throws: `StorageError`, with `ENOENT` if the directory itself is gone.
+    init(for path: RelativePath, in directory: DurableDirectory, _ writable: DurableDirectory.Writable)
+        throws(StorageError)
+    {
         if directory.staging == .besideFile { Self.cleanUp(beside: path.name, in: writable.descriptor) }
         for _ in 0..<Self.attempts {
             let folder = try directory.temporaryFolder(writable)
@@ -37,7 +40,7 @@ struct TemporaryFile: ~Copyable {
                 case let code:
                     // The file may exist although its creation was reported as failed.
                     unlinkat(folder, name.start, 0)
-                    throw SystemCallError(code, "create", path: location.description)
+                    throw StorageError(system: code, "create", path: location.description)
                 }
             }
             if flock(descriptor.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
@@ -58,7 +61,7 @@ struct TemporaryFile: ~Copyable {
             identity = status.identity
             return
         }
-        throw SystemCallError(EBUSY, "create a file in", path: "\(directory.path)/\(Self.folder)")
+        throw StorageError(system: EBUSY, "create a file in", path: "\(directory.path)/\(Self.folder)")
     }
 
     deinit {
@@ -68,8 +71,9 @@ struct TemporaryFile: ~Copyable {
     /// Gives the file its final name, replacing the file that has it.
     ///
     /// - Returns: `false` if the final parent folder is missing.
-    /// - Throws: `SystemCallError`, with `ENOENT` if this file itself is gone.
-    mutating func publish(as path: RelativePath, in parent: borrowing ParentFolder) throws -> Bool {
+    /// - Throws: `StorageError`, with `ENOENT` if this file itself is gone; `durabilityUnknown` if the file has its
+    ///   final name although the system reported a failure.
+    mutating func publish(as path: RelativePath, in parent: borrowing ParentFolder) throws(StorageError) -> Bool {
         if renameat(folder, name.start, parent.number, path.name.start) == 0 {
             isPublished = true
             return true
@@ -77,14 +81,15 @@ struct TemporaryFile: ~Copyable {
         let code = errno
         if code == ENOENT, !path.folders.isEmpty, try file.status().isLinked { return false }
         let target = FileLocation(directory: file.location.directory, name: path.text)
+        let failure = StorageError(
+            system: code, "rename", path: file.location.description, to: target.description)
         // A failing disk or server may have renamed the file although it reported an error: then the temporary name is
         // gone.
         if faccessat(folder, name.start, F_OK, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT, code == EIO {
             isPublished = true
-            throw PublishedAnyway(
-                cause: SystemCallError(code, "rename", path: file.location.description, to: target.description))
+            throw failure.afterChange(.replace, of: target.description)
         }
-        throw SystemCallError(code, "rename", path: file.location.description, to: target.description)
+        throw failure
     }
 
     /// A name that is never reused, so that an old name cannot refer to a new file.
@@ -114,7 +119,7 @@ struct TemporaryFile: ~Copyable {
         guard let opened = Descriptor(Descriptor.open(".", in: folder, O_RDONLY | O_DIRECTORY)),
             let entries = EntryList(opened, hidden: true)
         else { return }
-        while let entry = try? entries.next({ SystemCallError($0, "list", path: ".") }) {
+        while let entry = try? entries.next({ StorageError(system: $0, "list", path: ".") }) {
             guard entry.kind == .regular, entry.name.starts(with: prefix),
                 entry.name.count == prefix.count + digitCount,
                 entry.name.dropFirst(prefix.count).allSatisfy(isDigit)
@@ -138,9 +143,4 @@ struct TemporaryFile: ~Copyable {
 
     private static let digitCount = 16
     private static let attempts = 100
-}
-
-/// A rename that succeeded although the system reported a failure.
-struct PublishedAnyway: Error {
-    let cause: SystemCallError
 }

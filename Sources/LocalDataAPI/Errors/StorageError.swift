@@ -15,6 +15,8 @@ public struct StorageError: Error, Sendable {
     public let message: String
     /// What the reader can do next; empty if there is no advice.
     public let hint: String
+    /// What made a file operation fail. It stays in the process: no boundary passes it on.
+    package let cause: Cause
 
     /// Creates an error.
     ///
@@ -23,14 +25,49 @@ public struct StorageError: Error, Sendable {
     ///   - message: What failed, by name. Lower case, no final period, no secret. If empty, the code's own sentence.
     ///   - hint: What to do next; may be empty.
     public init(_ code: Code, _ message: String = "", hint: String = "") {
+        self.init(code, message, hint: hint, cause: .other)
+    }
+
+    /// Creates an error with its cause.
+    package init(_ code: Code, _ message: String, hint: String, cause: Cause) {
         self.code = code
         self.message = message.isEmpty ? code.summary : message
         self.hint = hint
+        self.cause = cause
+    }
+
+    /// Keeps a `StorageError`; any other error becomes ``Code/unknown`` with its text.
+    package init(wrapping error: any Error) {
+        self = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
     }
 
     /// Matches any `StorageError` with the same code, so that `catch StorageError.notFound` works.
     public static func ~= (pattern: StorageError, error: any Error) -> Bool {
         (error as? StorageError)?.code == pattern.code
+    }
+}
+
+extension StorageError {
+    /// What made a file operation fail, for code that reacts to it.
+    package enum Cause: Hashable, Sendable {
+        /// Something other than a file operation failed.
+        case other
+        /// A system call failed with this error number; see errno(3).
+        case systemCall(Int32)
+        /// Another user could have changed what is there. The number is the one that the system would refuse it with.
+        case distrust(Int32)
+        /// A durable change failed because of a system call, whose own message is `call`.
+        case change(Int32, call: String)
+        /// Something other than a regular file has the name.
+        case irregularFile
+    }
+
+    /// The error number of the system call that failed, e.g. `ENOSPC`; `nil` if none did.
+    package var systemError: Int32? {
+        switch cause {
+        case .systemCall(let number), .distrust(let number), .change(let number, _): number
+        case .other, .irregularFile: nil
+        }
     }
 }
 

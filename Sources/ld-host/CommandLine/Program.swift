@@ -80,7 +80,7 @@ struct Program {
             Output.complain(error.message, hint: error.underlying?.hint ?? "")
             return ExitStatus.failure.code
         } catch {
-            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            let error = StorageError(wrapping: error)
             // Several problems of a configuration stand on lines of their own.
             let message =
                 error.code == .invalidConfiguration ? error.message.replacing("\n", with: "; ") : error.message

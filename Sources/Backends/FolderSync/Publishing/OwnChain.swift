@@ -11,7 +11,7 @@ struct OwnChain {
     let last: SegmentHeader.Previous?
 
     /// - Parameter own: The last segment that this process has written.
-    /// - Throws: `SystemCallError`; ``Vanished``.
+    /// - Throws: `StorageError`; ``Vanished``.
     init(_ segments: WriterSegments, own: SegmentHeader.Previous?) throws {
         branches = try Branches(segments)
         let active = branches.active

@@ -61,7 +61,7 @@ final class Publisher: Sendable {
 
     /// Makes changes durable, in order.
     ///
-    /// - Throws: `SystemCallError`; ``UnknownDurability``.
+    /// - Throws: `StorageError`, with `durabilityUnknown` if the records may be lost in a power failure.
     func publish(_ changes: [Batch.Change], isCancelled: () -> Bool) throws {
         let batch = Batch(changes)
         waiting.withLock { $0.append(batch) }
@@ -127,8 +127,10 @@ final class Publisher: Sendable {
     private func synchronize(_ segment: OpenSegment) throws {
         do {
             try segment.writer.file.synchronizeContent()
-        } catch let error as SystemCallError {
-            throw UnknownDurability(cause: error)
+        } catch {
+            throw StorageError(
+                .durabilityUnknown, "records of '\(writer)' may not survive a power loss: \(error.message)",
+                hint: "check the disk, then publish them again")
         }
     }
 
@@ -167,7 +169,7 @@ final class Publisher: Sendable {
                 return try OwnChain(WriterSegments(writer, in: directory, headers), own: own.map { $0.previous })
             } catch is Vanished {}
         }
-        throw SystemCallError(EBUSY, "list", path: directory.path, detail: "its files keep changing")
+        throw StorageError(system: EBUSY, "list", path: directory.path, detail: "its files keep changing")
     }
 
     private static let attempts = 8
@@ -233,9 +235,4 @@ final class Publisher: Sendable {
         clock_gettime(CLOCK_REALTIME, &time)
         return UInt64(max(0, time.tv_sec)) * 1_000_000 + UInt64(time.tv_nsec) / 1000
     }
-}
-
-/// Records were written, but may be lost in a power failure.
-struct UnknownDurability: Error {
-    let cause: SystemCallError
 }

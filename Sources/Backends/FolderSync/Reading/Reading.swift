@@ -26,7 +26,7 @@ final class Reading {
 
     /// Looks at all writers.
     ///
-    /// - Throws: `SystemCallError` if the folder cannot be listed.
+    /// - Throws: `StorageError` if the folder cannot be listed.
     func list() throws {
         for writer in try folder.writers() {
             guard let segments = try attempt(writer, { try WriterSegments(writer, in: $0, headers) }) else { continue }
@@ -82,8 +82,8 @@ final class Reading {
                 do { return try body(folder.subfolder(of: writer)) } catch is Vanished {}
             }
             problems.append("the files of '\(folder.path)/\(writer)' keep changing")
-        } catch let error as SystemCallError {
-            problems.append(error.description)
+        } catch let error as StorageError where error.systemError != nil {
+            problems.append(error.message)
         }
         return nil
     }

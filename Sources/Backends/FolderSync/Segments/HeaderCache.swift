@@ -1,4 +1,5 @@
 import DurableFiles
+import LocalDataAPI
 import Glibc
 import Synchronization
 
@@ -14,7 +15,7 @@ final class HeaderCache: Sendable {
 
     /// The header of a segment; `nil` if the file is gone, or has not arrived so far, or is not that segment.
     ///
-    /// - Throws: `SystemCallError`.
+    /// - Throws: `StorageError`.
     func header(of name: SegmentName, _ writer: String, in directory: DurableDirectory) throws -> SegmentHeader? {
         let key = Key(writer: writer, name: name)
         if let known = headers.withLock({ $0[key] }) { return known }
@@ -44,12 +45,12 @@ final class HeaderCache: Sendable {
 
 extension DurableDirectory {
     /// Opens a segment; `nil` if it is absent, or something else has its name: a folder, a pipe, a link.
-    func openSegment(_ name: SegmentName) throws -> OpenFile? {
+    func openSegment(_ name: SegmentName) throws(StorageError) -> OpenFile? {
         do {
             guard let file = try open(name.path) else { return nil }
             _ = try file.status()
             return file
-        } catch is FileKindError {
+        } catch let error where error.cause == .irregularFile {
             return nil
         }
     }

@@ -39,7 +39,7 @@ final class SharedFolderWatch: Sendable {
 
     /// Begins a subscription. The first notice says whether the folder is reachable.
     ///
-    /// - Throws: `SystemCallError` if no thread can be started.
+    /// - Throws: `StorageError` if no thread can be started.
     func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
         let subscription = FolderSubscription(notify)
         try state.withLock { state in
@@ -97,7 +97,7 @@ final class WatchThread: Sendable {
     /// Starts the thread, which keeps this object until ``end()``.
     ///
     /// - Parameter watches: Whether to ask the system for changes, too.
-    /// - Throws: `SystemCallError`.
+    /// - Throws: `StorageError`.
     init(
         _ folder: SharedFolder, poll: Int, watches: Bool = true, log: (String) -> Void,
         tell: @escaping @Sendable (SyncNotice) -> Void
@@ -114,7 +114,7 @@ final class WatchThread: Sendable {
         let code = pthread_create(&thread, nil, runWatchThread, argument)
         guard code == 0 else {
             Unmanaged<WatchThread>.fromOpaque(argument).release()
-            throw SystemCallError(code, "start the thread that watches", path: folder.path)
+            throw StorageError(system: code, "start the thread that watches", path: folder.path)
         }
         pthread_detach(thread)
     }

@@ -12,7 +12,7 @@ struct Branches {
     let active: [SegmentHeader]
     let isForked: Bool
 
-    /// - Throws: `SystemCallError`; ``Vanished``.
+    /// - Throws: `StorageError`; ``Vanished``.
     init(_ segments: WriterSegments) throws {
         self.segments = segments
         active = try segments.segments.filter { try segments.isNeeded($0, beyond: segments.covered) }
@@ -39,7 +39,7 @@ struct Branches {
 
     /// The frames of an active segment that no base makes unnecessary.
     ///
-    /// - Throws: ``Vanished``; `SystemCallError`.
+    /// - Throws: ``Vanished``; `StorageError`.
     func reader(of segment: SegmentHeader) throws -> FrameReader {
         try segments.reader(of: segment.name, from: max(segment.length, segments.covered[segment.name] ?? 0))
     }

@@ -24,7 +24,7 @@ struct Survey {
 
     /// Reads everything.
     ///
-    /// - Throws: ``Vanished``; `SystemCallError`.
+    /// - Throws: ``Vanished``; `StorageError`.
     init(of branches: Branches) throws {
         for segment in branches.active {
             let reader = try branches.reader(of: segment)

@@ -24,7 +24,7 @@ struct WriterSegments {
     private var ends: [SegmentName: Int] = [:]
     private var names: Set<SegmentName> = []
 
-    /// - Throws: ``Vanished`` if segments were added or removed meanwhile; `SystemCallError`.
+    /// - Throws: ``Vanished`` if segments were added or removed meanwhile; `StorageError`.
     init(_ writer: String, in directory: DurableDirectory, _ headers: HeaderCache) throws {
         self.writer = writer
         self.directory = directory
@@ -74,7 +74,7 @@ struct WriterSegments {
 
     /// The frames of a segment from an offset to where those that count end.
     ///
-    /// - Throws: ``Vanished`` if it is gone; `SystemCallError`.
+    /// - Throws: ``Vanished`` if it is gone; `StorageError`.
     func reader(of name: SegmentName, from offset: Int) throws -> FrameReader {
         guard let file = try directory.openSegment(name) else { throw Vanished() }
         return try FrameReader(file, id: name.id, from: offset, limit: end(of: name))
@@ -85,7 +85,7 @@ struct WriterSegments {
     ///
     /// - Parameter known: How far the reader knows segments. What it reads is added.
     /// - Returns: Whether it came to the end.
-    /// - Throws: ``Vanished`` if a segment was removed meanwhile; `SystemCallError`.
+    /// - Throws: ``Vanished`` if a segment was removed meanwhile; `StorageError`.
     func read(_ known: inout [SegmentName: Int], _ body: (Frame) -> Bool) throws -> Bool {
         addAncestors(to: &known)
         let unclear = known.keys.filter { !explains($0) }.max()

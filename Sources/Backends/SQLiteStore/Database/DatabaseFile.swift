@@ -55,11 +55,9 @@ struct DatabaseFile {
     /// The folder, if others may write to it or to one above it.
     ///
     /// - Throws: `storeUnavailable` if another user could have put a trap under one of the database's names there.
-    func sharedFolder() throws -> HeldFolder? {
+    func sharedFolder() throws(StorageError) -> HeldFolder? {
         let held: HeldFolder?
-        do { held = try HeldFolder(folder) } catch let error as SystemCallError {
-            throw StorageError.system(error)
-        }
+        do { held = try HeldFolder(folder) } catch { throw .system(error) }
         guard let held else { return nil }
         for suffix in ["", "-wal", "-shm", "-journal"] {
             guard let problem = held.problem(ofFile: fileName + suffix) else { continue }
@@ -73,10 +71,8 @@ struct DatabaseFile {
 
     /// The folder's owner if this process runs as the superuser, the owner is another user, and no group shares the
     /// folder.
-    func foreignOwner() throws -> UInt32? {
-        do { return try DurableDirectory(root: folder).foreignOwner() } catch let error as SystemCallError {
-            throw StorageError.system(error)
-        }
+    func foreignOwner() throws(StorageError) -> UInt32? {
+        do { return try DurableDirectory(root: folder).foreignOwner() } catch { throw .system(error) }
     }
 
     /// The path of the database through an open folder, which stays valid if the folder is moved.
@@ -94,9 +90,7 @@ struct DatabaseFile {
 
     private var fileName: String { String(path.utf8.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1)) ?? "" }
 
-    private func makeFolder() throws {
-        do { try DurableDirectory(root: folder).make() } catch let error as SystemCallError {
-            throw StorageError.system(error)
-        }
+    private func makeFolder() throws(StorageError) {
+        do { try DurableDirectory(root: folder).make() } catch { throw .system(error) }
     }
 }

@@ -10,7 +10,7 @@ extension Connection {
         let system = sqlite3_system_errno(handle)
         var text = sqlite3_errstr(code).map { String(cString: $0) } ?? "error"
         if system != 0, [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff) {
-            text += ": \(SystemCallError.text(of: system))"
+            text += ": \(StorageError.text(of: system))"
         }
         let (kind, hint) = StorageError.meaning(of: code, system)
         return StorageError(kind, "cannot \(verb) the database '\(path)': \(text) (\(code))", hint: hint)
@@ -28,15 +28,15 @@ extension StorageError {
     /// A failed system call.
     static func system(_ code: Int32, _ what: String) -> StorageError {
         let (kind, hint) = meaning(ofSystem: code)
-        return StorageError(kind, "cannot \(what): \(SystemCallError.text(of: code))", hint: hint)
+        return StorageError(kind, "cannot \(what): \(StorageError.text(of: code))", hint: hint)
     }
 
-    /// A failed system call on a folder.
-    static func system(_ error: SystemCallError) -> StorageError {
-        let (kind, hint) = meaning(ofSystem: error.code)
-        return StorageError(
-            kind, error.description,
-            hint: error.detail == nil ? hint : "find out which user put it there, and remove it")
+    /// A failed system call on the database's folder: the options choose that folder.
+    static func system(_ error: StorageError) -> StorageError {
+        guard let number = error.systemError else { return error }
+        let (kind, hint) = meaning(ofSystem: number)
+        if case .distrust = error.cause { return StorageError(kind, error.message, hint: error.hint) }
+        return StorageError(kind, error.message, hint: hint)
     }
 
     fileprivate static func meaning(of code: Int32, _ system: Int32) -> (Code, String) {

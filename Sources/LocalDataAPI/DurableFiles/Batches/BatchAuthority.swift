@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// The folders that a batch's journal may make this process change, given who else could have written the journal.
 ///
@@ -19,16 +20,16 @@ struct BatchAuthority {
     private let journal: String
 
     /// The authority of an open journal, or, if it is `nil`, of one that this process is about to write.
-    init(_ journal: Int32?, named path: String, in folder: DurableDirectory.Writable) throws {
+    init(_ journal: Int32?, named path: String, in folder: DurableDirectory.Writable) throws(StorageError) {
         var root = stat()
         var batches = stat()
         guard fstat(folder.descriptor, &batches) == 0, fstatat(folder.descriptor, "..", &root, 0) == 0 else {
-            throw SystemCallError(errno, "inspect the folder of", path: path)
+            throw StorageError(system: errno, "inspect the folder of", path: path)
         }
         var written: stat?
         if let journal {
             var status = stat()
-            guard fstat(journal, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+            guard fstat(journal, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
             written = status
         }
         self.journal = path
@@ -56,8 +57,8 @@ struct BatchAuthority {
 
     /// Checks that a location may be changed.
     ///
-    /// - Throws: `SystemCallError` with `EPERM` otherwise.
-    func check(_ place: BatchJournal.Place) throws {
+    /// - Throws: `StorageError` with `EPERM` otherwise.
+    func check(_ place: BatchJournal.Place) throws(StorageError) {
         if case .anywhere = reach { return }
         guard !place.isBelowRoot else { return }
         throw refusal("it changes '\(String(decoding: place.path, as: UTF8.self))', which is outside of the root")
@@ -65,19 +66,19 @@ struct BatchAuthority {
 
     /// Checks that an open folder may be changed.
     ///
-    /// - Throws: `SystemCallError` with `EPERM` otherwise.
-    func check(folder: Int32, at path: @autoclosure () -> String) throws {
+    /// - Throws: `StorageError` with `EPERM` otherwise.
+    func check(folder: Int32, at path: @autoclosure () -> String) throws(StorageError) {
         guard case .sharedFolders(let group) = reach else { return }
         var status = stat()
-        guard fstat(folder, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path()) }
+        guard fstat(folder, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path()) }
         let shared = S_ISGID | S_IWGRP
         guard status.st_mode & shared != shared || status.st_gid != group else { return }
         throw refusal("it changes '\(path())', which its group does not share")
     }
 
-    private func refusal(_ what: String) -> SystemCallError {
-        SystemCallError(
-            EPERM, "complete the batch in", path: journal,
+    private func refusal(_ what: String) -> StorageError {
+        StorageError(
+            system: EPERM, "complete the batch in", path: journal,
             detail: "\(what), and other users could have written the journal")
     }
 }

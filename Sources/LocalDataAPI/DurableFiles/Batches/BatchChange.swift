@@ -1,3 +1,5 @@
+import LocalDataAPI
+
 /// One change in a batch of files.
 package struct BatchChange {
     /// Calls its argument once, with the whole new content.

@@ -1,18 +1,20 @@
 internal import ByteCoding
 import Glibc
+import LocalDataAPI
 
 extension BatchFolder {
     /// Completes the committed batch, if there is one. The caller has the lock, so its owner is dead.
     ///
-    /// - Throws: `SystemCallError`; then the journal stays. With `EBADMSG` for a damaged journal, `ENOTSUP` for one of
+    /// - Throws: `StorageError`; then the journal stays. With `EBADMSG` for a damaged journal, `ENOTSUP` for one of
     ///   a later version, `EPERM` for one that others could have written and that changes more than they may.
     func complete(_ lock: borrowing BatchLock) throws {
-        guard let file = try directory.open(Self.journal) else { return lock.conclude() }
+        guard let file = try openJournal() else { return lock.conclude() }
         let authority = try BatchAuthority(
             file.descriptor.number, named: journalPath.description, in: directory.folderForWriting())
         guard let journal = try journal(in: file) else {
-            throw SystemCallError(
-                EBADMSG, "complete the batch in", path: journalPath.description, detail: "the journal is damaged")
+            throw StorageError(
+                system: EBADMSG, "complete the batch in", path: journalPath.description,
+                detail: "the journal is damaged")
         }
         for place in journal.places { try authority.check(place) }
         try BatchSteps(steps(of: journal), authority).takeDurably()
@@ -20,27 +22,36 @@ extension BatchFolder {
         lock.conclude()
     }
 
+    private func openJournal() throws(StorageError) -> OpenFile? {
+        do {
+            guard let file = try directory.open(Self.journal) else { return nil }
+            _ = try file.status()
+            return file
+        } catch let error where error.cause == .irregularFile {
+            throw StorageError(
+                system: EBADMSG, "read", path: journalPath.description, detail: "it is not a regular file")
+        }
+    }
+
     /// Gives up a batch whose journal is damaged: renames the journal, so that changes are possible again. Files that
     /// the batch has put in place stay; the others are never replaced.
     ///
     /// - Returns: The new path of the journal; `nil` if there is no damaged journal.
-    /// - Throws: `DurableBatchError`.
+    /// - Throws: `StorageError`, which states what readers find.
     package func setAside() throws -> String? {
         guard isPending else { return nil }
-        return try failing(.blocked) {
+        return try failing(.blocked) { () throws -> String? in
             let lock = try lock()
             do {
                 try complete(lock)
                 return nil
-            } catch let error as SystemCallError where error.code == EBADMSG {
-                return try renameJournal()
-            } catch is FileKindError {
+            } catch let error as StorageError where error.systemError == EBADMSG {
                 return try renameJournal()
             }
         }
     }
 
-    private func renameJournal() throws -> String {
+    private func renameJournal() throws(StorageError) -> String {
         let folder = try directory.folderForWriting().descriptor
         let name = CString("damaged-\(try newID())".utf8)
         guard renameat(folder, Self.journal.text.start, folder, name.start) == 0 else {
@@ -79,8 +90,8 @@ extension BatchFolder {
 
     /// A batch's name, which is the name of its file before the commit. The first half identifies the root.
     ///
-    /// - Throws: `SystemCallError`.
-    func newID() throws -> String {
+    /// - Throws: `StorageError`.
+    func newID() throws(StorageError) -> String {
         try Self.identity(directory.folderForWriting(), root) + Self.digits(.random(in: .min ... .max))
     }
 
@@ -115,14 +126,14 @@ extension BatchFolder {
 
     /// The content of a journal; `nil` if it is damaged.
     ///
-    /// - Throws: `SystemCallError`, with `ENOTSUP` for one of a later version; `FileKindError`.
+    /// - Throws: `StorageError`, with `ENOTSUP` for one of a later version.
     private func journal(in file: borrowing OpenFile) throws -> BatchJournal? {
         guard try file.status().size <= Self.mostBytes else { return nil }
         var bytes: [UInt8] = []
         try file.read { span in bytes = span.withUnsafeBytes { Array($0) } }
         if BatchJournal.isLater(bytes) {
-            throw SystemCallError(
-                ENOTSUP, "complete the batch in", path: file.location.description,
+            throw StorageError(
+                system: ENOTSUP, "complete the batch in", path: file.location.description,
                 detail: "a later version has written the journal")
         }
         return BatchJournal(bytes)
@@ -141,7 +152,7 @@ extension BatchFolder {
         }
     }
 
-    private func directory(of place: BatchJournal.Place) throws -> DurableDirectory? {
+    private func directory(of place: BatchJournal.Place) throws(StorageError) -> DurableDirectory? {
         if place.isBelowRoot {
             guard let pieces = Self.pieces(place.path), pieces.allSatisfy({ $0.first != UInt8(ascii: ".") }) else {
                 return nil
@@ -152,9 +163,9 @@ extension BatchFolder {
         return try DurableDirectory(root: String(decoding: place.path, as: UTF8.self))
     }
 
-    private func strange(_ path: [UInt8]) -> SystemCallError {
-        SystemCallError(
-            EPERM, "complete the batch in", path: journalPath.description,
+    private func strange(_ path: [UInt8]) -> StorageError {
+        StorageError(
+            system: EPERM, "complete the batch in", path: journalPath.description,
             detail: "it changes '\(String(decoding: path, as: UTF8.self))', which is not the path of a value")
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+package import LocalDataAPI
 
 /// Applies batches of changes to files below a root and in folders elsewhere, all or none, even across a crash.
 ///
@@ -32,7 +33,7 @@ package final class BatchFolder: Sendable {
     /// The batches of a root. Does not access the disk.
     ///
     /// - Parameter patience: How long a change waits for other processes' batches before it fails.
-    package init(root: DurableDirectory, patience: Duration = .seconds(30)) throws {
+    package init(root: DurableDirectory, patience: Duration = .seconds(30)) throws(StorageError) {
         self.patience = patience
         self.root = root.path
         directory = try DurableDirectory(root: root.path, folders: [Self.name])
@@ -49,7 +50,7 @@ package final class BatchFolder: Sendable {
     /// - Parameters:
     ///   - change: Called at most twice.
     ///   - stands: Whether the result of the change still holds; called if a batch intervened.
-    /// - Throws: `DurableBatchError` for a batch that cannot be completed or takes too long; what `change` throws.
+    /// - Throws: `StorageError` for a batch that cannot be completed or takes too long; what `change` throws.
     package func around<Result>(
         _ change: () throws -> Result, stands: () throws -> Bool = { true }
     ) throws -> Result {
@@ -72,7 +73,7 @@ package final class BatchFolder: Sendable {
     /// Completes committed batches and discards uncommitted ones of dead owners. Changes nothing if there are none.
     /// Waits briefly for a running batch.
     ///
-    /// - Throws: `DurableBatchError`.
+    /// - Throws: `StorageError`, which states what readers find.
     package func recover() throws {
         if isPending { try complete(orElse: .blocked, patience: min(patience, .seconds(1))) }
         clearAbandoned()
@@ -81,35 +82,30 @@ package final class BatchFolder: Sendable {
     /// Completes committed batches of dead owners, and waits for a running batch. One short system call if there is
     /// none.
     ///
-    /// - Throws: `DurableBatchError`.
+    /// - Throws: `StorageError`, which states what readers find.
     package func settle() throws { if isPending { try complete(orElse: .blocked) } }
 
     /// Whether a batch is committed and not yet completely in place.
     var isPending: Bool { access(journalPath.start, F_OK) == 0 }
 
     /// Waits for a committed batch, or completes it if its owner is dead.
-    private func complete(orElse outcome: DurableBatchError.Outcome, patience: Duration? = nil) throws {
+    private func complete(orElse outcome: StorageError.BatchOutcome, patience: Duration? = nil) throws {
         try failing(outcome) { try complete(lock(patience)) }
     }
 
     /// Waits until nobody else commits or completes a batch.
-    func lock(_ patience: Duration? = nil) throws -> BatchLock {
+    func lock(_ patience: Duration? = nil) throws(StorageError) -> BatchLock {
         try BatchLock(in: directory, patience: patience ?? self.patience)
     }
 
     /// Runs code that completes batches, and adds the outcome to the error of a failed system call.
     func failing<Result: ~Copyable>(
-        _ outcome: DurableBatchError.Outcome, _ body: () throws -> Result
+        _ outcome: StorageError.BatchOutcome, _ body: () throws -> Result
     ) throws -> Result {
         do {
             return try body()
-        } catch let cause as SystemCallError {
-            throw DurableBatchError(journal: journalPath.description, outcome: outcome, cause: cause)
-        } catch let error as DurableChangeError {
-            throw DurableBatchError(journal: journalPath.description, outcome: outcome, cause: error.cause)
-        } catch let error as FileKindError where error.path.utf8.elementsEqual(journalPath.description.utf8) {
-            let cause = SystemCallError(EBADMSG, "read", path: error.path, detail: "it is \(error.found.rawValue)")
-            throw DurableBatchError(journal: error.path, outcome: outcome, cause: cause)
+        } catch let error as StorageError {
+            throw error.failing(outcome, journal: journalPath.description)
         }
     }
 }
@@ -121,9 +117,8 @@ extension BatchFolder {
     /// - Parameter expectations: The expected states of files. Changes that others make through ``around(_:stands:)``
     ///   or a batch take effect before the comparison or after the batch.
     /// - Returns: Whether all expectations held; if not, nothing has changed.
-    /// - Throws: `DurableBatchError`, or `DurableChangeError` if the batch is a single change: both state the outcome.
-    ///   `FileKindError` if a name belongs to something other than a regular file; then nothing has changed. Errors of
-    ///   a change's content pass through; then nothing has changed either.
+    /// - Throws: `StorageError`, which states the outcome. Nothing has changed if a name belongs to something other
+    ///   than a regular file, or if a change's content throws; its errors pass through.
     @discardableResult
     package func apply(_ changes: [BatchChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
         if changes.isEmpty {
@@ -204,7 +199,7 @@ extension BatchFolder {
     }
 
     /// Commits a batch by renaming its file.
-    private func rename(_ name: RelativePath) throws {
+    private func rename(_ name: RelativePath) throws(StorageError) {
         let folder = try directory.folderForWriting().descriptor
         guard renameat(folder, name.text.start, folder, Self.journal.text.start) != 0 else { return }
         let code = errno
@@ -215,7 +210,7 @@ extension BatchFolder {
 
     /// - Parameter isDurable: Whether the journal must not come back after a power loss. If it comes back, the staged
     ///   files are gone, so nothing is replaced; but files would be removed again.
-    private func removeJournal(isDurable: Bool) throws {
+    private func removeJournal(isDurable: Bool) throws(StorageError) {
         guard isDurable else {
             let folder = try directory.folderForWriting().descriptor
             guard unlinkat(folder, Self.journal.text.start, 0) != 0 else { return }

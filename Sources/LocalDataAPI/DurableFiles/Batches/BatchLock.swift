@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// The lock of a root's batches, held while a process commits or completes one. It ends when this value goes out of
 /// scope or the process ends in any way. See flock(2).
@@ -8,8 +9,8 @@ struct BatchLock: ~Copyable {
 
     /// Waits until nobody else holds the lock.
     ///
-    /// - Throws: `SystemCallError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`.
-    init(in directory: DurableDirectory, patience: Duration) throws {
+    /// - Throws: `StorageError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`.
+    init(in directory: DurableDirectory, patience: Duration) throws(StorageError) {
         let deadline = ContinuousClock.now + patience
         while true {
             let folder = try directory.folderForWriting()
@@ -41,7 +42,7 @@ struct BatchLock: ~Copyable {
     deinit { _ = flock(descriptor.number, LOCK_UN) }
 
     private static func lock(_ file: Int32, _ directory: DurableDirectory, until deadline: ContinuousClock.Instant)
-        throws
+        throws(StorageError)
     {
         var pause = LockPause(from: 100, to: 20_000)
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
@@ -51,7 +52,7 @@ struct BatchLock: ~Copyable {
             guard ContinuousClock.now < deadline else {
                 let holder = LockHolder(of: file).map { "\($0)" } ?? "another process"
                 let path = FileLocation(directory: directory, name: name).description
-                throw SystemCallError(ETIMEDOUT, "lock", path: path, detail: "\(holder) holds the lock")
+                throw StorageError(system: ETIMEDOUT, "lock", path: path, detail: "\(holder) holds the lock")
             }
             pause.take()
         }
@@ -60,26 +61,26 @@ struct BatchLock: ~Copyable {
     /// Announces that files are about to be compared and changed. A process that changes one of them without the lock
     /// then notices that a batch intervened; see ``BatchTurn``.
     ///
-    /// - Throws: `SystemCallError`.
-    func announce() throws { try count { ($0 + 1) | 1 } }
+    /// - Throws: `StorageError`.
+    func announce() throws(StorageError) { try count { ($0 + 1) | 1 } }
 
     /// Announces the end of the batch. If that fails, the next change does it.
     func conclude() { try? count { $0 % 2 == 0 ? $0 : $0 + 1 } }
 
-    private func count(_ next: (off_t) -> off_t) throws {
+    private func count(_ next: (off_t) -> off_t) throws(StorageError) {
         var status = stat()
-        guard fstat(descriptor.number, &status) == 0 else { throw SystemCallError(errno, "inspect", path: path) }
+        guard fstat(descriptor.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         let size = next(status.st_size) % BatchTurn.most
         guard size != status.st_size else { return }
         while ftruncate(descriptor.number, size) != 0 {
             let code = errno
-            if code != EINTR { throw SystemCallError(code, "set the size of", path: path) }
+            if code != EINTR { throw StorageError(system: code, "set the size of", path: path) }
         }
     }
 
     /// Gives the file to the group, if the caller owns it and it has another group. A file with a second name may be
     /// meant for nobody else.
-    private static func share(_ file: Int32, _ directory: DurableDirectory) throws {
+    private static func share(_ file: Int32, _ directory: DurableDirectory) throws(StorageError) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw directory.failure(errno, "inspect", name) }
         guard status.st_uid == geteuid(), status.st_mode & 0o060 != 0o060, status.st_nlink == 1, status.st_size == 0

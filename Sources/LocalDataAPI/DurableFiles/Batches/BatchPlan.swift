@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// A batch before its commit: one change per file, and the folders that they need.
 struct BatchPlan {
@@ -14,7 +15,7 @@ struct BatchPlan {
     /// Creates the folders for new files. Ignores removals in a folder that does not exist.
     ///
     /// - Parameter id: Called for the batch's name if there is more than one change.
-    /// - Throws: `FileKindError` if a name belongs to something other than a regular file, `SystemCallError`.
+    /// - Throws: `StorageError`, also if a name belongs to something other than a regular file.
     init(_ changes: [BatchChange], id newID: () throws -> String) throws {
         var folders: [ObjectIdentifier: DurableDirectory.Writable] = [:]
         for change in changes where change.content != nil && folders[ObjectIdentifier(change.place)] == nil {
@@ -48,8 +49,8 @@ struct BatchPlan {
 
     /// Checks that the batch could be completed from its journal.
     ///
-    /// - Throws: `SystemCallError` with `EPERM` otherwise.
-    func check(_ authority: BatchAuthority, root: String) throws {
+    /// - Throws: `StorageError` with `EPERM` otherwise.
+    func check(_ authority: BatchAuthority, root: String) throws(StorageError) {
         var done: Set<ObjectIdentifier> = []
         for step in steps where done.insert(ObjectIdentifier(step.place)).inserted {
             try authority.check(BatchJournal.Place(step.place.path, root: root))
@@ -76,7 +77,7 @@ struct BatchPlan {
 
     /// Writes the contents under temporary names and makes them durable.
     ///
-    /// - Throws: `SystemCallError`; what the contents throw.
+    /// - Throws: `StorageError`; what the contents throw.
     func stage() throws {
         let isMany = changes.count >= Self.many
         for (change, step) in zip(changes, steps) {
@@ -99,11 +100,11 @@ struct BatchPlan {
     }
 
     /// Makes the names of the staged contents durable, unless synchronizing a whole file system has already done so.
-    private func synchronizeNames(_ isMany: Bool) throws {
+    private func synchronizeNames(_ isMany: Bool) throws(StorageError) {
         var done: Set<ObjectIdentifier> = []
         for step in steps where step.staged != nil && done.insert(ObjectIdentifier(step.place)).inserted {
             guard let folder = folders[ObjectIdentifier(step.place)] else { continue }
-            if try isMany && fileSystems.insert(step.place, folder) { continue }
+            if isMany, try fileSystems.insert(step.place, folder) { continue }
             try step.place.synchronizeSelf(step.place.temporaryFolder(folder))
             try step.place.synchronizeSelf(folder.descriptor)
         }
@@ -111,7 +112,7 @@ struct BatchPlan {
 
     private static func create(
         _ name: CString, in place: DurableDirectory, _ folder: DurableDirectory.Writable
-    ) throws -> OpenFile {
+    ) throws(StorageError) -> OpenFile {
         let location = FileLocation(directory: place, name: CString("\(TemporaryFile.folder)/\(name)".utf8))
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         var opened = Descriptor.open(name.start, in: try place.temporaryFolder(folder), flags, mode: 0o600)
@@ -120,7 +121,7 @@ struct BatchPlan {
             opened = Descriptor.open(name.start, in: try place.temporaryFolder(folder), flags, mode: 0o600)
         }
         guard let descriptor = Descriptor(opened) else {
-            throw SystemCallError(errno, "create", path: location.description)
+            throw StorageError(system: errno, "create", path: location.description)
         }
         let file = OpenFile(descriptor, at: location)
         if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 { throw file.failure(errno, "set the mode of") }

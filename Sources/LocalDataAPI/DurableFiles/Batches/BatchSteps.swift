@@ -1,4 +1,5 @@
 import Glibc
+import LocalDataAPI
 
 /// The steps of a committed batch, grouped by location.
 struct BatchSteps {
@@ -23,11 +24,11 @@ struct BatchSteps {
     /// Takes all steps, makes them durable, and removes folders that have become empty. Skips a location that no longer
     /// exists.
     ///
-    /// - Throws: `SystemCallError`; then the steps may be repeated, but changes that could not be synchronized may be
+    /// - Throws: `StorageError`; then the steps may be repeated, but changes that could not be synchronized may be
     ///   lost.
-    func takeDurably() throws {
+    func takeDurably() throws(StorageError) {
         // A single failure of a disk or server should not leave a batch incomplete.
-        do { try take() } catch is SystemCallError { try take() }
+        do { try take() } catch let error where error.systemError != nil { try take() }
         for (place, steps) in places { try synchronize(place, steps) }
         for (_, steps) in places { for step in steps { step.tidy() } }
     }
@@ -42,7 +43,7 @@ struct BatchSteps {
     /// About 64 KiB of names.
     private static let many = 1000
 
-    private func take() throws {
+    private func take() throws(StorageError) {
         for (place, steps) in places {
             guard let folder = try place.folderIfThere() else { continue }
             try authority.check(folder: folder.descriptor, at: place.path)
@@ -51,7 +52,7 @@ struct BatchSteps {
     }
 
     /// Synchronizes every changed folder once, inner folders first.
-    private func synchronize(_ place: DurableDirectory, _ steps: [BatchStep]) throws {
+    private func synchronize(_ place: DurableDirectory, _ steps: [BatchStep]) throws(StorageError) {
         guard let folder = try place.folderIfThere() else { return }
         var inner: [[UInt8]: RelativePath.Folder] = [:]
         for step in steps { for name in step.path.folders { inner[name.path.bytes] = name } }
@@ -94,8 +95,8 @@ struct BatchStep {
 
     /// Puts the new content in place, or removes the file. Skips content that is gone: it is already in place.
     ///
-    /// - Throws: `SystemCallError`.
-    func take(in folder: DurableDirectory.Writable, _ authority: BatchAuthority) throws {
+    /// - Throws: `StorageError`.
+    func take(in folder: DurableDirectory.Writable, _ authority: BatchAuthority) throws(StorageError) {
         if let staged { try publish(staged, folder, authority) } else { try remove(folder, authority) }
     }
 
@@ -115,7 +116,7 @@ struct BatchStep {
 
     private func publish(
         _ staged: CString, _ folder: DurableDirectory.Writable, _ authority: BatchAuthority
-    ) throws {
+    ) throws(StorageError) {
         guard let temporary = try place.temporaryFolderIfThere(folder) else { return }
         for _ in 0..<Self.attempts {
             if let parent = try parent(in: folder, authority) {
@@ -124,8 +125,8 @@ struct BatchStep {
                 guard try place.isRegular(staged, in: temporary) else { return }
                 guard code == ENOENT, !path.folders.isEmpty else {
                     let from = CString("\(TemporaryFile.folder)/\(staged)".utf8)
-                    throw SystemCallError(
-                        code, "rename", path: FileLocation(directory: place, name: from).description,
+                    throw StorageError(
+                        system: code, "rename", path: FileLocation(directory: place, name: from).description,
                         to: FileLocation(directory: place, name: path.text).description)
                 }
             } else if try !place.isRegular(staged, in: temporary) {
@@ -134,14 +135,14 @@ struct BatchStep {
             // A parent folder is missing: someone has removed the last file in it.
             do {
                 try place.makeFolders(of: path, folder)
-            } catch let error as SystemCallError where error.code == ENOENT {
+            } catch let error where error.systemError == ENOENT {
                 continue
             }
         }
         throw place.failure(EBUSY, "create the folder of", path.text)
     }
 
-    private func remove(_ folder: DurableDirectory.Writable, _ authority: BatchAuthority) throws {
+    private func remove(_ folder: DurableDirectory.Writable, _ authority: BatchAuthority) throws(StorageError) {
         guard let parent = try parent(in: folder, authority),
             unlinkat(parent.number, path.name.start, 0) != 0
         else { return }
@@ -154,7 +155,7 @@ struct BatchStep {
 
     private func parent(
         in folder: DurableDirectory.Writable, _ authority: BatchAuthority
-    ) throws -> ParentFolder? {
+    ) throws(StorageError) -> ParentFolder? {
         guard let parent = try place.parent(of: path, in: folder.descriptor) else { return nil }
         if let inner = path.folders.last {
             try authority.check(

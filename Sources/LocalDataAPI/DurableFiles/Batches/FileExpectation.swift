@@ -1,5 +1,6 @@
 internal import ByteCoding
 import Glibc
+package import LocalDataAPI
 
 /// The state of a file at some moment. A batch is applied only if the file still has it.
 package struct FileExpectation: Sendable {
@@ -16,8 +17,8 @@ package struct FileExpectation: Sendable {
 
     /// Records the state of an open file; `nil` stands for an absent file.
     ///
-    /// - Throws: `SystemCallError`, `FileKindError`.
-    package init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws {
+    /// - Throws: `StorageError`.
+    package init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws(StorageError) {
         self.place = place
         self.path = path
         let status = try file.status()
@@ -35,14 +36,15 @@ package struct FileExpectation: Sendable {
     package var wasThere: Bool { sighting != nil }
 
     /// Whether the file still has this state.
-    func holds() throws -> Bool {
+    func holds() throws(StorageError) -> Bool {
         guard let sighting else { return try !place.exists(path) }
         guard let file = try place.open(path) else { return false }
         let now = try file.status()
         guard now.isLinked, now.identity == sighting.status.identity, now.isSameContent(as: sighting.status) else {
             return false
         }
-        return try sighting.digest == nil || file.digest() == sighting.digest
+        guard let digest = sighting.digest else { return true }
+        return try file.digest() == digest
     }
 
     /// A large file cannot be written twice within the resolution of file times.
@@ -51,7 +53,7 @@ package struct FileExpectation: Sendable {
 
 extension OpenFile {
     /// The hash of the content.
-    fileprivate func digest() throws -> UInt64 {
+    fileprivate func digest() throws(StorageError) -> UInt64 {
         var hash = StableHash.start
         try readPieces { piece in
             piece.withUnsafeBytes { StableHash.add($0, to: &hash) }

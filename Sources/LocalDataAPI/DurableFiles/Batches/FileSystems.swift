@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import LocalDataAPI
 
 /// The properties of a file system, by its magic number; see statfs(2).
 package enum FileSystemKind {
@@ -38,8 +39,8 @@ final class FileSystems {
 
     /// Adds the file system of a location; `false` if it cannot be synchronized as a whole.
     ///
-    /// - Throws: `SystemCallError`.
-    func insert(_ place: DurableDirectory, _ folder: DurableDirectory.Writable) throws -> Bool {
+    /// - Throws: `StorageError`.
+    func insert(_ place: DurableDirectory, _ folder: DurableDirectory.Writable) throws(StorageError) -> Bool {
         if folders[folder.device] != nil { return true }
         if others.contains(folder.device) { return false }
         guard FileSystemKind(of: folder.descriptor).isSynchronizedWhole else {
@@ -47,19 +48,21 @@ final class FileSystems {
             return false
         }
         let descriptor = Descriptor.open(".", in: folder.descriptor, O_RDONLY | O_DIRECTORY)
-        guard descriptor >= 0 else { throw SystemCallError(errno, "open the folder", path: place.path) }
+        guard descriptor >= 0 else { throw StorageError(system: errno, "open the folder", path: place.path) }
         folders[folder.device] = (descriptor, place.path)
         return true
     }
 
     /// Makes everything that was written to them durable.
     ///
-    /// - Throws: `SystemCallError`.
-    func synchronize() throws {
+    /// - Throws: `StorageError`.
+    func synchronize() throws(StorageError) {
         for folder in folders.values {
             while ld_linux_syncfs(folder.descriptor) != 0 {
                 let code = errno
-                if code != EINTR { throw SystemCallError(code, "synchronize the file system of", path: folder.path) }
+                if code != EINTR {
+                    throw StorageError(system: code, "synchronize the file system of", path: folder.path)
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import LocalDataAPI
 import Synchronization
 
 /// The thread that notifies all watches of the process, and the folders that they need.
@@ -8,10 +9,11 @@ final class FolderWatcher: Sendable {
 
     /// The process's watcher, created with its thread on first use.
     ///
-    /// - Throws: `SystemCallError`; the next caller tries again.
-    static func shared() throws -> FolderWatcher {
-        try started.withLock { started in
-            let watcher = try started ?? FolderWatcher()
+    /// - Throws: `StorageError`; the next caller tries again.
+    static func shared() throws(StorageError) -> FolderWatcher {
+        try started.withLock { (started) throws(StorageError) in
+            if let started { return started }
+            let watcher = try FolderWatcher()
             started = watcher
             return watcher
         }
@@ -20,7 +22,7 @@ final class FolderWatcher: Sendable {
     private let queue: NotificationQueue
     private let state = Mutex(WatchedFolders())
 
-    private init() throws {
+    private init() throws(StorageError) {
         queue = try NotificationQueue()
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -31,13 +33,13 @@ final class FolderWatcher: Sendable {
         let code = pthread_create(&thread, &attributes, runFolderWatcher, context)
         guard code == 0 else {
             Unmanaged<FolderWatcher>.fromOpaque(context).release()
-            throw SystemCallError(code, "start the thread of", path: "inotify")
+            throw StorageError(system: code, "start the thread of", path: "inotify")
         }
     }
 
-    func begin(_ watch: FolderWatch) throws {
-        try state.withLock { state in
-            do {
+    func begin(_ watch: FolderWatch) throws(StorageError) {
+        try state.withLock { (state) throws(StorageError) in
+            do throws(StorageError) {
                 _ = try state.follow(watch, queue)
             } catch {
                 state.forget(watch, queue)
@@ -80,11 +82,11 @@ package final class FolderWatch: Sendable {
     ///   - path: The folder's absolute path.
     ///   - includesWrites: Whether to report each write to a file, too.
     ///   - entersFolder: Whether to report files in a folder of that name, at any depth.
-    /// - Throws: `SystemCallError`.
+    /// - Throws: `StorageError`.
     package init(
         _ path: String, includesWrites: Bool = false, entersFolder: @escaping @Sendable (_ name: [UInt8]) -> Bool,
         changed: @escaping @Sendable (FolderChange) -> Void
-    ) throws {
+    ) throws(StorageError) {
         self.path = path
         self.includesWrites = includesWrites
         self.entersFolder = entersFolder

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import LocalDataAPI
 
 /// The system's queue of events in folders; see inotify(7). Used until the process ends.
 struct NotificationQueue: Sendable {
@@ -23,22 +24,31 @@ struct NotificationQueue: Sendable {
 
     /// Opens a queue.
     ///
-    /// - Throws: `SystemCallError`, with `EMFILE` if the user has as many as the system allows.
-    init() throws {
+    /// - Throws: `StorageError`, with `EMFILE` if the user has as many as the system allows.
+    init() throws(StorageError) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC))
-        guard descriptor >= 0 else { throw SystemCallError(errno, "watch folders with", path: "inotify") }
+        guard descriptor >= 0 else { throw Self.failure(errno, "watch folders with", "inotify") }
     }
 
     /// Adds the events of a folder to the queue, beside those already watched. One folder has one number, whatever the
     /// path; `nil` if there is no folder.
     ///
-    /// - Throws: `SystemCallError`, with `ENOSPC` if the user watches as many folders as the system allows.
-    func insert(_ path: String, _ mask: UInt32) throws -> Int32? {
+    /// - Throws: `StorageError`, with `ENOSPC` if the user watches as many folders as the system allows.
+    func insert(_ path: String, _ mask: UInt32) throws(StorageError) -> Int32? {
         let number = inotify_add_watch(descriptor, path, mask | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
         if number >= 0 { return number }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return nil }
-        throw SystemCallError(code, "watch the folder", path: path)
+        throw Self.failure(code, "watch the folder", path)
+    }
+
+    /// The error of a failed call, which names the system's limit if it is reached.
+    private static func failure(_ number: Int32, _ call: String, _ path: String) -> StorageError {
+        let error = StorageError(system: number, call, path: path)
+        guard number == ENOSPC || number == EMFILE else { return error }
+        let limit = number == ENOSPC ? "fs.inotify.max_user_watches" : "fs.inotify.max_user_instances"
+        return StorageError(
+            .busy, error.message, hint: "raise \(limit) (sysctl), or watch less at once", cause: error.cause)
     }
 
     func remove(_ folder: Int32) { _ = inotify_rm_watch(descriptor, folder) }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import LocalDataAPI
 
 /// The folders in the queue and their roles in the watches.
 struct WatchedFolders {
@@ -24,8 +25,8 @@ struct WatchedFolders {
     /// Adds the folders that a watch needs now to the queue: those above the watched one, the watched one, and those
     /// below. Forgets those that the watch needed before.
     ///
-    /// - Throws: `SystemCallError`; then some of them are in the queue.
-    mutating func follow(_ watch: FolderWatch, _ queue: NotificationQueue) throws {
+    /// - Throws: `StorageError`; then some of them are in the queue.
+    mutating func follow(_ watch: FolderWatch, _ queue: NotificationQueue) throws(StorageError) {
         let before = folders(of: watch)
         for folder in before { interests[folder]?.removeAll { $0.watch === watch } }
         defer { drop(before, queue) }
@@ -39,7 +40,7 @@ struct WatchedFolders {
             let mask = isWatched ? contents(watch) | NotificationQueue.itself : NotificationQueue.itself
             guard let number = try insert(next, mask, isWatched, queue) else {
                 // The system reports no events of a folder that this process may only traverse.
-                guard let above else { throw SystemCallError(EACCES, "watch the folder", path: path) }
+                guard let above else { throw StorageError(system: EACCES, "watch the folder", path: path) }
                 // From here on its creation is reported; it may have been created just before.
                 let folder = path.isEmpty ? "/" : path
                 _ = try queue.insert(folder, NotificationQueue.contents | NotificationQueue.itself)
@@ -126,12 +127,12 @@ struct WatchedFolders {
     /// Lists a watched folder: watches those below it, and returns its files.
     private mutating func enter(
         _ path: String, _ folders: [[UInt8]], _ watch: FolderWatch, _ queue: NotificationQueue
-    ) throws -> [FolderChange] {
+    ) throws(StorageError) -> [FolderChange] {
         guard let opened = Descriptor(Descriptor.open(path, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)),
             let entries = EntryList(opened)
         else { return [] }
         var found: [FolderChange] = []
-        while let entry = try entries.next({ SystemCallError($0, "list", path: path) }) {
+        while let entry = try entries.next({ StorageError(system: $0, "list", path: path) }) {
             if entry.kind == .regular {
                 found.append(.file(folders: folders, name: entry.name))
             } else if entry.kind == .directory, watch.entersFolder(entry.name), folders.count < Self.deepest {
@@ -147,11 +148,12 @@ struct WatchedFolders {
     }
 
     /// - Returns: The folder's number; -1 if it may only be traversed; `nil` if absent.
-    private func insert(_ path: String, _ mask: UInt32, _ isWatched: Bool, _ queue: NotificationQueue) throws -> Int32?
+    private func insert(_ path: String, _ mask: UInt32, _ isWatched: Bool, _ queue: NotificationQueue)
+        throws(StorageError) -> Int32?
     {
         do {
             return try queue.insert(path, mask)
-        } catch let error as SystemCallError where error.code == EACCES && !isWatched {
+        } catch let error where error.systemError == EACCES && !isWatched {
             return -1
         }
     }

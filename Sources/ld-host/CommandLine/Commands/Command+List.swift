@@ -91,7 +91,7 @@ extension Command {
         of key: AnyStorageKey, _ router: StorageRouter, _ status: inout ExitStatus
     ) async -> ValueAttributes? {
         do { return try await router.attributesAtOnce(of: key) } catch {
-            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            let error = StorageError(wrapping: error)
             Output.complain(error.message, hint: error.hint)
             status = .failure
             return nil

@@ -38,7 +38,7 @@ enum DockerHelper {
     /// What a client reads of a failure, on one line.
     static func text(_ error: any Error) -> String {
         if let refusal = error as? DockerCredentialStore.Refusal { return refusal.rawValue }
-        let text = (error as? StorageError)?.description ?? "\(error)"
+        let text = StorageError(wrapping: error).description
         return "\(Printable(text.replacing("\n", with: "; ")))"
     }
 

@@ -144,7 +144,7 @@ struct AuditMaker {
                             for: AnyStorageKey(descriptor), at: StorageAddress(place, name: name), isCataloged: false))
                 }
             } catch {
-                note((error as? StorageError) ?? StorageError(.unknown, "\(error)"), of: store)
+                note(StorageError(wrapping: error), of: store)
             }
         }
         for (key, address) in keys { body(await entry(for: key, at: address)) }

@@ -108,7 +108,7 @@ final class BackupReader {
         var isWhole = false
         while !isWhole, gathered.bytes.count <= most {
             do { isWhole = try !gathered.add(from: { try read(into: $0) }) } catch {
-                throw (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+                throw StorageError(wrapping: error)
             }
         }
         let bytes = gathered.bytes

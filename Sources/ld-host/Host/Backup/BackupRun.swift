@@ -148,7 +148,7 @@ struct BackupRun {
         _ item: BackupItem, to writer: BackupWriter,
         _ pieces: (_ take: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws(StorageError) {
-        do { try writer.add(item, pieces) } catch { throw StorageError(file: error) }
+        try storageErrors { try writer.add(item, pieces) }
     }
 
     /// Writes the rings without the locations of what they have sealed: those are of this machine.

@@ -35,9 +35,7 @@ struct BackupTarget {
                     hint: "name a file that does not exist yet; --overwrite replaces this one")
             }
         }
-        do { directory = try DurableDirectory(root: folder.isEmpty ? "/" : folder, staging: .besideFile) } catch {
-            throw StorageError(file: error)
-        }
+        directory = try DurableDirectory(root: folder.isEmpty ? "/" : folder, staging: .besideFile)
         name = RelativePath(last)
     }
 
@@ -50,8 +48,8 @@ struct BackupTarget {
         _ crypto: LoadedCrypto, under key: EnvelopeKey, as style: EnvelopeStyle,
         _ fill: (BackupWriter) throws -> Void
     ) throws(StorageError) {
-        do {
-            var total = 0
+        var total = 0
+        try storageErrors {
             try withoutActuallyEscaping(fill) { fill in
                 try directory.replace(
                     name,
@@ -69,8 +67,6 @@ struct BackupTarget {
                     },
                     written: { try verify($0, crypto, key, total) })
             }
-        } catch {
-            throw StorageError(file: error)
         }
     }
 

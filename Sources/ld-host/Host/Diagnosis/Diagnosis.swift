@@ -89,7 +89,7 @@ package enum Diagnosis {
                 "\(explanation) (\(properties.durability), \(shared)); \(protection)", hint: hint,
                 isProblem: !hint.isEmpty)
         } catch {
-            return Finding(domain, (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+            return Finding(domain, StorageError(wrapping: error))
         }
     }
 

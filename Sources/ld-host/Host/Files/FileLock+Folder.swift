@@ -16,11 +16,11 @@ extension FileLock {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY
         guard let descriptor = OwnedDescriptor(open(path, flags)) else {
             if errno == ENOENT { return nil }
-            throw StorageError(file: SystemCallError(errno, "open the folder", path: path))
+            throw StorageError(system: errno, "open the folder", path: path)
         }
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else {
-            throw StorageError(file: SystemCallError(errno, "inspect", path: path))
+            throw StorageError(system: errno, "inspect", path: path)
         }
         let isGroups = status.st_mode & S_ISGID != 0 && status.st_mode & S_IWOTH == 0
         guard status.st_uid == geteuid() || status.st_uid == 0 || isGroups else {

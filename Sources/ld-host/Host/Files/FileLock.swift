@@ -110,11 +110,11 @@ package struct FileLock: Sendable {
     private func makeFolder() throws(StorageError) {
         let file = HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
-        do { try DurableDirectory(root: String(file[...slash])).make() } catch { throw StorageError(file: error) }
+        try DurableDirectory(root: String(file[...slash])).make()
     }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {
-        StorageError(file: SystemCallError(code, call, path: path))
+        StorageError(system: code, call, path: path)
     }
 
     /// The maximum number of attempts to create the folder while someone else removes it.
@@ -143,9 +143,7 @@ extension FileLock {
         while flock(descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
-            guard code == EWOULDBLOCK else {
-                throw StorageError(file: SystemCallError(code, "lock", path: path))
-            }
+            guard code == EWOULDBLOCK else { throw failure(code, "lock") }
             let waited = ContinuousClock.now - start
             if waited >= patience { throw busy(LockHolder(of: descriptor), isStopped: false) }
             if waited >= look {

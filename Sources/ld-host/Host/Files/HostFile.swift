@@ -40,15 +40,15 @@ extension HostFile {
     ///
     /// - Throws: `fileError` with the file; the old content stays.
     package static func write(_ data: Data, to path: String) throws(StorageError) {
-        do {
-            let file = absolute(path)
-            let slash = file.lastIndex(of: "/") ?? file.startIndex
-            let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-            let name = RelativePath(String(file[file.index(after: slash)...]))
+        let file = absolute(path)
+        let slash = file.lastIndex(of: "/") ?? file.startIndex
+        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
+        let name = RelativePath(String(file[file.index(after: slash)...]))
+        do throws(StorageError) {
             let directory = try DurableDirectory(root: folder, staging: .besideFile)
-            try data.withUnsafeBytes { try directory.replace(name, with: $0) }
+            try storageErrors { try data.withUnsafeBytes { try directory.replace(name, with: $0) } }
         } catch {
-            throw StorageError(.fileError, "'\(path)' cannot be written: \(error)")
+            throw StorageError(.fileError, "'\(path)' cannot be written: \(error.message)", hint: error.hint)
         }
     }
 

@@ -36,7 +36,7 @@ package struct LockedFile: ~Copyable {
                     hint: "remove it; it is recreated")
             default:
                 let code = errno
-                if code != EINTR { throw StorageError(file: SystemCallError(code, "read", path: path)) }
+                if code != EINTR { throw StorageError(system: code, "read", path: path) }
             }
         }
     }
@@ -61,7 +61,7 @@ package struct LockedFile: ~Copyable {
     func clearMark() { FairLock.mark(descriptor.raw, false) }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {
-        StorageError(file: SystemCallError(code, call, path: path))
+        StorageError(system: code, call, path: path)
     }
 
     /// The size of the number in bytes; it is big-endian.

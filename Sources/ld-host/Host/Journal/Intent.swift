@@ -91,7 +91,7 @@ package final class Intent: Sendable {
     package func finish() throws(StorageError) {
         try state.withLock { (state) throws(StorageError) in
             guard !state.isFinished else { return }
-            do { _ = try directory.remove(file) } catch { throw StorageError(file: error) }
+            _ = try directory.remove(file)
             // Released only after the file is gone: nobody may take it over before.
             state.held = nil
             state.isFinished = true
@@ -105,11 +105,7 @@ extension DurableDirectory {
         _ file: RelativePath, holding held: inout HeldFile?, with record: IntentRecord
     ) throws(StorageError) {
         let bytes = try record.encoded()
-        do {
-            try bytes.withUnsafeBytes { try replace(file, holding: &held, with: $0) }
-        } catch {
-            throw StorageError(file: error)
-        }
+        try storageErrors { try bytes.withUnsafeBytes { try replace(file, holding: &held, with: $0) } }
     }
 }
 

@@ -17,7 +17,7 @@ package struct IntentJournal: Sendable {
     ///
     /// - Throws: `fileError` if the path is not absolute.
     package init(folder: String) throws(StorageError) {
-        do { directory = try DurableDirectory(root: folder) } catch { throw StorageError(file: error) }
+        directory = try DurableDirectory(root: folder)
     }
 
     /// The folder.
@@ -42,9 +42,7 @@ package struct IntentJournal: Sendable {
     ///   a newer program wrote it; `permissionDenied` or `fileError`.
     package func adopt(_ id: IntentID) throws(StorageError) -> Intent {
         let file = Self.file(of: id)
-        let hold: DurableDirectory.Hold
-        do { hold = try directory.hold(file) } catch { throw StorageError(file: error) }
-        switch consume hold {
+        switch try directory.hold(file) {
         case .held(let held):
             let record = try record(of: id, in: held.file)
             return Intent(adopting: record, held: held, in: directory)
@@ -67,17 +65,13 @@ package struct IntentJournal: Sendable {
     func record(of id: IntentID, in file: borrowing OpenFile) throws(StorageError) -> IntentRecord {
         let path = "\(folder)/\(id)\(Self.suffix)"
         var bytes = Data()
-        do {
-            let size = try file.status().size
-            guard size <= IntentRecord.largestSize else {
-                throw StorageError(
-                    .corrupt, "the intent in '\(path)' is damaged: it has \(size) bytes",
-                    hint: "make sure that no work is half done, then remove the file")
-            }
-            try file.read { span in bytes = span.withUnsafeBytes { Data($0) } }
-        } catch {
-            throw StorageError(file: error)
+        let size = try file.status().size
+        guard size <= IntentRecord.largestSize else {
+            throw StorageError(
+                .corrupt, "the intent in '\(path)' is damaged: it has \(size) bytes",
+                hint: "make sure that no work is half done, then remove the file")
         }
+        try storageErrors { _ = try file.read { span in bytes = span.withUnsafeBytes { Data($0) } } }
         return try IntentRecord(bytes, expected: id, path: path)
     }
 }
@@ -120,12 +114,12 @@ extension IntentJournal {
             }
             return
         }
-        do {
-            try handler(intent)
+        do throws(StorageError) {
+            try storageErrors { try handler(intent) }
             try intent.finish()
             report.recovered.append(pending)
         } catch {
-            report.failures.append(JournalReport.Failure(intent: pending, error: StorageError(file: error)))
+            report.failures.append(JournalReport.Failure(intent: pending, error: error))
         }
     }
 }
@@ -144,15 +138,13 @@ extension IntentJournal {
     /// - Throws: `permissionDenied` or `fileError` if the folder cannot be read.
     package func survey() throws(StorageError) -> JournalSurvey {
         var names: [String] = []
-        do {
+        try storageErrors {
             try directory.forEachEntry { name, _ in
                 if name.reversed().starts(with: Self.suffix.utf8.reversed()) {
                     names.append(String(decoding: name, as: UTF8.self))
                 }
                 return true
             }
-        } catch {
-            throw StorageError(file: error)
         }
         var survey = JournalSurvey()
         for name in names.sorted() {
@@ -173,15 +165,11 @@ extension IntentJournal {
                 .corrupt, "'\(folder)/\(PathText.shown(name))' is not named like an intent",
                 hint: "move it away; it is not the journal's")
         }
-        do {
-            while let file = try directory.open(Self.file(of: id)) {
-                guard let isHeld = try directory.isHeld(file, as: Self.file(of: id)) else { continue }
-                return PendingIntent(try record(of: id, in: file), isHeld ? .inProgress : .interrupted)
-            }
-            return nil
-        } catch {
-            throw StorageError(file: error)
+        while let file = try directory.open(Self.file(of: id)) {
+            guard let isHeld = try directory.isHeld(file, as: Self.file(of: id)) else { continue }
+            return PendingIntent(try record(of: id, in: file), isHeld ? .inProgress : .interrupted)
         }
+        return nil
     }
 }
 

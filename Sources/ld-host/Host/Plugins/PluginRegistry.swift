@@ -75,7 +75,7 @@ package final class PluginRegistry: Sendable {
             let symbols = try ELFImage(file).definedSymbols(prefix: "localdata_plugin_v")
             return symbols.isEmpty && !candidate.isNamed ? .none : .unknown(file)
         } catch {
-            return .known(nil, .failure((error as? StorageError) ?? StorageError(.unknown, "\(error)")))
+            return .known(nil, .failure(StorageError(wrapping: error)))
         }
     }
 

@@ -12,7 +12,7 @@ extension Diagnosis {
         do {
             return await findings(of: try await make().engine(), repairing: repairing)
         } catch {
-            let error = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+            let error = StorageError(wrapping: error)
             return await findings(withoutRouter: unchecked, error)
         }
     }
@@ -28,7 +28,7 @@ extension Diagnosis {
             return try await scrub(make().snapshot(), progress)
         } catch {
             return [
-                Finding("the stores cannot be read", (error as? StorageError) ?? StorageError(.unknown, "\(error)"))
+                Finding("the stores cannot be read", StorageError(wrapping: error))
             ]
         }
     }

@@ -60,15 +60,15 @@ struct KeyFile: Sendable {
 
     /// Creates the file, durably. Call it only if the file is absent.
     func write(_ key: SecretBytes) throws(StorageError) {
-        do {
-            let slash = path.lastIndex(of: "/") ?? path.startIndex
-            let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-            let name = RelativePath(String(path[path.index(after: slash)...]))
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        let name = RelativePath(String(path[path.index(after: slash)...]))
+        do throws(StorageError) {
             let directory = try DurableDirectory(root: folder, staging: .besideFile)
-            try key.withBytes { try directory.replace(name, with: $0) }
+            try storageErrors { try key.withBytes { try directory.replace(name, with: $0) } }
         } catch {
             throw StorageError(
-                .fileError, "the key file '\(path)' cannot be written: \(error)",
+                .fileError, "the key file '\(path)' cannot be written: \(error.message)",
                 hint: "make its folder writable, or set the store's sealing.path")
         }
     }

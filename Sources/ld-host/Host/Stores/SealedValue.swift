@@ -208,7 +208,7 @@ extension SealedValue {
                     return count
                 }
             } catch {
-                throw (error as? StorageError) ?? StorageError(.unknown, "\(error)")
+                throw StorageError(wrapping: error)
             }
         }
     }
