@@ -30,25 +30,9 @@ struct RecordedContent {
 /// The record comes first, `{"checksum":"crc32c <8 hexadecimal digits> <size> <modification time>"`, so that reading a
 /// value parses no JSON. Then comes the write's own number, `"revision":"<16 hexadecimal digits>"`. Earlier versions
 /// wrote neither.
-struct StoredAttributes: Codable {
+enum StoredAttributes {
     /// The extended attribute's name.
     static let name = CString("user.localdata".utf8)
-
-    private let contentType: String?
-    private let serializer: String?
-    private let versionTag: String?
-    private let appVersion: String?
-    private let owner: String?
-    private let expires: Int64?
-
-    private init(_ attributes: ValueAttributes) {
-        contentType = attributes.contentType
-        serializer = attributes.serializer
-        versionTag = attributes.versionTag
-        appVersion = attributes.appVersion
-        owner = attributes.owner
-        expires = attributes.expires
-    }
 
     /// The attribute for a file to be written.
     ///
@@ -60,7 +44,7 @@ struct StoredAttributes: Codable {
         if let attributes {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let members = try encoder.encode(StoredAttributes(attributes)).dropFirst()
+            let members = try encoder.encode(attributes.kept).dropFirst()
             known = (members.count > 1 ? Array(",".utf8) : []) + members
         }
         return FileAttribute(name) { [known] record in
@@ -170,11 +154,6 @@ struct StoredAttributes: Codable {
 
     /// The attributes in an extended attribute; unknown ones if it is not decodable.
     static func decoded(_ bytes: [UInt8]) -> ValueAttributes {
-        guard let stored = try? JSONDecoder().decode(StoredAttributes.self, from: Data(bytes)) else {
-            return ValueAttributes()
-        }
-        return ValueAttributes(
-            contentType: stored.contentType, serializer: stored.serializer, versionTag: stored.versionTag,
-            appVersion: stored.appVersion, owner: stored.owner, expires: stored.expires)
+        (try? JSONDecoder().decode(ValueAttributes.self, from: Data(bytes)))?.kept ?? ValueAttributes()
     }
 }

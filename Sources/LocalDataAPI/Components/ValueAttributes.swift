@@ -1,5 +1,8 @@
 /// Attributes that some stores keep beside a value. `nil` means unknown.
-public struct ValueAttributes: Hashable, Sendable {
+///
+/// As JSON they are an object of the known ones. A store without attributes of its own can keep that as text beside the
+/// value; it encodes ``kept``.
+public struct ValueAttributes: Hashable, Sendable, Codable {
     /// The media type of the bytes.
     public var contentType: String?
     /// The serializer's format, e.g. `json`.
@@ -31,5 +34,13 @@ public struct ValueAttributes: Hashable, Sendable {
         self.size = size
         self.modified = modified
         self.expires = expires
+    }
+
+    /// The attributes to keep with a value: without size and time, which the store fills in.
+    public var kept: ValueAttributes {
+        var attributes = self
+        attributes.size = nil
+        attributes.modified = nil
+        return attributes
     }
 }

@@ -14,14 +14,6 @@ struct EnvelopeReport: Encodable {
         var info: String?
     }
 
-    private struct Attributes: Encodable {
-        let contentType: String?
-        let serializer: String?
-        let versionTag: String?
-        let appVersion: String?
-        let owner: String?
-    }
-
     private let version: Int
     private let cipher: String
     private let derivation: Derivation
@@ -35,7 +27,7 @@ struct EnvelopeReport: Encodable {
     private let chunks: Int?
     /// Of the value.
     private let size: Int?
-    private let attributes: Attributes
+    private let attributes: ValueAttributes
 
     /// Reads the header of an envelope.
     ///
@@ -67,10 +59,7 @@ struct EnvelopeReport: Encodable {
         chunkSize = header.chunkSize
         chunks = extent?.chunks
         size = extent?.value
-        attributes = Attributes(
-            contentType: header.attributes.contentType, serializer: header.attributes.serializer,
-            versionTag: header.attributes.versionTag, appVersion: header.attributes.appVersion,
-            owner: header.attributes.owner)
+        attributes = header.attributes
     }
 
     /// Whether an envelope with this header can have this size.

@@ -8,26 +8,29 @@ struct ValueReport: Encodable {
     private let size: Int
     private let text: String?
     private let base64: String?
-    private let contentType: String?
-    private let serializer: String?
-    private let versionTag: String?
-    private let appVersion: String?
-    private let owner: String?
-    private let modified: Int64?
-    private let expires: Int64?
+    private let attributes: ValueAttributes
+
+    private enum CodingKeys: CodingKey {
+        case address, size, text, base64
+    }
 
     init(address: String, data: Data, attributes: ValueAttributes?) {
         self.address = address
         size = data.count
         text = String(validating: data, as: UTF8.self)
         base64 = text == nil ? data.base64EncodedString() : nil
-        contentType = attributes?.contentType
-        serializer = attributes?.serializer
-        versionTag = attributes?.versionTag
-        appVersion = attributes?.appVersion
-        owner = attributes?.owner
-        modified = attributes?.modified
-        expires = attributes?.expires
+        var known = attributes ?? ValueAttributes()
+        known.size = nil
+        self.attributes = known
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(address, forKey: .address)
+        try container.encode(size, forKey: .size)
+        try container.encodeIfPresent(text, forKey: .text)
+        try container.encodeIfPresent(base64, forKey: .base64)
+        try attributes.encode(to: encoder)
     }
 }
 

@@ -92,7 +92,7 @@ package struct PipeService: Sendable {
         } catch let error as InvalidPipeRequest {
             output.send(error.error, for: id, code: "invalidRequest")
         } catch {
-            output.send((error as? StorageError) ?? StorageError(.unknown, "\(error)"), for: id)
+            output.send(StorageError(wrapping: error), for: id)
         }
     }
 }
@@ -130,7 +130,7 @@ extension PipeService {
         case .attributes:
             let key = try await key(request)
             guard let attributes = try await router.attributes(of: key) else { throw await router.notStored(key) }
-            response.attributes = PipeResponse.Attributes(attributes)
+            response.attributes = attributes
         }
         output.send(response)
     }
@@ -233,27 +233,6 @@ struct PipeResponse: Encodable {
         let hint: String
     }
 
-    /// What is kept beside a value.
-    struct Attributes: Encodable {
-        let contentType: String?
-        let serializer: String?
-        let versionTag: String?
-        let appVersion: String?
-        let owner: String?
-        let size: UInt64?
-        let modified: Int64?
-
-        init(_ attributes: ValueAttributes) {
-            contentType = attributes.contentType
-            serializer = attributes.serializer
-            versionTag = attributes.versionTag
-            appVersion = attributes.appVersion
-            owner = attributes.owner
-            size = attributes.size
-            modified = attributes.modified
-        }
-    }
-
     /// The request's; `nil` if no request can be named.
     var id: UInt64?
     var error: Failure?
@@ -261,7 +240,7 @@ struct PipeResponse: Encodable {
     var exists: Bool?
     var names: [String]?
     var more: Bool?
-    var attributes: Attributes?
+    var attributes: ValueAttributes?
     var `protocol`: Int?
     var version: String?
     var abi: String?

@@ -1,29 +1,24 @@
 internal import LocalDataAPI
 
-/// A value's attributes, as records beside the ledger keep them.
+/// A value's attributes, as records beside the ledger keep them: one object with the known ones, and whether there are
+/// any.
 struct KeptAttributes: Codable {
-    let isThere: Bool
-    let contentType: String?
-    let serializer: String?
-    let versionTag: String?
-    let appVersion: String?
-    let owner: String?
-    let expires: Int64?
+    let attributes: ValueAttributes?
 
-    init(_ attributes: ValueAttributes?) {
-        isThere = attributes != nil
-        contentType = attributes?.contentType
-        serializer = attributes?.serializer
-        versionTag = attributes?.versionTag
-        appVersion = attributes?.appVersion
-        owner = attributes?.owner
-        expires = attributes?.expires
+    private enum CodingKeys: CodingKey {
+        case isThere
     }
 
-    var attributes: ValueAttributes? {
-        guard isThere else { return nil }
-        return ValueAttributes(
-            contentType: contentType, serializer: serializer, versionTag: versionTag, appVersion: appVersion,
-            owner: owner, expires: expires)
+    init(_ attributes: ValueAttributes?) { self.attributes = attributes?.kept }
+
+    init(from decoder: any Decoder) throws {
+        let isThere = try decoder.container(keyedBy: CodingKeys.self).decode(Bool.self, forKey: .isThere)
+        attributes = isThere ? try ValueAttributes(from: decoder).kept : nil
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(attributes != nil, forKey: .isThere)
+        try attributes?.encode(to: encoder)
     }
 }

@@ -61,10 +61,7 @@ struct Ledger: Sendable {
     ) async throws(StorageError) -> (change: BatchChange, name: String)? {
         guard settings.migrationGrace > 0 else { return nil }
         let name = LedgerPlace.imageName()
-        var attributes = try await resolved.storedAttributes()
-        attributes?.size = nil
-        attributes?.modified = nil
-        let place = try LedgerPlace.image(name, of: resolved, attributes)
+        let place = try LedgerPlace.image(name, of: resolved, try await resolved.storedAttributes()?.kept)
         return (try await change(place, to: try await resolved.opened(stored)), name)
     }
 

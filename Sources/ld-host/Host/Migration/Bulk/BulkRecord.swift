@@ -58,9 +58,7 @@ struct BulkRecord {
 
     /// The number of attributes, which are added if they are new. Size and time are the store's, and not kept.
     mutating func number(of attributes: ValueAttributes?) -> Int {
-        var kept = attributes
-        kept?.size = nil
-        kept?.modified = nil
+        let kept = attributes?.kept
         if let known = indices[kept] { return known }
         indices[kept] = self.attributes.count
         self.attributes.append(kept)

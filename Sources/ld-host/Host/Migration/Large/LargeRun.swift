@@ -88,7 +88,7 @@ struct LargeRun: Sendable {
             try await finish(row, values, source, &page)
             return true
         } catch {
-            let message = (error as? StorageError)?.message ?? "\(error)"
+            let message = StorageError(wrapping: error).message
             access.snapshot.log(
                 .warning, "migration",
                 "'\(row.id)' has brought its data, and what it removes is still there: \(message)")

@@ -39,7 +39,7 @@ struct ChunkRepair {
                 finding.remarks += part.remarks
                 finding.isDamaged = finding.isDamaged || part.isDamaged
             } catch {
-                let reason = (error as? StorageError)?.message ?? "\(error)"
+                let reason = StorageError(wrapping: error).message
                 finding.remarks.append("the parts of '\(row.id)' cannot be looked at: \(reason)")
             }
         }

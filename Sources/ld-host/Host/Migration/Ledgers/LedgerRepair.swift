@@ -121,7 +121,7 @@ struct LedgerRepair: Sendable {
                 found, .putAside,
                 facts + ["the page is kept as '\(name)', and its migrations count as not run"])
         } catch {
-            let reason = (error as? StorageError)?.message ?? "\(error)"
+            let reason = StorageError(wrapping: error).message
             return entry(found, .damaged, facts + ["the page cannot be put aside: \(reason)"])
         }
     }

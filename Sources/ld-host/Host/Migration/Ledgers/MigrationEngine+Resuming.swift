@@ -70,7 +70,7 @@ extension MigrationEngine {
                 return entry(nil)
             }
         } catch {
-            let reason = (error as? StorageError)?.message ?? "\(error)"
+            let reason = StorageError(wrapping: error).message
             return entry("what it removes cannot be removed: \(reason)")
         }
     }

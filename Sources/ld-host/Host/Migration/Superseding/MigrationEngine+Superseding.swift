@@ -36,7 +36,7 @@ extension MigrationEngine {
             if loadingPacks { try await loadPacks() }
             found = try await supersessions(of: keys)
         } catch {
-            let reason = (error as? StorageError)?.message ?? "\(error)"
+            let reason = StorageError(wrapping: error).message
             snapshot.log(
                 .warning, "migration", "older data of what is set or removed may be brought later: \(reason)")
             return false
