@@ -15,6 +15,20 @@ public enum Plugin {
     public struct Component {
         let make: () -> UnsafePointer<ld_component>
 
+        private init(
+            _ kind: Int32, _ info: @escaping @autoclosure () -> ComponentInfo,
+            open: @escaping (ComponentOptions, HostServices) throws -> UnsafeRawPointer
+        ) {
+            make = {
+                let info = info()
+                return .immortal(
+                    ld_component(
+                        size: UInt32(MemoryLayout<ld_component>.size), kind: kind, id: info.id.immortalBytes(),
+                        summary: info.summary.immortalBytes(), options: schema(info.options),
+                        context: Unmanaged.passRetained(ComponentFactory(open)).toOpaque(), open: openComponent))
+            }
+        }
+
         /// A store.
         public static func storage<Backend: StorageBackend>(_ backend: Backend.Type) -> Component {
             storage(backend) { try Backend(options: $0, host: $1) }
@@ -24,54 +38,27 @@ public enum Plugin {
         package static func storage<Backend: StorageBackend>(
             _ backend: Backend.Type, open: @escaping (ComponentOptions, HostServices) throws -> Backend
         ) -> Component {
-            Component {
-                .immortal(
-                    ld_component(
-                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_STORAGE,
-                        id: backend.component.id.immortalBytes(), summary: backend.component.summary.immortalBytes(),
-                        options: schema(backend.component.options),
-                        context: Unmanaged.passRetained(StorageFactory(open)).toOpaque(), open: openStorage))
-            }
+            Component(LD_KIND_STORAGE, backend.component) { UnsafeRawPointer(try StorageExport(open($0, $1)).table) }
         }
 
         /// A crypto provider.
         public static func crypto<Provider: CryptoProvider>(_ provider: Provider.Type) -> Component {
-            Component {
-                .immortal(
-                    ld_component(
-                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_CRYPTO,
-                        id: provider.component.id.immortalBytes(),
-                        summary: provider.component.summary.immortalBytes(),
-                        options: schema(provider.component.options),
-                        context: Unmanaged<AnyCryptoFactory>.passRetained(CryptoFactory<Provider>()).toOpaque(),
-                        open: openCrypto))
+            Component(LD_KIND_CRYPTO, provider.component) {
+                UnsafeRawPointer(try CryptoExport(Provider(options: $0, host: $1)).table)
             }
         }
 
         /// A sync transport.
         public static func sync<Transport: SyncTransport>(_ transport: Transport.Type) -> Component {
-            Component {
-                .immortal(
-                    ld_component(
-                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_SYNC,
-                        id: transport.component.id.immortalBytes(),
-                        summary: transport.component.summary.immortalBytes(),
-                        options: schema(transport.component.options),
-                        context: Unmanaged<AnySyncFactory>.passRetained(SyncFactory<Transport>()).toOpaque(),
-                        open: openSync))
+            Component(LD_KIND_SYNC, transport.component) {
+                UnsafeRawPointer(try SyncExport(Transport(options: $0, host: $1)).table)
             }
         }
 
         /// A migration pack.
         public static func migrations<Pack: MigrationPack>(_ pack: Pack.Type) -> Component {
-            Component {
-                .immortal(
-                    ld_component(
-                        size: UInt32(MemoryLayout<ld_component>.size), kind: LD_KIND_MIGRATION,
-                        id: pack.component.id.immortalBytes(), summary: pack.component.summary.immortalBytes(),
-                        options: schema(pack.component.options),
-                        context: Unmanaged<AnyMigrationFactory>.passRetained(MigrationFactory<Pack>()).toOpaque(),
-                        open: openMigrations))
+            Component(LD_KIND_MIGRATION, pack.component) {
+                UnsafeRawPointer(try MigrationExport(Pack(options: $0, host: $1)).table)
             }
         }
     }
@@ -113,86 +100,21 @@ public enum Plugin {
     }
 }
 
-/// Opens a provider of one Swift type; a crypto component's `context` points to it.
-class AnyCryptoFactory {
-    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
-        throw StorageError(.unsupported)
-    }
+/// Opens a component of one Swift type; the component's `context` points to it.
+private final class ComponentFactory {
+    let open: (ComponentOptions, HostServices) throws -> UnsafeRawPointer
+
+    init(_ open: @escaping (ComponentOptions, HostServices) throws -> UnsafeRawPointer) { self.open = open }
 }
 
-final class CryptoFactory<Provider: CryptoProvider>: AnyCryptoFactory {
-    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_crypto> {
-        let options = try ComponentOptions(json: Data(options.bytes()))
-        return try CryptoExport(Provider(options: options, host: HostServices(host))).table
-    }
-}
-
-func openCrypto(
+private func openComponent(
     context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
     table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
         guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
-        let factory = Unmanaged<AnyCryptoFactory>.fromOpaque(context).takeUnretainedValue()
-        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
-        return LD_OK
-    }
-}
-
-/// Opens a pack of one Swift type; a migration component's `context` points to it.
-class AnyMigrationFactory {
-    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_migration_pack> {
-        throw StorageError(.unsupported)
-    }
-}
-
-final class MigrationFactory<Pack: MigrationPack>: AnyMigrationFactory {
-    override func open(
-        options: ld_bytes, host: UnsafePointer<ld_host>?
-    ) throws -> UnsafePointer<ld_migration_pack> {
-        let options = try ComponentOptions(json: Data(options.bytes()))
-        return try MigrationExport(Pack(options: options, host: HostServices(host))).table
-    }
-}
-
-func openMigrations(
-    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
-    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
-        let factory = Unmanaged<AnyMigrationFactory>.fromOpaque(context).takeUnretainedValue()
-        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
-        return LD_OK
-    }
-}
-
-/// Opens a store of one Swift type; a component's `context` points to it.
-class AnyStorageFactory {
-    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
-        throw StorageError(.unsupported)
-    }
-}
-
-final class StorageFactory<Backend: StorageBackend>: AnyStorageFactory {
-    private let make: (ComponentOptions, HostServices) throws -> Backend
-
-    init(_ make: @escaping (ComponentOptions, HostServices) throws -> Backend) { self.make = make }
-
-    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_store> {
-        let options = try ComponentOptions(json: Data(options.bytes()))
-        return try StorageExport(make(options, HostServices(host))).table
-    }
-}
-
-func openStorage(
-    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
-    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
-        let factory = Unmanaged<AnyStorageFactory>.fromOpaque(context).takeUnretainedValue()
-        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
+        let factory = Unmanaged<ComponentFactory>.fromOpaque(context).takeUnretainedValue()
+        table.pointee = try factory.open(ComponentOptions(json: Data(options.bytes())), HostServices(host))
         return LD_OK
     }
 }

@@ -53,37 +53,11 @@ final class SyncExport<Transport: SyncTransport>: AnySyncExport {
     override func cancel() { transport.cancel() }
 }
 
-/// Opens a transport of one Swift type; a sync component's `context` points to it.
-class AnySyncFactory {
-    func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_sync> {
-        throw StorageError(.unsupported)
-    }
-}
-
-final class SyncFactory<Transport: SyncTransport>: AnySyncFactory {
-    override func open(options: ld_bytes, host: UnsafePointer<ld_host>?) throws -> UnsafePointer<ld_sync> {
-        let options = try ComponentOptions(json: Data(options.bytes()))
-        return try SyncExport(Transport(options: options, host: HostServices(host))).table
-    }
-}
-
 // The C functions of an exported transport's table. They are at file scope, so that no isolation is inferred for them.
 
 private func transport(_ context: UnsafeMutableRawPointer?) throws -> AnySyncExport {
     guard let context else { throw StorageError(.unsupported, "a transport was called without 'self'") }
     return Unmanaged<AnySyncExport>.fromOpaque(context).takeUnretainedValue()
-}
-
-func openSync(
-    context: UnsafeMutableRawPointer?, host: UnsafePointer<ld_host>?, options: ld_bytes,
-    table: UnsafeMutablePointer<UnsafeRawPointer?>?, error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        guard let context, let table else { throw StorageError(.unsupported, "open was called without a context") }
-        let factory = Unmanaged<AnySyncFactory>.fromOpaque(context).takeUnretainedValue()
-        table.pointee = UnsafeRawPointer(try factory.open(options: options, host: host))
-        return LD_OK
-    }
 }
 
 func publishRecords(
