@@ -47,10 +47,7 @@ package final class FolderSync: SyncTransport {
 
     /// - Throws: `invalidOptions`; `permissionDenied` if this is the superuser and the folder belongs to another user.
     package convenience init(options: ComponentOptions, host: HostServices) throws {
-        let segment = try options.integer("segment")
-        guard (4096...(1 << 30)).contains(segment) else {
-            throw StorageError(.invalidOptions, "option 'segment' is \(segment); expected 4096 to 1073741824")
-        }
+        let segment = try options.integer("segment", in: 4096...(1 << 30))
         try self.init(options: options, host: host, settings: Publisher.Settings(segment: Int(segment)))
     }
 
@@ -61,10 +58,7 @@ package final class FolderSync: SyncTransport {
                 .invalidOptions, "option 'folder' is '\(path)'; expected an absolute path",
                 hint: "start it with '/', '~/' or '${data}/'")
         }
-        let poll = try options.integer("poll")
-        guard (1...86_400).contains(poll) else {
-            throw StorageError(.invalidOptions, "option 'poll' is \(poll); expected 1 to 86400 seconds")
-        }
+        let poll = try options.integer("poll", in: 1...86_400, unit: "seconds")
         let marker = try options.string("marker")
         guard !marker.utf8.contains(UInt8(ascii: "/")), !marker.utf8.contains(0) else {
             throw StorageError(.invalidOptions, "option 'marker' is '\(marker)'; expected the name of an entry")

@@ -58,7 +58,7 @@ package final class SQLiteStore: StorageBackend {
                 .invalidOptions, "option 'path' is '\(path)'; expected the absolute path of a file",
                 hint: "start it with '/', '~/' or '${data}/'")
         }
-        largestValue = try Self.largestValue(options)
+        largestValue = Int(try options.integer("largestValue", in: 1...Int64(Self.most), unit: "bytes"))
         durability = try options.string("synchronous") == "normal" ? .normal : .full
         properties = StoreProperties(
             latency: .disk, isDurable: durability == .full, isShared: true, keepsFoldersApart: true,
@@ -111,16 +111,6 @@ package final class SQLiteStore: StorageBackend {
         throw StorageError(
             .valueTooLarge, "the value has \(count) bytes; the database accepts at most \(largestValue)",
             hint: "map the domain to a store for large values")
-    }
-
-    private static func largestValue(_ options: ComponentOptions) throws -> Int {
-        let value = try options.integer("largestValue")
-        guard (1...Int64(most)).contains(value) else {
-            throw StorageError(
-                .invalidOptions, "option 'largestValue' is \(value); expected 1 to \(most)",
-                hint: "give a number of bytes")
-        }
-        return Int(value)
     }
 
     /// The namespace, shared by all its keys.

@@ -40,6 +40,38 @@ public struct ComponentOptions: Sendable {
         }
     }
 
+    /// The whole number of an option, within limits.
+    ///
+    /// - Parameter unit: Follows the limits in the error of a number beyond them, e.g. `seconds`.
+    public func integer(
+        _ name: String, in range: ClosedRange<Int64>, unit: String = ""
+    ) throws(StorageError) -> Int64 {
+        let number = try integer(name)
+        guard range.contains(number) else {
+            throw Self.beyond(name, "\(number)", "\(range.lowerBound) to \(range.upperBound)", unit)
+        }
+        return number
+    }
+
+    /// The number of an option, within limits.
+    ///
+    /// - Parameter unit: Follows the limits in the error of a number beyond them, e.g. `seconds`.
+    public func number(
+        _ name: String, in range: ClosedRange<Double>, unit: String = ""
+    ) throws(StorageError) -> Double {
+        let number = try number(name)
+        guard range.contains(number) else {
+            func text(_ limit: Double) -> String { Int64(exactly: limit).map { "\($0)" } ?? "\(limit)" }
+            throw Self.beyond(name, "\(number)", "\(text(range.lowerBound)) to \(text(range.upperBound))", unit)
+        }
+        return number
+    }
+
+    private static func beyond(_ name: String, _ number: String, _ limits: String, _ unit: String) -> StorageError {
+        StorageError(
+            .invalidOptions, "option '\(name)' is \(number); expected \(limits)\(unit.isEmpty ? "" : " \(unit)")")
+    }
+
     /// The truth value of an option.
     public func boolean(_ name: String) throws(StorageError) -> Bool {
         guard case .boolean(let value) = values[name] else { throw missing(name, "true or false") }

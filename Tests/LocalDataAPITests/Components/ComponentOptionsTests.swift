@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test("a number beyond its limits is refused with the limits and their unit")
+    func limits() throws {
+        let options = ComponentOptions(["poll": .integer(0), "timeout": .number(0.5), "size": .integer(4096)])
+        #expect(try options.integer("size", in: 1...4096) == 4096)
+        #expect(try options.number("timeout", in: 0.5...60) == 0.5)
+        let poll = try #require(throws: StorageError.self) {
+            _ = try options.integer("poll", in: 1...60, unit: "seconds")
+        }
+        #expect(poll.code == .invalidOptions)
+        #expect(poll.message == "option 'poll' is 0; expected 1 to 60 seconds")
+        let timeout = try #require(throws: StorageError.self) { _ = try options.number("timeout", in: 0.75...60) }
+        #expect(timeout.message == "option 'timeout' is 0.5; expected 0.75 to 60")
+    }
+
     @Test(
         "anything but a flat JSON object is refused",
         arguments: ["", "[]", "null", "3", "{", #"{"a":{}}"#, #"{"a":[1}"#])

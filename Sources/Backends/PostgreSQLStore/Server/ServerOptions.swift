@@ -35,24 +35,10 @@ struct ServerOptions: Sendable {
         let file = try options.string("passwordFile")
         password = file.isEmpty ? nil : try SecretFile(file, of: "passwordFile", kind: "password file")
         schema = try Self.schema(try options.string("schema"))
-        poolSize = Int(try Self.number("poolSize", of: options, in: 1...1000))
-        largestValue = Int(try Self.number("largestValue", of: options, in: 1...1_000_000_000))
-        timeout = try options.number("timeout")
-        guard (0.01...3600).contains(timeout) else {
-            throw StorageError(.invalidOptions, "option 'timeout' is \(timeout); expected 0.01 to 3600 seconds")
-        }
+        poolSize = Int(try options.integer("poolSize", in: 1...1000))
+        largestValue = Int(try options.integer("largestValue", in: 1...1_000_000_000))
+        timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")
         prepares = try options.string("preparedStatements") == "auto"
-    }
-
-    private static func number(
-        _ name: String, of options: ComponentOptions, in range: ClosedRange<Int64>
-    ) throws(StorageError) -> Int64 {
-        let number = try options.integer(name)
-        guard range.contains(number) else {
-            throw StorageError(
-                .invalidOptions, "option '\(name)' is \(number); expected \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
     }
 
     /// A schema's name is part of each statement, so only harmless ones are accepted.

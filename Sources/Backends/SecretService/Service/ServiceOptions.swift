@@ -25,8 +25,8 @@ struct ServiceOptions: Sendable {
 
     init(_ options: ComponentOptions) throws(StorageError) {
         collection = try CollectionName(try Self.text("collection", of: options))
-        timeout = try Self.seconds("timeout", of: options, in: 0.001...3600)
-        promptTimeout = try Self.seconds("promptTimeout", of: options, in: 0...3600)
+        timeout = try options.number("timeout", in: 0.001...3600, unit: "seconds")
+        promptTimeout = try options.number("promptTimeout", in: 0...3600, unit: "seconds")
         application = try Self.text("application", of: options)
         bus = try Self.text("bus", of: options)
     }
@@ -37,17 +37,5 @@ struct ServiceOptions: Sendable {
             throw StorageError(.invalidOptions, "option '\(name)' contains a NUL byte", hint: "leave it out")
         }
         return text
-    }
-
-    private static func seconds(
-        _ name: String, of options: ComponentOptions, in range: ClosedRange<Double>
-    ) throws(StorageError) -> Double {
-        let seconds = try options.number(name)
-        guard range.contains(seconds) else {
-            throw StorageError(
-                .invalidOptions,
-                "option '\(name)' is \(seconds); expected \(range.lowerBound) to \(range.upperBound) seconds")
-        }
-        return seconds
     }
 }
