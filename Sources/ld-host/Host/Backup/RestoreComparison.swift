@@ -228,36 +228,19 @@ final class RestoreComparison {
     /// Compares the current value of the backup with a stored one; `nil` if none is stored.
     private func isEqual(_ target: SealedValue, _ reader: BackupReader) throws(StorageError) -> Bool? {
         guard try target.store.exists(target.handle) else { return nil }
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
-        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: 64 << 10)
-        defer {
-            clear(buffer)
-            memory.deallocate()
-        }
-        var (isEqual, failure) = (true, StorageError?.none)
+        var failure: StorageError?
         do throws(StorageError) {
-            let found = try target.read(.chunks) { piece in
-                var rest = piece[...]
-                while isEqual, failure == nil, !rest.isEmpty {
-                    let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
-                    do throws(StorageError) {
-                        let count = try reader.read(into: space)
-                        let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count)).baseAddress
-                        isEqual = count > 0 && part.map { memcmp($0, memory, count) == 0 } ?? false
-                        rest = rest.dropFirst(count)
-                    } catch { failure = error }
+            return try target.isEqual { (buffer) throws(StorageError) in
+                do throws(StorageError) { return try reader.read(into: buffer) } catch {
+                    failure = error
+                    throw error
                 }
-                return isEqual && failure == nil
             }
-            if !found { return nil }
         } catch {
             // A stored value that cannot be read counts as different.
-            guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
-            isEqual = false
+            guard failure == nil, [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+            return false
         }
-        if let failure { throw failure }
-        guard isEqual else { return false }
-        return try reader.read(into: buffer) == 0
     }
 
     /// The number of an app's values that a store has of a domain.

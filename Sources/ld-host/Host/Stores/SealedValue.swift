@@ -216,31 +216,40 @@ extension SealedValue {
     /// Whether another location has the same bytes.
     func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
         try withPipe(nil) { (pipe) throws(StorageError) in
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
-            let buffer = UnsafeMutableRawBufferPointer(start: memory, count: 64 << 10)
-            defer {
-                clear(buffer)
-                memory.deallocate()
-            }
-            var failure: StorageError?
-            var isEqual = true
-            let found = try other.read(.chunks) { piece in
-                var rest = piece[...]
-                while isEqual, failure == nil, !rest.isEmpty {
-                    let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
-                    do throws(StorageError) {
-                        let count = try pipe.read(into: space)
-                        let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count)).baseAddress
-                        isEqual = count > 0 && part.map { memcmp($0, memory, count) == 0 } ?? false
-                        rest = rest.dropFirst(count)
-                    } catch { failure = error }
-                }
-                return isEqual && failure == nil
-            }
-            if let failure { throw failure }
-            guard found, isEqual else { return false }
-            return try pipe.read(into: buffer) == 0
+            try other.isEqual { (buffer) throws(StorageError) in try pipe.read(into: buffer) } ?? false
         }
+    }
+
+    /// Whether the value has the bytes that `next` passes in pieces; `nil` if none is stored.
+    ///
+    /// - Parameter next: Writes the next bytes into a buffer and returns their number; 0 at the end.
+    func isEqual(
+        _ next: (UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
+    ) throws(StorageError) -> Bool? {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)
+        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: 64 << 10)
+        defer {
+            clear(buffer)
+            memory.deallocate()
+        }
+        var (isEqual, failure) = (true, StorageError?.none)
+        let found = try read(.chunks) { piece in
+            var rest = piece[...]
+            while isEqual, failure == nil, !rest.isEmpty {
+                let space = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
+                do throws(StorageError) {
+                    let count = try next(space)
+                    let part = UnsafeRawBufferPointer(rebasing: rest.prefix(count)).baseAddress
+                    isEqual = count > 0 && part.map { memcmp($0, memory, count) == 0 } ?? false
+                    rest = rest.dropFirst(count)
+                } catch { failure = error }
+            }
+            return isEqual && failure == nil
+        }
+        if let failure { throw failure }
+        guard found else { return nil }
+        guard isEqual else { return false }
+        return try next(buffer) == 0
     }
 
     /// Lends a pipe into which a separate thread reads the value.
