@@ -100,7 +100,7 @@ extension ResolvedKey {
     /// The same value, with other attributes when it is written.
     func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
         ResolvedKey(
-            snapshot: 0, open: open, handle: try store.resolve(address), address: address, layers: layers,
+            open: open, handle: try store.resolve(address), address: address, layers: layers,
             attributes: attributes, refusal: refusal)
     }
 }

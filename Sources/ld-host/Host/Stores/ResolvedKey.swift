@@ -3,8 +3,7 @@ internal import LocalDataAPI
 internal import Synchronization
 
 /// A key resolved with one snapshot of the configuration: an open store, a handle in it, and the results of checks.
-final class ResolvedKey: KeyResolution, @unchecked Sendable {
-    // Immutable; unchecked because the superclass is.
+final class ResolvedKey: Sendable {
     let open: OpenStore
     let store: LoadedStore
     let handle: StoreHandle
@@ -28,7 +27,7 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
     let isSettled = Atomic(false)
 
     init(
-        snapshot: UInt, open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
+        open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
         attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?
     ) {
         self.open = open
@@ -41,7 +40,6 @@ final class ResolvedKey: KeyResolution, @unchecked Sendable {
         self.lifetime = lifetime.map { Int64(clamping: $0.nanoseconds) }
         self.refusal = refusal
         readsInline = open.readsInline && refusal == nil && layers.isEmpty
-        super.init(snapshot: snapshot)
     }
 
     deinit { store.release(handle) }
@@ -72,7 +70,7 @@ extension ResolvedKey {
     ) throws(StorageError) {
         let isKept = open.store.abilities.attributes != nil || !layers.isEmpty
         self.init(
-            snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
+            open: open, handle: try open.store.resolve(address), address: address, layers: layers,
             attributes: isKept ? attributes : nil, refusal: nil)
     }
 

@@ -13,7 +13,7 @@ struct StoreAccess: Sendable {
         if let resolved = known(key.slot) { return resolved }
         let resolved = try await resolution(of: key, mustBeListed: true)
         // A refused key may be usable the next time.
-        if resolved.refusal == nil { key.slot.add(resolved) }
+        if resolved.refusal == nil { key.slot.add(resolved, for: snapshot.id) }
         return resolved
     }
 
@@ -54,7 +54,7 @@ struct StoreAccess: Sendable {
                 versionTag: key.versionTag,
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
         return ResolvedKey(
-            snapshot: snapshot.id, open: open, handle: handle, address: address, layers: layers,
+            open: open, handle: handle, address: address, layers: layers,
             attributes: attributes, lifetime: key.lifetime, refusal: refusal)
     }
 

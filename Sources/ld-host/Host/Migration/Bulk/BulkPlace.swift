@@ -53,7 +53,7 @@ struct BulkPlace: Sendable {
         }
         let keeps = open.store.abilities.attributes != nil || !layers.isEmpty
         return ResolvedKey(
-            snapshot: 0, open: open, handle: try open.store.resolve(address), address: address, layers: layers,
+            open: open, handle: try open.store.resolve(address), address: address, layers: layers,
             attributes: keeps ? attributes : nil, refusal: nil)
     }
 
