@@ -1,5 +1,8 @@
 /// A provider whose ciphers also work in pieces. Ability `localdata.crypto.incremental/1`.
-public protocol IncrementalCryptoProvider: CryptoProvider {
+///
+/// No host uses it: a value is sealed in chunks, each by one call. It is here for the providers of this package and the
+/// checks of the kit.
+package protocol IncrementalCryptoProvider: CryptoProvider {
     /// The ciphers that it offers in pieces.
     var incrementalCiphers: [AuthenticatedCipher] { get }
 
@@ -11,7 +14,7 @@ public protocol IncrementalCryptoProvider: CryptoProvider {
 }
 
 /// The direction of a stream.
-public enum CipherDirection: Hashable, Sendable {
+package enum CipherDirection: Hashable, Sendable {
     /// Encrypts and computes a tag.
     case seal
     /// Decrypts and checks a tag.
@@ -20,7 +23,7 @@ public enum CipherDirection: Hashable, Sendable {
 
 /// A cipher that works in pieces, used by one thread at a time. It zeroes its copies of key and plaintext when it is
 /// deallocated.
-public protocol CipherStream: AnyObject {
+package protocol CipherStream: AnyObject {
     /// Transforms the next piece; `output` is as long as `input`. The output of an opening stream is not authentic
     /// before ``open(tag:)`` has returned.
     func update(_ input: RawSpan, into output: inout MutableRawSpan) throws

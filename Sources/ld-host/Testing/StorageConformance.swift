@@ -34,8 +34,8 @@ public enum StorageConformance {
     }
 }
 
-/// Tests every promise of `CryptoProvider` and, for a provider that offers them, of `IncrementalCryptoProvider` and
-/// `SigningProvider`.
+/// Tests every promise of `CryptoProvider` and, for a provider that offers them, of `SigningProvider` and of ciphers in
+/// pieces.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

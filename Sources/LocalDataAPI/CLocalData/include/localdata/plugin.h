@@ -701,7 +701,8 @@ typedef struct LD_SENDABLE ld_crypto_r1 {
         const ld_error_sink *error);
 } ld_crypto;
 
-/* Ciphers in pieces. A stream is used by one thread at a time. */
+/* Ciphers in pieces. A stream is used by one thread at a time. No host has needed them so far: a value is sealed in
+ * chunks, each by one call of `seal`. So a provider need not offer them. */
 #define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
 typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
     uint32_t size;
