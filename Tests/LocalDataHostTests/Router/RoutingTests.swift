@@ -21,9 +21,11 @@ import Testing
         try await router.set("in Swift", for: own)
         #expect(try await router.get(key) == "in C")
         #expect(try await router.get(own) == "in Swift")
-        let why = try await router.explanation(of: "userDefaults")
-        #expect(why.contains("'fixture' of \(path) serves userDefaults"))
-        #expect(try await router.explanation(of: "own").contains("libMemoryStore.so serves own"))
+        let route = try #require(try await router.route(of: "userDefaults"))
+        #expect(route.store == "fixture" && route.component == "fixture" && route.plugin == path)
+        #expect(route.origin != nil)
+        #expect("\(route)".hasPrefix("'fixture' of \(path) serves userDefaults: named in "))
+        #expect(try await router.route(of: "own")?.plugin.hasSuffix("libMemoryStore.so") == true)
     }
 
     @Test("a domain without a store is an error that lists the domains with one")

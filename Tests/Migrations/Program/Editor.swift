@@ -64,9 +64,9 @@ enum Editor {
 
     private static func printLosers() async throws {
         let router = StorageRouter.shared
-        let (losers, failures) = try await router.syncConflicts()
-        if let failure = failures.first { throw failure }
-        for loser in losers {
+        let lost = try await router.syncConflicts()
+        if let failure = lost.failures.first { throw failure }
+        for loser in lost.values {
             try await router.restoreSyncConflict(loser.id)
             let name = String(loser.address.drop { $0 != "/" }.dropFirst())
             line(label(try await router.get(key(name))))

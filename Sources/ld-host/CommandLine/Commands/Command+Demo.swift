@@ -33,7 +33,7 @@ extension Command {
             let finnish = try await router.data(for: key(languages, "fin")) ?? Data()
             Output.line("\(names.count) languages are in store '\(component)'")
             Output.line("  fin: \(String(decoding: finnish, as: UTF8.self))")
-            Output.line("  why: \(try await router.explanation(of: "userDefaults"))")
+            if let route = try await router.route(of: "userDefaults") { Output.line("  why: \(route)") }
         }
         return .done
     }

@@ -39,9 +39,9 @@ extension Command {
     }
 
     private static func list(
-        _ found: (values: [QuarantinedValue], failures: [StorageError]), ifEmpty: String, _ session: Session
+        _ found: QuarantinedValue.List, ifEmpty: String, _ session: Session
     ) throws -> ExitStatus {
-        let (values, failures) = found
+        let (values, failures) = (found.values, found.failures)
         if session.json {
             try Output.json(values.map { QuarantineRow($0) })
         } else {
@@ -102,10 +102,8 @@ extension Command {
         try show(try await session.router().quarantinedValue(arguments.operands[0]), session)
     }
 
-    private static func show(
-        _ found: (value: QuarantinedValue, data: Data), _ session: Session
-    ) throws -> ExitStatus {
-        let (value, data) = found
+    private static func show(_ found: QuarantinedValue.Content, _ session: Session) throws -> ExitStatus {
+        let (value, data) = (found.value, found.data)
         if session.json {
             try Output.json(ValueReport(address: value.address, data: data, attributes: value.attributes))
             return .done

@@ -80,13 +80,13 @@ package enum Diagnosis {
 
     private static func store(for domain: String, _ access: StoreAccess) async -> Finding {
         do {
-            let explanation = try await access.routeExplanation(of: domain)
+            let route = try await access.configuredRoute(of: domain)
             let open = try await access.openStore(for: domain)
             let properties = open.store.properties
             let shared = properties.isShared ? "shared between processes" : "each process has its own"
             let (protection, hint) = protection(of: domain, open)
             return Finding(
-                "\(explanation) (\(properties.durability), \(shared)); \(protection)", hint: hint,
+                "\(route.map { "\($0) " } ?? "")(\(properties.durability), \(shared)); \(protection)", hint: hint,
                 isProblem: !hint.isEmpty)
         } catch {
             return Finding(domain, StorageError(wrapping: error))

@@ -44,9 +44,8 @@ extension StorageRouter {
         return record
     }
 
-    /// The store, component and plugin that serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
-    /// named in FILE:3`.
-    public func explanation(of domain: String) async throws -> String {
-        try await access().explanation(of: domain)
-    }
+    /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
+    ///
+    /// - Throws: `invalidConfiguration` if the domain has no store; the error of opening the store.
+    public func route(of domain: String) async throws -> DomainRoute? { try await access().route(of: domain) }
 }

@@ -17,29 +17,45 @@ public struct QuarantinedValue: Sendable {
     public let attributes: ValueAttributes
     /// In bytes.
     public let size: Int
+
+    /// Values that were put aside, as far as they can be listed.
+    public struct List: Sendable {
+        /// The values, ordered by store and time.
+        public let values: [QuarantinedValue]
+        /// Why some stores or records cannot be read.
+        public let failures: [StorageError]
+    }
+
+    /// A value that was put aside, with its bytes.
+    public struct Content: Sendable {
+        /// The value.
+        public let value: QuarantinedValue
+        /// Its bytes, decrypted.
+        public let data: Data
+    }
 }
 
 /// Values in quarantine: see `UndecodablePolicy`.
 extension StorageRouter {
-    /// The values in quarantine, ordered by store and time, and why some stores or records cannot be read.
-    public func quarantine() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
-        try await putAside(.undecodable)
+    /// The values in quarantine.
+    public func quarantine() async throws -> QuarantinedValue.List { try await putAside(.undecodable) }
+
+    func putAside(_ kind: Quarantine.Kind) async throws -> QuarantinedValue.List {
+        let (found, failures) = await Quarantine(access: try await access(), kind: kind).items()
+        return QuarantinedValue.List(values: found.map { QuarantinedValue($0) }, failures: failures)
     }
 
-    func putAside(
-        _ kind: Quarantine.Kind
-    ) async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
-        let (found, failures) = await Quarantine(access: try await access(), kind: kind).items()
-        return (found.map { QuarantinedValue($0) }, failures)
+    func putAside(_ id: String, _ kind: Quarantine.Kind) async throws -> QuarantinedValue.Content {
+        let quarantine = Quarantine(access: try await access(), kind: kind)
+        let item = try await quarantine.item(id)
+        return QuarantinedValue.Content(value: QuarantinedValue(item), data: try await quarantine.value(of: item))
     }
 
     /// The value with an id, or with the only id that begins so, and its bytes.
     ///
     /// - Throws: `notFound`; what reading the value throws.
-    public func quarantinedValue(_ id: String) async throws -> (value: QuarantinedValue, data: Data) {
-        let quarantine = Quarantine(access: try await access())
-        let item = try await quarantine.item(id)
-        return (QuarantinedValue(item), try await quarantine.value(of: item))
+    public func quarantinedValue(_ id: String) async throws -> QuarantinedValue.Content {
+        try await putAside(id, .undecodable)
     }
 
     /// Puts a value back under its key, for a version of the program that reads it.

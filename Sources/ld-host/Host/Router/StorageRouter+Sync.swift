@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import LocalDataAPI
 internal import Synchronization
 
@@ -112,19 +112,14 @@ extension StorageRouter {
 
 // Values that lost.
 extension StorageRouter {
-    /// The values that lost against another version, ordered by store and time, and why some stores or records cannot
-    /// be read.
-    public func syncConflicts() async throws -> (values: [QuarantinedValue], failures: [StorageError]) {
-        try await putAside(.conflict)
-    }
+    /// The values that lost against another version.
+    public func syncConflicts() async throws -> QuarantinedValue.List { try await putAside(.conflict) }
 
     /// The value that lost with an id, or with the only id that begins so, and its bytes.
     ///
     /// - Throws: `notFound`; what reading the value throws.
-    public func syncConflict(_ id: String) async throws -> (value: QuarantinedValue, data: Data) {
-        let quarantine = Quarantine(access: try await access(), kind: .conflict)
-        let item = try await quarantine.item(id)
-        return (QuarantinedValue(item), try await quarantine.value(of: item))
+    public func syncConflict(_ id: String) async throws -> QuarantinedValue.Content {
+        try await putAside(id, .conflict)
     }
 
     /// Makes a value that lost the current one, on all devices; the value that it replaces is kept in its stead.

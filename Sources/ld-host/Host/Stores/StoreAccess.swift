@@ -110,27 +110,50 @@ struct StoreAccess: Sendable {
 }
 
 extension StoreAccess {
-    /// The store, component and plugin that serve a domain, and why: `'file' of libFileStore.so serves userDefaults:
-    /// named in FILE:3`.
-    func explanation(of domain: String) async throws -> String {
-        let route = try await routeExplanation(of: domain)
-        guard !route.isEmpty else { return "" }
+    /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
+    func route(of domain: String) async throws -> DomainRoute? {
+        guard var route = try await configuredRoute(of: domain) else { return nil }
         let (open, registry) = (try await openStore(for: domain), snapshot.registry)
-        let reason = try await onIOThread { () throws(StorageError) in
+        route.choice = try await onIOThread { () throws(StorageError) in
             registry.reason(for: open.plugin, offering: open.component, .storage)
         }
-        return reason.isEmpty ? route : "\(route); \(reason)"
+        return route
     }
 
     /// The same without the reason why this plugin serves the component.
-    func routeExplanation(of domain: String) async throws -> String {
+    func configuredRoute(of domain: String) async throws -> DomainRoute? {
         guard let route = snapshot.settings.routes[domain] else {
             _ = try snapshot.slot(for: domain)
-            return ""
+            return nil
         }
         let open = try await openStore(for: domain)
-        let store = open.name == open.component ? "'\(open.name)'" : "'\(open.name)' (component '\(open.component)')"
-        return "\(store) of \(open.plugin) serves \(domain): "
-            + (route.origin == "default" ? "the built-in default" : "named in \(route.origin)")
+        return DomainRoute(
+            domain: domain, store: open.name, component: open.component, plugin: open.plugin,
+            origin: route.origin == "default" ? nil : route.origin)
+    }
+}
+
+/// The store, component and plugin that serve a domain, and why.
+public struct DomainRoute: Hashable, Sendable {
+    /// The domain.
+    public let domain: String
+    /// The store's name in the configuration.
+    public let store: String
+    /// The component that the store is opened with.
+    public let component: String
+    /// The plugin that offers the component: the path of its file, or its name if the program links it.
+    public let plugin: String
+    /// Where the configuration maps the domain to the store; `nil` for the built-in default.
+    public let origin: String?
+    /// Why this plugin serves the component, if several offer it; otherwise empty.
+    public internal(set) var choice = ""
+}
+
+extension DomainRoute: CustomStringConvertible {
+    /// The route as a sentence: `'file' of libFileStore.so serves userDefaults: named in FILE:3`.
+    public var description: String {
+        let name = store == component ? "'\(store)'" : "'\(store)' (component '\(component)')"
+        let reason = origin.map { "named in \($0)" } ?? "the built-in default"
+        return "\(name) of \(plugin) serves \(domain): \(reason)" + (choice.isEmpty ? "" : "; \(choice)")
     }
 }
