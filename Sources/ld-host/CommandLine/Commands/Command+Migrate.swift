@@ -22,7 +22,7 @@ extension Command {
     }
 
     static let migrateRun = Command(
-        name: "migrate run", summary: "run the migrations that have older data to bring",
+        name: "migrate run", summary: "run the pending migrations",
         details: """
             Runs the migrations of the configured packs in the order of their dependencies. Each reads back what it
             wrote before it removes anything. If one fails, only the migrations that depend on it are not run. The

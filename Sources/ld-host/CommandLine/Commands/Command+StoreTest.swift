@@ -12,9 +12,9 @@ extension Command {
     static let storeTest = Command(
         name: "store test", operands: "STORE", count: 1...1, summary: "test that a store can be used",
         details: """
-            STORE is the name of a store or the id of a component. Opens it as an app would, stores a value in a place of
-            its own, reads and lists it, and removes it. Each step says how long it took, or what is wrong. Ends with
-            status 2 if something is.
+            STORE is the name of a store or the id of a component. Opens it as an app would, stores a value in a
+            namespace of its own, reads and lists it, and removes it. Prints how long each step took, or why it failed.
+            Ends with status 2 if a step failed.
             """,
         options: [json]
     ) { arguments, session in

@@ -24,7 +24,7 @@ extension ConformanceCheck {
             }
             try store.store.unlock(next)
         },
-        ConformanceCheck("lock.waits", "who waits for a lock gets it when it is given back", if: .lock) { store in
+        ConformanceCheck("lock.waits", "a call that waits for a lock gets it when its holder releases it", if: .lock) { store in
             guard let held = try store.store.lock("a", in: store.place, waiting: .zero) else {
                 throw ConformanceFailure("a free lock is not given")
             }
@@ -43,7 +43,7 @@ extension ConformanceCheck {
             try expect(!wasEarly, "a lock has two holders")
             try expect(taken.isRaised, "a lock was given back, and who waited for it did not get it")
         },
-        ConformanceCheck("lock.names", "locks of other names and namespaces are others", if: .lock) { store in
+        ConformanceCheck("lock.names", "locks of different names or namespaces are independent", if: .lock) { store in
             let places = [store.place, store.place("-other")]
             var held: [StoreLock] = []
             for place in places {

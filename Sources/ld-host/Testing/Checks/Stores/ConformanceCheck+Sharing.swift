@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let sharing: [ConformanceCheck] = [
-        ConformanceCheck("shared.sees", "what one process sets or removes, another process sees", if: .shared, .peer) {
+        ConformanceCheck("shared.sees", "a process sees what another process sets or removes", if: .shared, .peer) {
             store in
             for round in 1...2 {
                 let (mine, other) = (UInt64(round), UInt64(round + 10))

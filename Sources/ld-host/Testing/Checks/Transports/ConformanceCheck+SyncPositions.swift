@@ -32,7 +32,7 @@ extension ConformanceCheck {
             try SyncArrivals(of: records, found: found + transport.fetch(since: position).records)
                 .check("in six fetches")
         },
-        ConformanceCheck(sync: "position.steps", "fetches of one record each come to the end") { transport in
+        ConformanceCheck(sync: "position.steps", "fetches that stop after one record each reach the end") { transport in
             let start = try transport.position()
             let records = transport.records("a", 0..<12)
             try transport.publish(records)
@@ -72,7 +72,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            sync: "position.garbage", "a fetch from what is no position works or fails with positionLost"
+            sync: "position.garbage", "a fetch from invalid bytes for a position works or fails with positionLost"
         ) { transport in
             let start = try transport.position()
             let records = transport.records("a", 0..<10)
@@ -98,7 +98,7 @@ extension ConformanceCheck {
     ]
 
     static let syncRemovals: [ConformanceCheck] = [
-        ConformanceCheck(sync: "remove.others", "removing takes away the named records of the writer only") {
+        ConformanceCheck(sync: "remove.others", "removing affects only the named records of the writer") {
             transport in
             let start = try transport.position()
             let records = transport.records("a", 0..<12)
@@ -112,7 +112,7 @@ extension ConformanceCheck {
                 .filter { $0.writer != records[0].writer || left.contains($0) }
             try SyncArrivals(of: left + others, found: found).check("after two others were removed")
         },
-        ConformanceCheck(sync: "remove.absent", "removing absent records is fine") { transport in
+        ConformanceCheck(sync: "remove.absent", "removing absent records succeeds") { transport in
             let writer = transport.writer("a")
             try transport.transport.remove(["never-published"], of: writer)
             try transport.publish(transport.records("a", 0..<1))

@@ -37,7 +37,7 @@ extension ConformanceCheck {
     ]
 
     static let syncRecords: [ConformanceCheck] = [
-        ConformanceCheck(sync: "record.bytes", "contents arrive as they were published, from the beginning, too") {
+        ConformanceCheck(sync: "record.bytes", "contents arrive as they were published, also with a fetch from the beginning") {
             transport in
             let start = try transport.position()
             let contents = [
@@ -106,7 +106,7 @@ extension ConformanceCheck {
                 try transport.expectArrival(of: records, since: start, "a writer of \(writer.utf8.count) bytes")
             }
         },
-        ConformanceCheck(sync: "record.apart", "records of two writers are apart, however their names are put together")
+        ConformanceCheck(sync: "record.apart", "records of two writers never mix, even if their names join to the same text")
         { transport in
             let start = try transport.position()
             let records = [("x", "y-z"), ("x-y", "z"), ("x", "y"), ("x-", "y")].map {
@@ -150,7 +150,7 @@ extension ConformanceCheck {
             for part in [0..<3, 3..<20, 20..<21, 21..<40] { try transport.publish(Array(records[part])) }
             try transport.expectArrival(of: records, since: start, "40 records of 5 names")
         },
-        ConformanceCheck(sync: "order.whole", "a fetch while records are replaced gives whole ones, in order") {
+        ConformanceCheck(sync: "order.whole", "a fetch returns whole records in order while records are replaced") {
             transport in
             let start = try transport.position()
             let records = (0..<120).map {
