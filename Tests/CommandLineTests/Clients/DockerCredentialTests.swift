@@ -91,7 +91,7 @@ struct DockerCredentialTests {
         try home.done("config", "set", "domains.keychain", "memory")
         let ending = try store("s", "ann", "hunter2")
         #expect(ending.status == 1)
-        #expect(ending.text.contains("'keychain:docker/s' is to be protected by keychain"), "\(ending.text)")
+        #expect(ending.text.contains("'keychain:docker/s' has the policy keychain"), "\(ending.text)")
         #expect(ending.text.split(separator: "\n").count == 1)
         #expect(!ending.text.contains("hunter2"))
     }

@@ -58,7 +58,7 @@ final class BackupReader {
         case .item(let item):
             let order = item.order
             guard last.lexicographicallyPrecedes(order) else {
-                throw damaged("\(item.description) is not behind the value before it")
+                throw damaged("\(item.description) is out of order")
             }
             last = order
             count += 1

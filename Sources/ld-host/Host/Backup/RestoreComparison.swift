@@ -263,7 +263,7 @@ final class RestoreComparison {
             throw StorageError(
                 .busy,
                 "the backup and the keychain have different keys at '\(differentRing)', which are never overwritten: "
-                    + "what they seal would be lost; nothing was restored",
+                    + "values that they seal would be lost; nothing was restored",
                 hint: "restore where no key ring exists yet, or keep this one by another name: ld-host config set "
                     + "encryption.account NAME, then ld-host reseal")
         }

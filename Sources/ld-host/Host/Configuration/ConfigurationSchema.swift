@@ -37,7 +37,7 @@ extension ConfigurationSchema {
     /// The configuration of the host. Defaults that depend on the environment, and the stores of the domains, are in
     /// `HostConfiguration.defaults`.
     package static let host = ConfigurationSchema(rules: [
-        ConfigurationRule("plugins", .object, "where plugins are looked for"),
+        ConfigurationRule("plugins", .object, "where plugins are searched for"),
         ConfigurationRule(
             "plugins.path", .absolutePaths, default: .array([]),
             "directories and .so files, searched besides the built-in places"),
@@ -82,13 +82,13 @@ extension ConfigurationSchema {
         ConfigurationRule("domains", .object, "which store serves which domain"),
         ConfigurationRule("domains.<domain>", .name, "the name of a store, or the id of a component"),
         ConfigurationRule("keychain", .object, "the keychain domain"),
-        ConfigurationRule("keychain.service", .text, "the service name of keys that bring none"),
+        ConfigurationRule("keychain.service", .text, "the service name of keys without one"),
         ConfigurationRule(
             "keychain.accessibility", .choice(["advisory", "refuse"]), default: .string("advisory"),
-            "what becomes of keys whose accessibility the store cannot enforce"),
+            "how to treat keys whose accessibility the store cannot enforce"),
         ConfigurationRule(
             "keychain.accessControl", .choice(["advisory", "refuse"]), default: .string("refuse"),
-            "what becomes of keys with an access control, which no store here can enforce"),
+            "how to treat keys with an access control, which no store here can enforce"),
         ConfigurationRule("encryption", .object, "how values are encrypted"),
         ConfigurationRule(
             "encryption.provider", .name, default: .string("openssl"), "the id of the crypto component that computes"),
@@ -104,23 +104,23 @@ extension ConfigurationSchema {
             "encryption.iterations", .integer(1...10_000_000), default: .integer(600_000),
             "PBKDF2 iterations of values that are written"),
         ConfigurationRule("appGroups", .object, "the app group domains"),
-        ConfigurationRule("appGroups.default", .text, "the app group of keys that bring none"),
+        ConfigurationRule("appGroups.default", .text, "the app group of keys without one"),
         ConfigurationRule("appGroups.path", .absolutePath, "the directory that holds the shared containers"),
         ConfigurationRule("files", .object, "the file domains"),
         ConfigurationRule("files.subDirectory", .subdirectory, "the directory of this app below the data directory"),
         ConfigurationRule("directories", .object, "directories in place of those of the XDG specification"),
         ConfigurationRule("directories.data", .absolutePath, "where data is kept"),
-        ConfigurationRule("directories.cache", .absolutePath, "where what can be made again is kept"),
+        ConfigurationRule("directories.cache", .absolutePath, "where files that can be recreated are kept"),
         ConfigurationRule("directories.state", .absolutePath, "where journals are kept"),
-        ConfigurationRule("directories.config", .absolutePath, "what ${config} stands for in options"),
+        ConfigurationRule("directories.config", .absolutePath, "the value of ${config} in options"),
         ConfigurationRule("app", .object, "the app that uses the host"),
         ConfigurationRule("app.version", .text, "its version, for migrations that depend on it"),
-        ConfigurationRule("migrations", .object, "how older data is brought to the keys of today"),
+        ConfigurationRule("migrations", .object, "how older data is migrated"),
         ConfigurationRule(
-            "migrations.dataVersion", .text, "the version of the app that wrote data which does not say it"),
+            "migrations.dataVersion", .text, "the app version of data that records none"),
         ConfigurationRule(
             "migrations.grace", .integer(0...3650), default: .integer(7),
-            "days for which what a migration replaced or removed is kept, to roll it back"),
+            "days for which old values are kept, to roll a migration back"),
         ConfigurationRule(
             "migrations.preferences", .freeObject, "what the user chose, for migrations that depend on it"),
         ConfigurationRule("migrations.packs", .object, "the migration packs, by a name of your choice"),

@@ -56,7 +56,7 @@ struct RouteHistory {
     func remove(_ store: String) throws(StorageError) {
         try change(file) { (stores: inout Set<String>) throws(StorageError) in
             guard stores.remove(store) != nil else {
-                throw StorageError(.notFound, "no store '\(store)' is looked at besides those that are configured")
+                throw StorageError(.notFound, "'\(store)' is not among the former stores that are searched")
             }
         }
     }

@@ -169,7 +169,7 @@ struct CopyRun {
         guard report.removed > 0, copy.destination.isKeychain, !copy.source.isKeychain else { return }
         for place in Set(present.map(\.place)) {
             do throws(StorageError) { try copy.source.store.wipe(place) } catch {
-                report.failures["what was removed from '\(place)', in the files of store '\(report.from)',"] =
+                report.failures["removed values of '\(place)', in the files of store '\(report.from)',"] =
                     error.message
             }
         }

@@ -165,7 +165,7 @@ struct LedgerPage: Codable, Sendable {
         guard page.form <= Self.form else { throw Self.later(page.form, address) }
         guard page.rows.allSatisfy({ $0.bulk?.isSound != false }) else {
             throw StorageError(
-                .corrupt, "the ledger of migrations to '\(address)' is damaged: it counts what cannot be",
+                .corrupt, "the ledger of migrations to '\(address)' is damaged: its counts contradict each other",
                 hint: "restore it from a backup, or see: ld-host migrate ledger repair")
         }
         guard page.address.utf8.elementsEqual(address.utf8) else {

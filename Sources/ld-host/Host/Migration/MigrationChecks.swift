@@ -29,7 +29,7 @@ extension LedgerRow {
         guard revision <= known else {
             throw MigrationError(
                 .newerRevision,
-                "revision \(revision) has brought the data of '\(destination)', and this program has "
+                "revision \(revision) has migrated '\(destination)', and this program has "
                     + "revision \(known); use a later version of the program")
         }
     }
@@ -45,7 +45,7 @@ extension MigrationError {
     static func damagedImage(of address: StorageAddress, _ id: String) -> MigrationError {
         MigrationError(
             .validationFailed,
-            "what is kept of '\(address)' from before the migration '\(id)' is damaged, so that stays done")
+            "the old value of '\(address)' from before the migration '\(id)' is damaged, so it is not undone")
     }
 
     /// What a result without success says.

@@ -23,7 +23,7 @@ struct MigrationCleanup {
     func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
         for _ in 0..<Self.attempts where try await attempt(id, &page) { return await ledger.wipe(id, in: &page) }
         throw StorageError(
-            .busy, "what the migration '\(id)' is to remove was changed again and again", hint: "try again")
+            .busy, "the old values of the migration '\(id)' kept changing", hint: "try again")
     }
 
     private static let attempts = 3
@@ -71,7 +71,7 @@ struct MigrationCleanup {
             })
         else { return }
         throw StorageError(
-            .busy, "'\(resolved.address)' was brought by the migration '\(row.id)', which is not cleaned up yet",
+            .busy, "'\(resolved.address)' was written by the migration '\(row.id)', whose old values are not removed yet",
             hint: "run that migration again")
     }
 }

@@ -65,7 +65,7 @@ extension MigrationEngine {
             guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {
                 throw MigrationError(
                     .validationFailed,
-                    "\(rows.count) migrations of '\(resolved.address)' have run to their end; say which is meant")
+                    "\(rows.count) migrations of '\(resolved.address)' are complete; name one of them")
             }
             try await body(ledger, id)
         }

@@ -133,7 +133,7 @@ final class MigrationRegistry: Sendable {
             guard old == new else {
                 throw MigrationError(
                     .validationFailed,
-                    "the migration '\(migration.id)' is there for '\(old)' and for '\(new)'; give one of them another id"
+                    "'\(old)' and '\(new)' both have a migration '\(migration.id)'; give one of them another id"
                 )
             }
             migrations[index] = migration

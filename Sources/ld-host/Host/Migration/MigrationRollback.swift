@@ -22,7 +22,7 @@ struct MigrationRollback {
             return
         }
         guard var row = page[id], row.state == .clean else {
-            throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end, so it is not undone")
+            throw MigrationError(.validationFailed, "the migration '\(id)' is not complete, so it is not undone")
         }
         if row.isLarge == true { return try await LargeRun(ledger).undo(row, &page) }
         var changes: [BatchChange] = []
@@ -35,7 +35,7 @@ struct MigrationRollback {
             else {
                 throw MigrationError(
                     .validationFailed,
-                    "'\(resolved.address)' is not known to be as the migration '\(id)' left it, so that stays done"
+                    "'\(resolved.address)' may have changed since the migration '\(id)', so it is not undone"
                 )
             }
             if change.before == nil { changes.append(try await ledger.change(resolved, to: nil)) }
@@ -43,7 +43,7 @@ struct MigrationRollback {
             guard let restored = try await restored(change, resolved, id) else {
                 throw MigrationError(
                     .validationFailed,
-                    "what was at '\(resolved.address)' before the migration '\(id)' is no longer kept")
+                    "the value of '\(resolved.address)' before the migration '\(id)' is no longer kept")
             }
             changes.append(restored)
         }
@@ -60,7 +60,7 @@ struct MigrationRollback {
     func confirm(_ id: String) async throws {
         var page = try await ledger.page()
         guard var row = page[id], row.state == .clean else {
-            throw MigrationError(.validationFailed, "the migration '\(id)' has not run to its end")
+            throw MigrationError(.validationFailed, "the migration '\(id)' is not complete")
         }
         let changes = try await ledger.dropping(&row)
         guard !changes.isEmpty || row.unwiped != nil else { return }

@@ -47,7 +47,7 @@ struct MigrationRun: Sendable {
         }
         do { return try await attempt(&page, isSuperseded) } catch is Disturbed {
             throw MigrationError(
-                .storageFailed, "what it reads was changed again and again before '\(destination.address)' was written")
+                .storageFailed, "its sources kept changing before '\(destination.address)' was written")
         }
     }
 
@@ -187,7 +187,7 @@ struct MigrationRun: Sendable {
     private func pending(_ error: StorageError, _ result: MigrationResult) -> MigrationResult {
         snapshot.log(
             .warning, "migration",
-            "'\(migration.id)' has brought its data, and what it removes is still there: \(error.message)")
+            "'\(migration.id)' has migrated its data, but an old value is still there: \(error.message)")
         return result.became(.cleanupPending, result.duration)
     }
 }

@@ -314,7 +314,7 @@ final class MigrationTransaction: MovingTransaction {
         guard state.isOver else { return }
         throw StorageError(
             .unsupported,
-            "'\(what)' was used by a migration that is over",
+            "'\(what)' was used after its migration had returned",
             hint: "let migrate(using:context:) return when all its work is done")
     }
 }

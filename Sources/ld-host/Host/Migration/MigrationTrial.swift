@@ -16,7 +16,7 @@ struct MigrationTrial: Sendable {
     enum Decision: Equatable {
         /// The migration says that there is nothing to do.
         case nothingToDo
-        /// The destination was set or removed without its data, which stays where it is.
+        /// The destination was set or removed without its older data, which stays where it is.
         case superseded
         /// The destination has a value, which stays, and so do the sources.
         case kept
@@ -121,7 +121,7 @@ struct MigrationTrial: Sendable {
             guard let other = kept.first(where: { entry.resolved.isOtherPath(of: $0) }) else { continue }
             throw MigrationError(
                 .validationFailed,
-                "it is to move '\(entry.resolved.address)' to '\(other.address)', which is the same value by another path "
+                "it would move '\(entry.resolved.address)' to '\(other.address)', which is the same value by another path "
                     + "of its folder; give the key one of the paths, and no migration")
         }
     }

@@ -36,8 +36,8 @@ extension Ledger {
             // The ledger says more than there is to do, or less: the next run finds that out.
             access.snapshot.log(
                 .warning, "migration",
-                "what '\(id)' has moved from a less protected place is still there in its files, or the ledger does not "
-                    + "say that it is gone: \(error.message)")
+                "values that '\(id)' has moved from a less protected location are still in its files, or the ledger does not "
+                    + "record that they are gone: \(error.message)")
         }
     }
 }

@@ -163,7 +163,7 @@ extension StorageRouter {
     ///
     /// - Parameters:
     ///   - id: The migration, if there are several.
-    /// - Throws: `validationFailed` if it has not run to its end, a value was changed since, or the old values are no
+    /// - Throws: `validationFailed` if it is not complete, a value was changed since, or the old values are no
     ///   longer kept (configuration `migrations.grace`, ``confirmMigration(of:id:)``): then nothing has changed.
     public func rollbackMigration<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
         try await engine().rollback(AnyStorageKey(key), id: id)

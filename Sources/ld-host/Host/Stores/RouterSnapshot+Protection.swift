@@ -135,10 +135,9 @@ extension RouterSnapshot {
     private func refusal(
         _ security: SecurityPolicy, _ address: StorageAddress, _ why: String, _ hint: String
     ) -> StorageError {
-        let verb = if case .keychain = security { "protected by" } else { "" }
-        return StorageError(
+        StorageError(
             .securityApplicationFailed,
-            "'\(address)' is to be \(verb.isEmpty ? "" : verb + " ")\(security), but cannot be: \(why); "
+            "'\(address)' has the policy \(security), which cannot be applied: \(why); "
                 + "nothing was read or written",
             hint: hint)
     }

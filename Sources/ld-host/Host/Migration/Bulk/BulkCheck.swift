@@ -43,7 +43,7 @@ struct BulkCheck {
         guard !samePlace || !destination.range.prefix.utf8.starts(with: source.range.prefix.utf8) else {
             throw MigrationError(
                 .validationFailed,
-                "it is to move '\(source.namespace)/\(source.range.prefix)*' to "
+                "it would move '\(source.namespace)/\(source.range.prefix)*' to "
                     + "'\(destination.namespace)/\(destination.range.prefix)*', which is a part of it")
         }
     }
@@ -63,11 +63,11 @@ struct BulkCheck {
         }
         if isNested, migration.source.contains(new.name) {
             throw MigrationError(
-                .conflict, "'\(old)' would become '\(new)', which is itself one that is to be moved; nothing was moved")
+                .conflict, "'\(old)' would become '\(new)', which would be moved as well; nothing was moved")
         }
         if policy == .fail, try exists(ledger.destination.key(new.name)) {
             throw MigrationError(
-                .conflict, "'\(new)' has a value, and '\(old)' is to be migrated to it; nothing was moved")
+                .conflict, "'\(old)' would be moved to '\(new)', which has a value; nothing was moved")
         }
         for rival in rivals where rival.migration.destination.contains(new.name) {
             let other = try rival.source.key(rival.migration.sourceName(of: new.name))

@@ -41,7 +41,7 @@ struct BulkPlace: Sendable {
         let address = address(name)
         if namespace.domain == "keychain", try snapshot.isReserved(address, in: open) {
             throw StorageError(
-                .securityApplicationFailed, "'\(address)' keeps keys of the host; no value is migrated there",
+                .securityApplicationFailed, "'\(address)' has keys of the host; no value is migrated there",
                 hint: "see: ld-host keys list")
         }
         var layers: [SealingLayer] = []

@@ -19,7 +19,7 @@ struct BulkRollback {
         else {
             throw MigrationError(
                 .validationFailed,
-                "the migration '\(migration.id)' has moved nothing, or what it takes to undo it is no longer kept")
+                "the migration '\(migration.id)' has moved nothing, or the values that it replaced are no longer kept")
         }
         // What others keep changing stays; that keeps nothing else from being undone.
         var pending: [StorageAddress] = []
@@ -52,7 +52,7 @@ struct BulkRollback {
     func confirm() throws {
         var page = try ledger.page()
         guard var row = page[migration.id], row.bulk != nil, row.state == .clean else {
-            throw MigrationError(.validationFailed, "the migration '\(migration.id)' has not run to its end")
+            throw MigrationError(.validationFailed, "the migration '\(migration.id)' is not complete")
         }
         try BulkExpiry(ledger).run(&row, &page)
     }
@@ -158,7 +158,7 @@ struct BulkRollback {
     private func record(_ number: Int) throws -> BulkRecord {
         guard let record = try ledger.record(number) else {
             throw MigrationError(
-                .validationFailed, "what the migration '\(migration.id)' has moved is no longer kept")
+                .validationFailed, "the values that the migration '\(migration.id)' has moved are no longer kept")
         }
         return record
     }
@@ -173,11 +173,11 @@ struct BulkRollback {
     private func changed(_ key: ResolvedKey) -> MigrationError {
         MigrationError(
             .validationFailed,
-            "'\(key.address)' is not as the migration '\(migration.id)' left it, so that stays done")
+            "'\(key.address)' has changed since the migration '\(migration.id)', so it is not undone")
     }
 
     private func gone(_ key: ResolvedKey) -> MigrationError {
         MigrationError(
-            .validationFailed, "what was at '\(key.address)' before the migration '\(migration.id)' is no longer kept")
+            .validationFailed, "the value of '\(key.address)' before the migration '\(migration.id)' is no longer kept")
     }
 }

@@ -198,7 +198,7 @@ struct BulkRun: Sendable {
         if let known, known.revision > migration.revision {
             throw MigrationError(
                 .newerRevision,
-                "revision \(known.revision) has brought the data of '\(migration.destination)', and this program has "
+                "revision \(known.revision) has migrated '\(migration.destination)', and this program has "
                     + "revision \(migration.revision); use a later version of the program")
         }
         var progress = known?.bulk ?? BulkProgress(migration)

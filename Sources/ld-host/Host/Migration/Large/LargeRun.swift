@@ -91,7 +91,7 @@ struct LargeRun: Sendable {
             let message = StorageError(wrapping: error).message
             access.snapshot.log(
                 .warning, "migration",
-                "'\(row.id)' has brought its data, and what it removes is still there: \(message)")
+                "'\(row.id)' has migrated its data, but an old value is still there: \(message)")
             return false
         }
     }
@@ -142,8 +142,8 @@ struct LargeRun: Sendable {
         guard isUnchanged, written.before == nil || written.image != nil else {
             throw MigrationError(
                 .validationFailed,
-                "'\(destination.address)' is not known to be as the migration '\(row.id)' left it, or what it replaced is "
-                    + "no longer kept; so that stays done")
+                "'\(destination.address)' may have changed since the migration '\(row.id)', or its old value is "
+                    + "no longer kept; so it is not undone")
         }
         let attributes = source.attributes
         try await onIOThread { () throws(StorageError) in

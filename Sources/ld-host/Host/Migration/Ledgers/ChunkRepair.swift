@@ -40,7 +40,7 @@ struct ChunkRepair {
                 finding.isDamaged = finding.isDamaged || part.isDamaged
             } catch {
                 let reason = StorageError(wrapping: error).message
-                finding.remarks.append("the parts of '\(row.id)' cannot be looked at: \(reason)")
+                finding.remarks.append("the parts of '\(row.id)' cannot be read: \(reason)")
             }
         }
         return finding

@@ -54,14 +54,14 @@ struct LedgerRepair: Sendable {
                     }
                     guard let name = change.image else { continue }
                     let image = try LedgerPlace.image(name, of: resolved, nil)
-                    let what = "what was at '\(change.address)' before '\(row.id)'"
+                    let what = "the value of '\(change.address)' before '\(row.id)'"
                     if try await !image.exists() {
                         remarks.append("\(what) is not kept any more, so that cannot be rolled back")
                     } else if try await !isSound(image, change) {
                         remarks.append("what is kept of \(what) is damaged, so that cannot be rolled back")
                     }
                 } catch {
-                    remarks.append("'\(change.address)' cannot be looked at: \(error.message)")
+                    remarks.append("'\(change.address)' cannot be read: \(error.message)")
                 }
             }
         }

@@ -83,7 +83,7 @@ extension MigrationEngine {
         guard found.count == 1 else {
             let list = found.map { "'\($0.place.address)' in '\($0.place.open.name)'" }.joined(separator: ", ")
             throw MigrationError(
-                .validationFailed, "the migration '\(id)' has been run for \(list); say which is meant")
+                .validationFailed, "the migration '\(id)' has run for \(list); name one of them")
         }
         if page[id]?.bulk != nil {
             try await loadPacks()
@@ -134,9 +134,9 @@ struct MigrationStanding {
     mutating func all(_ known: [KnownMigration]) -> [MigrationStatus] {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
-            let place = row.pack.map { "in the pack '\($0)', which is not configured or has it no more" }
+            let place = row.pack.map { "in the pack '\($0)', which is not configured or no longer has it" }
             let isExpected = row.state == .rolledBack || row.state == .superseded || row.isFromFormerPlace
-            let problem = "it has run, and is not known here; it was \(place ?? "an app's own")"
+            let problem = "it has run, but this program does not know it; it was \(place ?? "an app's own")"
             all.append(
                 MigrationStatus(
                     migration: row.id, summary: "", pack: row.pack.map { "\($0)" }, destination: address, revision: nil,

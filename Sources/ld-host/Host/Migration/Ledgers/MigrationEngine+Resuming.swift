@@ -28,13 +28,13 @@ extension MigrationEngine {
     private func goOn(_ id: String, _ destination: String) async -> MigrationResumption.Entry {
         do {
             guard case .bulk(let migration)? = try await knownMigrations().first(where: { $0.id == id }) else {
-                throw MigrationError(.unresolvedDependency, "it is not known here")
+                throw MigrationError(.unresolvedDependency, "this program does not know it")
             }
             _ = try await migrate(migration, onConflict: nil)
             return MigrationResumption.Entry(migration: id, destination: destination, isDone: true)
         } catch {
             return MigrationResumption.Entry(
-                migration: id, destination: destination, isDone: false, problem: "it cannot go on: \(error)")
+                migration: id, destination: destination, isDone: false, problem: "it cannot be resumed: \(error)")
         }
     }
 
@@ -54,24 +54,24 @@ extension MigrationEngine {
                 if row.state == .copying {
                     let run = LargeRun(ledger)
                     guard try await run.hasCome(row) else {
-                        return entry("its large value is not at its destination; it is to be run again")
+                        return entry("its large value is not at its destination; the next run repeats it")
                     }
                     let isClean = try await run.resume(row, &page)
-                    return entry(isClean ? nil : "what it removes cannot be removed")
+                    return entry(isClean ? nil : "its old values cannot be removed")
                 }
                 let cleanup = MigrationCleanup(ledger)
                 guard row.state == .published, try await cleanup.isPublished(row) else {
                     return entry(
                         row.state == .unverified
-                            ? "what it wrote did not read back; it is to be run again"
-                            : "what it wrote is not at its destination; it is to be run again")
+                            ? "the values that it wrote did not read back; the next run repeats it"
+                            : "the values that it wrote are not at their destinations; the next run repeats it")
                 }
                 try await cleanup.run(id, in: &page)
                 return entry(nil)
             }
         } catch {
             let reason = StorageError(wrapping: error).message
-            return entry("what it removes cannot be removed: \(reason)")
+            return entry("its old values cannot be removed: \(reason)")
         }
     }
 }

@@ -118,7 +118,7 @@ struct MigrationNotes: Sendable {
                 guard intent.kind == BatchIntent.kind else { return nil }
                 return intent.state == .interrupted
                     ? "\(intent.subject) was interrupted; it is completed first, and may change what is planned"
-                    : "process \(intent.owner) is at \(intent.subject), which may change what is planned"
+                    : "process \(intent.owner) is running \(intent.subject), which may change what is planned"
             } + survey.unreadable.map(\.error.message) + UnmovedValues.all(self.snapshot).map(\.text)
         }
     }

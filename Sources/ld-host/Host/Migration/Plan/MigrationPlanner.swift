@@ -59,11 +59,11 @@ struct MigrationPlanner: Sendable {
             case .open: break
             case .cleanup:
                 return MigrationPlan.Entry(
-                    migration, .cleanup, because: "it brought its data on \(done), and what it removes is still there",
+                    migration, .cleanup, because: "it migrated its data on \(done), but an old value is still there",
                     removes: try await removals(row))
             case .done:
                 return MigrationPlan.Entry(
-                    migration, .nothingToDo, because: "it was done on \(done), and none of its sources has data since")
+                    migration, .nothingToDo, because: "it ran on \(done), and none of its sources has data since then")
             }
         }
         return try await entry(trial, trial.run(page, isSuperseded: isSuperseded), page)
@@ -103,12 +103,12 @@ struct MigrationPlanner: Sendable {
         func entry(_ decision: MigrationPlan.Decision, _ why: String) -> MigrationPlan.Entry {
             MigrationPlan.Entry(migration, decision, because: why, reads: work.reads)
         }
-        let kept = "'\(address)' has a value, which stays, and so do the sources"
+        let kept = "'\(address)' has a value; it and the sources stay"
         var note = ""
         switch outcome.decision {
-        case .nothingToDo: return entry(.nothingToDo, "it says that there is nothing to migrate")
+        case .nothingToDo: return entry(.nothingToDo, "it reports nothing to migrate")
         case .superseded:
-            return entry(.nothingToDo, "'\(address)' was set or removed without its data, which stays where it is")
+            return entry(.nothingToDo, "'\(address)' was set or removed without its older data, which stays where it is")
         case .kept: return entry(.destinationKept, kept)
         case .drop(let isSuperseded): note = isSuperseded ? "" : "'\(address)' has a value, which stays; "
         case .bring: break
@@ -116,7 +116,7 @@ struct MigrationPlanner: Sendable {
         for change in outcome.changes(besides: address) { try await work.add(change) }
         guard !work.changes.isEmpty else {
             return outcome.decision == .bring
-                ? entry(.nothingToDo, "everything is as it would leave it") : entry(.destinationKept, kept)
+                ? entry(.nothingToDo, "it would change nothing") : entry(.destinationKept, kept)
         }
         for (resolved, change) in work.changes {
             planned.make(change, to: resolved, dataVersion: outcome.result.dataVersion)
@@ -189,7 +189,7 @@ extension MigrationPlanner {
                     + "'\(migration.destination)'\(rest)", count: moved)
         case (_, _) where row?.bulk?.isOpen == true:
             return MigrationPlan.Entry(
-                .bulk(migration), .cleanup, because: "a run was interrupted before it removed what it had moved last",
+                .bulk(migration), .cleanup, because: "a run was interrupted before it removed the last values that it had moved",
                 count: 0)
         case (_, 1...):
             return MigrationPlan.Entry(
@@ -200,7 +200,7 @@ extension MigrationPlanner {
                 count: 0)
         default:
             return MigrationPlan.Entry(
-                .bulk(migration), .nothingToDo, because: "there is nothing at '\(migration.source)'", count: 0)
+                .bulk(migration), .nothingToDo, because: "no value is stored at '\(migration.source)'", count: 0)
         }
     }
 }
