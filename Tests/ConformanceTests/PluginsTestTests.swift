@@ -99,7 +99,7 @@ struct PluginsTestTests {
     }
 
     @Test(
-        "tells misuse apart from failure",
+        "distinguishes misuse from failure",
         arguments: [
             (["--options", "[]"], 64), (["--timeout", "0"], 64), (["--only", "no.such"], 2),
             (["--component", "no-such"], 2),

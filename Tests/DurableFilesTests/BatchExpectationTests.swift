@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a change that a batch has overwritten is made again; one that came after the batch is not")
+    @Test("a change that a batch has overwritten is repeated; one after the batch is not")
     func overtaken() throws {
         let path = RelativePath("first")
         let others = try BatchFolder(root: fixture.root)

@@ -18,7 +18,7 @@ struct FolderWatchTests {
 
     private func watch() throws -> Listener { try Listener(directory.path) }
 
-    @Test("tells of files that are replaced and removed, each by its name")
+    @Test("reports files that are replaced and removed, each by its name")
     func told() throws {
         try directory.make()
         let listener = try watch()
@@ -32,7 +32,7 @@ struct FolderWatchTests {
         #expect(listener.told.allSatisfy { $0 == file }, "\(listener.told)")
     }
 
-    @Test("tells of files in the folders that it enters, also ones that come and go")
+    @Test("reports files in the folders that it enters, also short-lived ones")
     func entered() throws {
         try directory.make()
         let deep = RelativePath(pieces: ["x~", "y~", "file"].map { Array($0.utf8) })
@@ -75,7 +75,7 @@ struct FolderWatchTests {
     }
 
     @Test(
-        "follows its path when a folder on it is removed, or moved, and made again",
+        "follows its path when a folder on it is removed or moved, and recreated",
         arguments: ["one", "one/two/three"])
     func replaced(name: String) throws {
         let path = "\(folder.path)/\(name)"
@@ -96,7 +96,7 @@ struct FolderWatchTests {
         }
     }
 
-    @Test("tells each of many watches, also of one folder, and none after its end")
+    @Test("notifies each of many watches, also of one folder, and none after its end")
     func ends() throws {
         try directory.make()
         let listeners = try (0..<10).map { _ in try watch() }

@@ -39,7 +39,7 @@ struct HostileJournalTests {
         #expect(try fixture.elsewhere.text("a") ?? "newer" == "newer", sourceLocation: location)
     }
 
-    @Test("changes nothing outside of the root, whoever the file belongs to", arguments: ["journal", ".batch", "root"])
+    @Test("changes nothing outside of the root, whatever user owns the file", arguments: ["journal", ".batch", "root"])
     func outside(writable: String) throws {
         try interruptElsewhere()
         let paths = ["journal": journal, ".batch": fixture.root.path + "/.batch", "root": fixture.root.path]

@@ -79,7 +79,7 @@ struct RoundTripTests {
         expectRefused(sealed, by: envelope, under: other, allowing: [Named.key])
     }
 
-    @Test("two seals of one value share only what is not encrypted", arguments: TestedCipher.all)
+    @Test("two envelopes of one value share only their headers' plain fields", arguments: TestedCipher.all)
     func randomness(_ tested: TestedCipher) throws {
         let (envelope, key) = (try tested.envelope(), try EnvelopeKey.ofRing())
         let value = Data(repeating: 0, count: 3000)

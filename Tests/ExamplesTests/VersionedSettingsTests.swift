@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The example of versioned settings")
 struct VersionedSettingsTests {
-    @Test("brings what version 1 stored to the current version, and keeps what is set since") func upgrade() throws {
+    @Test("migrates the values of version 1, and keeps values that were set later") func upgrade() throws {
         let example = try BuiltExample("VersionedSettings")
         defer { example.remove() }
         let program = "\(example.products)/VersionedSettings"

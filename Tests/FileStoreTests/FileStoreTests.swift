@@ -36,7 +36,7 @@ struct FileStoreTests {
         }
     }
 
-    @Test("promises what it keeps")
+    @Test("declares its properties")
     func promises() {
         #expect(
             fixture.store.properties == StoreProperties(latency: .disk, isDurable: true, isShared: true))
@@ -99,7 +99,7 @@ struct FileStoreTests {
         #expect(try fixture.store.remove(fixture.key("a", in: place)))
     }
 
-    @Test("tells folders apart whose names differ in their bytes alone")
+    @Test("distinguishes folders whose names differ in their bytes only")
     func foldersByBytes() throws {
         for (index, accent) in ["e\u{301}", "\u{e9}"].enumerated() {
             let path = fixture.folder.path + "/" + accent

@@ -11,7 +11,7 @@ struct WatchTests {
 
     init() throws { fixture = try StoreFixture() }
 
-    @Test("tells the names of values, and of nothing else that is done in the folder")
+    @Test("reports the names of values, and no other change of the folder")
     func names() throws {
         let long = String(repeating: "\u{e9}/", count: 300)
         try fixture.set("\(long)0", [1])

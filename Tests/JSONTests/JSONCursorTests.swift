@@ -41,7 +41,7 @@ extension ArraySlice: JSONBytes where Element == UInt8 {}
         #expect(fault?.reason == .depth && fault?.offset == deepest)
     }
 
-    @Test("what is passed over is what would be read, in a part of bytes too", arguments: 0..<4)
+    @Test("skipping a value ends where reading it would, also in a part of the bytes", arguments: 0..<4)
     func agreement(_ seed: Int) throws {
         let pieces = [
             "{", "}", "[", "]", ":", ",", "\"a\"", "\"b\\u00e9\"", "\"\\ud800\"", "\"", "1", "-0.5e3", "01", "true",

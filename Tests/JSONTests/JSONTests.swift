@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "what is not JSON is refused",
+        "text that is not JSON is refused",
         arguments: [
             "", " ", "{", "}", "[1,]", "{\"a\":1,}", "[1 2]", "01", "1.", ".5", "+1", "-", "1e", "NaN", "Infinity",
             "'a'",

@@ -166,7 +166,7 @@ struct ContentTests {
         #expect(throws: StorageError.corrupt) { try store.get("large") }
     }
 
-    @Test("a check of a damaged file tells so, and does not fail")
+    @Test("a check of a damaged file reports the damage, and does not fail")
     func damagedFile() throws {
         let folder = try TemporaryFolder()
         do {

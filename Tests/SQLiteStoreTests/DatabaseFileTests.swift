@@ -111,7 +111,7 @@ struct DatabaseFileTests {
         }
     }
 
-    @Test("what has the name of the log's last change is in the database when the last connection was closed")
+    @Test("the log is copied into the database when the last connection is closed")
     func closed() throws {
         let folder = try TemporaryFolder()
         let store = try BuiltStore(in: folder)

@@ -69,7 +69,7 @@ struct RefusalTests {
         try expectRefusal(folder, .storeUnavailable, "cannot open the database")
     }
 
-    @Test("a truncated database: what is read is damaged, and the rest of it stays", arguments: [100, 512, 4096, 9000])
+    @Test("a truncated database is reported as damaged, and its bytes stay", arguments: [100, 512, 4096, 9000])
     func truncated(_ size: Int) throws {
         let folder = try TemporaryFolder()
         do {

@@ -84,7 +84,7 @@ private struct Written: UserDefaultsContainer {
         #expect(try await router.text(at: "rows/MyApp.MySettings.__version") == "3")
     }
 
-    @Test("a pack stamps what is new, and refuses what a later one has migrated")
+    @Test("a pack stamps a new container, and refuses one that a later pack has migrated")
     func stamp() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "each kind does what it says, and what it does not name stays as it was written",
+        "each kind of change affects its field only, and other fields keep their bytes",
         arguments: [
             (#"{"a":1.10,"b":2}"#, #"[{"rename":"/a","to":"c"}]"#, #"{"b":2,"c":1.10}"#),
             (#"{"a":{"x":[1,2]},"b":2}"#, #"[{"move":"/a/x","to":"/y/z"}]"#, #"{"a":{},"b":2,"y":{"z":[1,2]}}"#),

@@ -22,6 +22,6 @@ import Testing
         #expect(pointer.tokens == tokens && pointer.description == text)
     }
 
-    @Test("what is no pointer is none", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
+    @Test("invalid pointers are refused", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
     func noPointers(_ text: String) { #expect(JSONPointer(text) == nil) }
 }

@@ -50,7 +50,7 @@ import Testing
         try await run(home, "file: \"\(try home.write(Self.steps))\"")
     }
 
-    @Test("a value that is moved keeps what is recorded with it, unless the manifest says a serializer")
+    @Test("a moved value keeps its attributes, unless the manifest names a serializer")
     func attributes() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("what is at the destination stays, is replaced, or is an error, as the step says; nothing is lost")
+    @Test("a value at the destination stays, is replaced, or is an error, by the step's policy; nothing is lost")
     func conflicts() async throws {
         for (policy, outcome, left, right) in [
             ("keepDestination", MigrationOutcome.destinationKept, "new" as String?, "old"),
@@ -68,7 +68,7 @@ import Testing
         #expect(try await router.run(manifest).mapValues(\.outcome) == ["x": .nothingToDo, "y": .nothingToDo])
     }
 
-    @Test("a key is removed once, and what is stored there later stays")
+    @Test("a key is removed once, and a value that is stored there later stays")
     func removal() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

@@ -52,7 +52,7 @@ struct DockerCredentialTests {
         #expect(ending.text == "\(message)\n")
     }
 
-    @Test("tells its use and its version")
+    @Test("prints its usage and its version")
     func usage() throws {
         let usage = "Usage: docker-credential-localdata <store|get|erase|list|version>\n"
         for words in [[], ["get", "https://example.com"]] {

@@ -17,7 +17,7 @@ struct GitCredentialTests {
 
     private static let place = "protocol=https\nhost=example.com\n"
 
-    @Test("gives what was stored, and nothing before and after")
+    @Test("returns a stored password, and nothing before it is stored and after it is erased")
     func roundTrip() throws {
         #expect(try git("get", Self.place) == "")
         try git("store", Self.place + "username=ann\npassword=s3cret\n\n")
@@ -180,7 +180,7 @@ struct GitCredentialTests {
         #expect(listed == "keychain:git:\(escaped)/ann\n")
     }
 
-    @Test("takes user and password out of a URL, and what stands behind it over them")
+    @Test("takes user and password from a URL, and later attributes override them")
     func urlWithPassword() throws {
         try git("store", "url=https://ann%3A:p%40%3A:@example.com/\nhost=example.org\n")
         #expect(

@@ -57,7 +57,7 @@ struct PipeTests {
         #expect(attributes.modified ?? 0 > 0)
     }
 
-    @Test("each operation answers what it did")
+    @Test("each operation answers with its result")
     func operations() throws {
         #expect(try ask(Self.request(1, "exists", "n")).text == #"{"exists":false,"id":1}"#)
         #expect(try ask(Self.request(1, "remove", "n")).text == #"{"id":1,"removed":false}"#)

@@ -57,7 +57,7 @@ struct ImportTests {
         #expect(try stored(home) == 0)
     }
 
-    @Test("standard input is stored whether it can be read twice or not, from where it stands")
+    @Test("standard input is imported from its current position, whether it can be read twice or not")
     func standardInput() throws {
         let (home, _) = try home()
         let ending = try home.shell(

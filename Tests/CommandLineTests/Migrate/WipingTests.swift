@@ -56,7 +56,7 @@ import Testing
         #expect(try home.done("get", "userDefaults/other-4").text == "value 1")
     }
 
-    @Test("a copy of a store to a sealed one wipes what it moved", arguments: ["sqlite", "file"])
+    @Test("a copy with --move to a sealed store wipes the moved values", arguments: ["sqlite", "file"])
     func copied(_ from: String) throws {
         try home.done("config", "set", "domains.userDefaults", from)
         let secret = try store()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("What ld-host tells")
+@Suite("Secrecy of ld-host's output")
 struct SecrecyTests {
     private static let value = "correct horse battery staple"
     private static let passphrase = "an elephant never forgets"

@@ -52,7 +52,7 @@ struct CompletionTests {
         #expect(try offered(home, "keys", "rotate", String(id.prefix(4))) == [id])
     }
 
-    @Test("offers nothing, and fails nowhere, for what it does not know or cannot read")
+    @Test("offers nothing, without an error, for unknown commands and unreadable stores")
     func knowsNothing() throws {
         let home = try home()
         for words in [["nothing", ""], ["get", "nowhere/"], ["get", "userDefaults/\u{1}"], ["-c", "x", "get", "y"]] {

@@ -50,7 +50,7 @@ struct ExchangedValuesTests {
         try await check(home.app())
     }
 
-    @Test("what is exported is imported as the same bytes, recorded alike", arguments: [false, true])
+    @Test("exported values are imported as the same bytes with the same attributes", arguments: [false, true])
     func exported(_ isDescribed: Bool) async throws {
         if isDescribed { try home.describeKeys() }
         try await write(home.app())
@@ -75,7 +75,7 @@ struct ExchangedValuesTests {
         try await check(home.app())
     }
 
-    @Test("import and batch encode by a catalog's types, and refuse what they do not have")
+    @Test("import and batch encode by a catalog's types, and refuse unsuitable values")
     func described() async throws {
         try home.describeKeys()
         let values = #"{"theme": "dark", "note": "plain", "counts": {"a": 1}, "size": {"$text": "7"}}"#

@@ -75,7 +75,7 @@ import Testing
         #expect(try await value(storage, from: plist).content == "plist")
     }
 
-    @Test("errors are told apart") func errors() async throws {
+    @Test("errors have different codes") func errors() async throws {
         func outcome(_ oldData: Data, _ migrator: DataMigrator<SimpleSample.UserSettingsV2>) async -> String {
             // Migration can fail for various reasons
             do {

@@ -107,7 +107,7 @@ import Testing
         #expect(error?.code == .pathNotFound && error?.from == "V1")
     }
 
-    @Test("a converter may throw and wait; what it throws is in the error") func failures() async throws {
+    @Test("a converter may throw and wait; its error is the reason of the chain's error") func failures() async throws {
         let builder = DataMigrator<V2>.Builder(targetType: V2.self)
         builder.register(from: V1.self, to: V2.self) { v1 in
             await Task.yield()

@@ -51,7 +51,7 @@ private struct NodeKey: CodingKey {
         return row(Zero.self) + row(One.self) + row(Two.self) + row(Three.self)
     }()
 
-    @Test("finds the shortest way, or says what is wrong") func chains() async throws {
+    @Test("finds the shortest path, or names the problem") func chains() async throws {
         var random = SeededGenerator(seed: TestRun.seed)
         var seen: [String: Int] = [:]
         for _ in 0..<(TestRun.isTorture ? 20_000 : 1000) {

@@ -64,7 +64,7 @@ import Testing
         #expect(throws: MigrationError.validationFailed) { try unversioned.validate() }
     }
 
-    @Test("seed defect 41: errors of migrations are caught by name and say themselves what they are")
+    @Test("seed defect 41: errors of migrations are caught by name and describe themselves")
     func errors() throws {
         do { throw MigrationError(.sourceDataNotFound, "'a' is not stored") } catch MigrationError.conflict {
             Issue.record("another code")

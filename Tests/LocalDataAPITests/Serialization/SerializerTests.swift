@@ -53,7 +53,7 @@ import Testing
         #expect(error.message == "1 stored bytes are not a String in text: they are not UTF-8")
     }
 
-    @Test("an app's own functions are used, and what they throw becomes a storage error without the value")
+    @Test("an app's own functions are used, and their errors become storage errors without the value")
     func custom() throws {
         struct Quotes: Error, CustomStringConvertible { let description: String }
         let serializer = Serializer<String>.custom(

@@ -77,7 +77,7 @@ final class ConversionCount: Sendable {
         #expect(String(decoding: raw ?? Data(), as: UTF8.self) == #"{"tags":[],"title":"hello"}"#)
     }
 
-    @Test("what it stores has its version's tag, whatever the store", arguments: domains)
+    @Test("a stored value has its version's tag in every store", arguments: domains)
     func tags(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -249,7 +249,7 @@ final class ConversionCount: Sendable {
         #expect(try await home.router().get(Note.key("note", domain)).tags == ["set"])
     }
 
-    @Test("what is in quarantine follows its keys: rotated, re-encrypted, copied, never listed as a value")
+    @Test("a value in quarantine is re-encrypted and copied like others, and never listed")
     func keys() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -123,7 +123,7 @@ import Testing
         #expect(try await router.expiry(of: number) == expires)
     }
 
-    @Test("far times and past ones are what they say", arguments: domains)
+    @Test("expiry times far away and in the past count as given", arguments: domains)
     func extremes(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -19,7 +19,7 @@ private struct Reentrant: UserDefaultsContainer {
 }
 
 @Suite("opening containers") struct ContainerOpeningTests {
-    @Test("before a container is open, settings have their defaults, and what is set waits")
+    @Test("before a container is open, settings have their defaults, and new values wait")
     func before() async throws {
         let home = try ContainerHome()
         defer { home.remove() }

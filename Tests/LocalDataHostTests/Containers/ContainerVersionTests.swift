@@ -240,7 +240,7 @@ private enum Releases {
     }
 
     @Test(
-        "seed defect 30: what is no whole number of 1 or more is no version",
+        "seed defect 30: only a whole number from 1 on is a version",
         arguments: ["abc", "2.9", "0", "-1", "\"2\"", "", " 2", "1e0", "99999999999999999999", "true"])
     func strict(_ text: String) async throws {
         let home = try ContainerHome()
@@ -256,7 +256,7 @@ private enum Releases {
         #expect(try await router.content() == before)
     }
 
-    @Test("seed defect 32: a step is undone as long as what it replaced is kept")
+    @Test("seed defect 32: a step can be undone while the old values are kept")
     func rollback() async throws {
         let home = try ContainerHome()
         defer { home.remove() }

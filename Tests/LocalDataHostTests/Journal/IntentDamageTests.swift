@@ -44,7 +44,7 @@ struct IntentDamageTests {
         #expect(try scratch.bytes(of: id) == bytes)
     }
 
-    @Test("tells a copy of an intent under another's name")
+    @Test("reports a copy of an intent under another intent's name")
     func renamed() throws {
         let id = try scratch.interrupted("copy")
         let copy = IntentID.next()

@@ -15,7 +15,7 @@ struct IntentProcessTests {
         journal = try scratch.journal()
     }
 
-    @Test("an intent whose owner is killed is interrupted at once, with what it last wrote")
+    @Test("an intent whose owner is killed is interrupted at once, with the last payload")
     func killed() async throws {
         let folder = scratch.folder
         await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in

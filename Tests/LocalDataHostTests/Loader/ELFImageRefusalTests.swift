@@ -9,7 +9,7 @@ struct ELFImageRefusalTests {
     private static let expected = "expected a 64-bit library for \(host)"
 
     @Test(
-        "a file that is not ELF is refused by what it looks like",
+        "a file that is not ELF is refused, and the error names its format",
         arguments: [
             (bytes: [UInt8](), looks: "empty"), (Array("#!/bin/sh\nexit 0\n".utf8), "a script (#!/bin/sh)"),
             (Array("INPUT(libreal.so)\n".utf8), "text (\"INPUT(libreal.so)\")"),
@@ -62,7 +62,7 @@ struct ELFImageRefusalTests {
     }
 
     @Test(
-        "programs and objects are refused as what they are",
+        "programs and object files are refused, and the error names their kind",
         arguments: [
             (options: ["-no-pie"], found: "is an executable program"),
             (["-pie", "-fPIE"], "is an executable program (it names an interpreter)"),

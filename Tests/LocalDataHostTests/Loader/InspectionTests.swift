@@ -28,7 +28,7 @@ import Testing
         #expect(contents(mark) != nil, "the constructor did not run")
     }
 
-    @Test("a process that a constructor leaves behind is gone when the inspection is over")
+    @Test("a process that a constructor leaves behind is gone after the inspection")
     func daemon() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

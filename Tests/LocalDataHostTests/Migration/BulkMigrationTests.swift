@@ -95,7 +95,7 @@ import Testing
         #expect(try await router.names(in: to, prefix: "new.").isEmpty)
     }
 
-    @Test("values are converted on their way, and what they were is kept for as long as they can be put back")
+    @Test("values are converted while they move, and the old ones are kept for a rollback")
     func converting() async throws {
         struct Upper: BulkMigration {
             let id = "upper"

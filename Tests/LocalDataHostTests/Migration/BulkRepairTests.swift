@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("a record keeps what was replaced, and one of an earlier version is read without it")
+    @Test("a record has the hashes of replaced values, and one of an earlier version is read without them")
     func forms() throws {
         var record = BulkRecord()
         let attributes = record.number(of: nil)

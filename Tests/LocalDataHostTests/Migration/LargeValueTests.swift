@@ -103,7 +103,7 @@ import Testing
         #expect(try await !router.exists(bytes))
     }
 
-    @Test("what a large value replaces is put back, and a conflict is what it is for small ones")
+    @Test("a rollback restores the value that a large one replaced, and conflicts are as for small ones")
     func replacing() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -120,7 +120,7 @@ import Testing
         try await expect(router, source, 3 << 20)
     }
 
-    @Test("a large value that did not come is not said to be there, and what it was to replace stays")
+    @Test("a large value that did not arrive is not reported as migrated, and the old value stays")
     func interrupted() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

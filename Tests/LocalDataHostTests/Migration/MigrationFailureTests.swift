@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 14: the destination must be able to read what is written, and errors are precise")
+    @Test("seed defect 14: the destination must be able to read the new value, and errors are precise")
     func unreadable() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -86,7 +86,7 @@ import Testing
         home.home.files().filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix("-wal") && !$0.value.isEmpty }
     }
 
-    @Test("a plan changes nothing, and a run then does what it says")
+    @Test("a plan changes nothing, and the run then follows it")
     func agreement() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -163,7 +163,7 @@ import Testing
         #expect(plan.entries[1].reads == first.writes)
     }
 
-    @Test("one migration is planned and run with what it depends on, and a sweep ends where it is to")
+    @Test("one migration is planned and run with its dependencies, and a run up to an id stops there")
     func selection() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -185,7 +185,7 @@ import Testing
         #expect(try await !router.exists(Self.key("same")))
     }
 
-    @Test("a sweep tells how far it is, and goes only forward")
+    @Test("a run of all migrations reports its progress, which only grows")
     func progress() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -16,7 +16,7 @@ import Testing
 
     private func isImageKept(_ home: MigrationHome) -> Bool { home.files.keys.contains { $0.contains("image") } }
 
-    @Test("seed defect 19: a migration is undone as a whole, with what it replaced and what it removed")
+    @Test("seed defect 19: a rollback restores all values that a migration replaced or removed")
     func undone() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

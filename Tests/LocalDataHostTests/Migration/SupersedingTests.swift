@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "a migration that drops its source keeps the value, and what it drops can be put back",
+        "a migration that drops its source keeps the value, and a rollback restores the source",
         arguments: MigrationHome.domains)
     func dropping(_ domain: StorageDomain) async throws {
         let home = try MigrationHome()

@@ -34,7 +34,7 @@ import Testing
         #expect(settings.theme == "stored")
     }
 
-    @Test("what is set shows at once and is written in order; of many, the last one")
+    @Test("a new value shows at once, and is written in order; of many, the last one")
     func writes() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -48,7 +48,7 @@ import Testing
         #expect(settings.theme == "199")
     }
 
-    @Test("a set before the load waits its turn, wins over what is stored, and is not taken back by the load")
+    @Test("a set before the load waits, wins over the stored value, and is not undone by the load")
     func setBeforeLoad() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -81,7 +81,7 @@ import Testing
         #expect(settings.theme == "set")
     }
 
-    @Test("a write that fails is told by save, and the next one is made")
+    @Test("save throws the error of a failed write, and the next write succeeds")
     func failure() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -97,7 +97,7 @@ import Testing
         #expect(try await router.get(key) == "again")
     }
 
-    @Test("changes are told: those made here, and those that others store")
+    @Test("own changes and those of other processes are reported")
     func changes() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -179,7 +179,7 @@ import Testing
         #expect(try await !router.exists(Self.old))
     }
 
-    @Test("a load brings what was stored before the key's domain changed")
+    @Test("a load finds the value that was stored before the key's domain changed")
     func formerPlace() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -210,7 +210,7 @@ import Testing
         #expect(try await !router.exists(Self.old))
     }
 
-    @Test("while its migration fails nothing is loaded, written or told, and nothing is lost")
+    @Test("while its migration fails, nothing is loaded, written, reported or lost")
     func failingMigration() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -226,7 +226,7 @@ import Testing
         #expect(try await router.get(Self.old) == "dark")
     }
 
-    @Test("who watches a key sees what its migration brings, not that it has brought it")
+    @Test("a watch of a key reports the migrated value, and not the migration")
     func watched() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -26,7 +26,7 @@ struct ChildProcessIsolationTests {
         #expect(String(decoding: name.output, as: UTF8.self) == "/bin/cat\0/proc/self/cmdline\0")
     }
 
-    @Test("the environment is what is given and nothing else")
+    @Test("the environment has the given variables only")
     func environment() throws {
         let given = ["ONE": "1", "EMPTY": "", "EQUALS": "a=b"]
         let completion = try ChildProcess("/usr/bin/env", environment: given).run(deadline: Self.ample)

@@ -39,7 +39,7 @@ struct ChildProcessTests {
         text(completion.output).split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
     }
 
-    @Test("a program that ends is told with its code and its output", arguments: [0, 1, 255], [true, false])
+    @Test("the result of a program that exits has its code and its output", arguments: [0, 1, 255], [true, false])
     func exits(code: Int, usesPidfd: Bool) throws {
         let command = "printf out; printf err >&2; exit \(code)"
         let completion = try Self.shell(command, usesPidfd: usesPidfd).run(deadline: Self.ample)
@@ -51,7 +51,7 @@ struct ChildProcessTests {
     }
 
     @Test(
-        "a program that a signal ends is told with the signal's name",
+        "the result of a program that a signal ends has the signal's name",
         arguments: [(signal: SIGABRT, name: "SIGABRT"), (SIGSEGV, "SIGSEGV"), (SIGKILL, "SIGKILL"), (40, "SIGRTMIN+6")])
     func signals(signal: Int32, name: String) throws {
         let completion = try Self.shell("printf out; kill -\(signal) $$").run(deadline: Self.ample)
@@ -60,7 +60,7 @@ struct ChildProcessTests {
         #expect(Self.text(completion.output) == "out")
     }
 
-    @Test("a program that aborts in a constructor before its main is told as aborted")
+    @Test("the result of a program that aborts in a constructor says that it aborted")
     func constructor() throws {
         try PluginScratch.with { scratch in
             let source = """
@@ -104,7 +104,7 @@ struct ChildProcessTests {
         #expect(completion.outcome == .timedOut(after: .milliseconds(200)))
     }
 
-    @Test("a deadline that is over already kills at once, and a very long one does not overflow")
+    @Test("a past deadline kills at once, and a very long one does not overflow")
     func extremes() throws {
         #expect(try Self.shell("sleep 60").run(deadline: .seconds(-1)).outcome == .timedOut(after: .seconds(-1)))
         #expect(try Self.shell("exit 3").run(deadline: .seconds(Int64.max)).outcome == .exited(code: 3))
@@ -184,7 +184,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("a cut through a character of standard error does not garble what is left")
+    @Test("a cut through a character of standard error does not garble the rest")
     func cutCharacter() throws {
         let program = ChildProcess(
             "/bin/sh", arguments: ["-c", "printf '\\303\\244\\303\\244b' >&2"], environment: Self.environment,

@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("what is linked into ld-host", .waitsForPrograms) struct LinkedComponentTests {
+@Suite("components that are linked into ld-host", .waitsForPrograms) struct LinkedComponentTests {
     /// Without the fixture's folder on the search path.
     private static let alone = ["LOCALDATA_PLUGIN_PATH": ""]
 

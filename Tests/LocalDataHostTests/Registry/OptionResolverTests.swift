@@ -22,7 +22,7 @@ import Testing
         return try JSONDecoder().decode([String: ComponentOption.Value].self, from: data)
     }
 
-    @Test("defaults are filled in, and what has none stays absent")
+    @Test("defaults are filled in, and an option without one stays absent")
     func defaults() throws {
         let resolved = try resolve(["count": .integer(3)])
         #expect(
@@ -31,7 +31,7 @@ import Testing
             ])
     }
 
-    @Test("a list comes through with what is in it")
+    @Test("a list is passed with its elements")
     func list() throws {
         let steps: [AnyCodable] = [["id": "a", "to": [1, 0.5, nil, true]], "x"]
         #expect(try resolve(["count": .integer(1), "steps": .list(steps)])["steps"] == .list(steps))
@@ -67,7 +67,7 @@ import Testing
         #expect(error.message.contains("'store' (file:3)") && error.hint.contains("ld-host plugins inspect some"))
     }
 
-    @Test("every problem is told at once, unknown and missing options too")
+    @Test("one error lists every problem, also unknown and missing options")
     func everyProblem() throws {
         let error = try #require(throws: StorageError.self) {
             try resolve(["colour": .string("red"), "sync": .string("yes")])

@@ -77,7 +77,7 @@ import Testing
         #expect(throws: StorageError.componentNotFound) { try registry.plugin(offering: "present", kind: .crypto) }
     }
 
-    @Test("what is known of a file counts only while it is that file")
+    @Test("an index entry counts only for the file that it describes")
     func remembers() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -15,7 +15,7 @@ struct SecretBytesTests {
         withExtendedLifetime(secret) {}
     }
 
-    @Test("are what was filled in, and gone with a fill that fails")
+    @Test("have the bytes that were filled in, and are cleared if a fill fails")
     func content() throws {
         let secret = try SecretBytes(count: 3) { memory in memory.copyBytes(from: [1, 2, 3]) }
         #expect(Array(secret.bytes) == [1, 2, 3])

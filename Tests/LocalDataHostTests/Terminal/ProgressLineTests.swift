@@ -39,7 +39,7 @@ struct ProgressLineTests {
             ])
     }
 
-    @Test("shows nothing of what is over soon", arguments: [false, true])
+    @Test("shows nothing for a short run", arguments: [false, true])
     func short(isTerminal: Bool) {
         let scene = Scene()
         let line = scene.line("importing", total: 100, in: isTerminal ? .terminal(width: { 80 }) : .lines)

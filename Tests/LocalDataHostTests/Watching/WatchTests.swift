@@ -70,7 +70,7 @@ import Testing
         #expect(changed.names == ["own"], "\(changed)")
     }
 
-    @Test("a store that cannot tell is looked at")
+    @Test("a store without an ability to report changes is polled")
     func polled() async throws {
         let home = try SealedHome()
         defer { home.remove() }

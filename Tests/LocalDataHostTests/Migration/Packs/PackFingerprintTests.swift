@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("packs that tell what their migrations do", .waitsForPrograms) struct PackFingerprintTests {
+@Suite("packs with fingerprints of their migrations", .waitsForPrograms) struct PackFingerprintTests {
     private static func key(_ name: String) -> StorageKey<Data> {
         StorageKey(
             name: name, domain: .custom(name: "own"), security: .none, serializer: .data, owner: "tests",
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a migration that tells that it does the same is run again by another build")
+    @Test("a migration with an unchanged fingerprint is run again by another build")
     func told() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -60,7 +60,7 @@ import Testing
         #expect(try await builds.run("Four", "moves twice", revision: 2) == .migrated)
     }
 
-    @Test("as long as one of two builds tells nothing, their files and options are compared")
+    @Test("if one of two builds has no fingerprint, their files and options are compared")
     func untold() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -87,7 +87,7 @@ import Testing
         #expect(try JSONDecoder().decode(MigrationPackIdentity.self, from: encoder.encode(told)) == told)
     }
 
-    @Test("a pack in Swift tells what its migrations do, and need not")
+    @Test("a pack in Swift may have fingerprints of its migrations")
     func exported() throws {
         struct Told: StorageMigration {
             let destinationKey = PackFingerprintTests.key("new")

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "a pack in C, of this minor or a later one, migrates, removes, and waits for what it depends on",
+        "a pack in C, of this minor or a later one, migrates, removes, and runs after its dependencies",
         arguments: [[], ["PACK_NEWER"]])
     func migrates(_ variant: [String]) async throws {
         let home = try SealedHome()
@@ -115,7 +115,7 @@ import Testing
         #expect(try await third.get(Self.key("new")) == Data("2".utf8))
     }
 
-    @Test("doctor tells what a pack is, or what keeps it from being opened")
+    @Test("doctor describes a pack, or says why it cannot be opened")
     func doctor() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -19,7 +19,7 @@ import Testing
         #expect(record.state == .clean)
     }
 
-    @Test("a value that is there is read without opening a pack, and so is what is written and asked for")
+    @Test("an existing value is read, written and checked without opening a pack")
     func opensLazily() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -65,7 +65,7 @@ import Testing
         #expect(try await first.keys().count == 6)
     }
 
-    @Test("a disabled key neither seals nor opens, what it sealed stays, and enabling it is seen by all")
+    @Test("a disabled key neither seals nor opens, its values stay, and all processes notice when it is enabled")
     func disable() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -16,7 +16,7 @@ import Testing
         return try pieces.data.withUnsafeBytes { try EnvelopeHeader(parsing: $0) }
     }
 
-    @Test("whatever is changed, what was written before stays readable, and what is written uses the new settings")
+    @Test("after any change of settings, old values stay readable, and new values use the new settings")
     func oneAfterTheOther() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("without a provider that computes, what is to be encrypted is refused, and the rest is served")
+    @Test("without a crypto provider, keys with encryption are refused, and the others are served")
     func noProvider() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -179,7 +179,7 @@ enum PolicyCases {
         #expect(header.cipher == .chaCha20Poly1305 && header.derivation == .hkdf())
     }
 
-    @Test("the keychain's store seals what it is given, and its key is a file of mode 0600")
+    @Test("the keychain's store seals its values, and its key is a file of mode 0600")
     func keychain() async throws {
         let home = try SealedHome()
         defer { home.remove() }

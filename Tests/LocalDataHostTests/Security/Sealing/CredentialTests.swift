@@ -34,7 +34,7 @@ import Testing
         #expect(!home.contains("the value"))
     }
 
-    @Test("without the folder, the file or anything in it, the error tells how a service gets it")
+    @Test("if the folder, the file or its content is missing, the error says how a service gets it")
     func missing() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -140,7 +140,7 @@ import Testing
         try await expectRefused(home, .permissionDenied, path(home), "cannot be opened")
     }
 
-    @Test("the file of a ring that is there is never made again")
+    @Test("the file of an existing ring is never recreated")
     func missing() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -76,7 +76,7 @@ import Testing
         #expect(error.message.contains("does not offer \(algorithm)"), "\(error)")
     }
 
-    @Test("the table of what providers lack is what they declare", arguments: ["openssl", "sodium"])
+    @Test("the table of missing algorithms matches the providers' declarations", arguments: ["openssl", "sodium"])
     func table(_ provider: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "if a value's end was changed or cut, nothing is passed on, or only what is verified",
+        "if a value's end was changed or cut, only verified bytes are passed on",
         arguments: keys.indices)
     func changedEnd(_ index: Int) async throws {
         let home = try SealedHome()

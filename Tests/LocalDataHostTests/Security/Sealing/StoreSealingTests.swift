@@ -43,7 +43,7 @@ import Testing
 
     static let ciphers = ["AES-256-GCM", "ChaCha20-Poly1305"]
 
-    @Test("another cipher seals what is written from then on, and reseal moves the rest")
+    @Test("another cipher seals new values, and reseal re-encrypts the rest")
     func cipher() async throws {
         let home = try SealedHome()
         defer { home.remove() }
