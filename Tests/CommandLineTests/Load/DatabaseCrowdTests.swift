@@ -17,26 +17,7 @@ struct DatabaseCrowdTests {
         "16 processes that write 100 keys each at once, from the first one on: every key is there, and nobody is busy")
     func writers() throws {
         let home = try home()
-        var expected: [String: String] = [:]
-        for process in 1...Self.processes {
-            var values: [String: String] = [:]
-            for key in 1...100 { values["p\(process)-k\(key)"] = String(repeating: "\(process).\(key) ", count: 20) }
-            expected.merge(values) { $1 }
-            try JSONEncoder().encode(values).write(to: URL(filePath: "\(home.path)/\(process).json"))
-        }
-        let ending = try home.shell(
-            """
-            for i in $(seq \(Self.processes)); do
-                ld-host import userDefaults:crowd $i.json & pids="$pids $!"
-            done
-            for pid in $pids; do wait $pid || echo failed; done
-            """)
-        #expect(ending.errors == "")
-        let acknowledged = String(repeating: "imported 100 values into userDefaults:crowd\n", count: Self.processes)
-        #expect(ending.text == acknowledged)
-        let stored = try JSONDecoder().decode(
-            [String: String].self, from: Data(try home.done("export", "userDefaults:crowd").output))
-        #expect(stored == expected)
+        _ = try home.checkImports(by: Self.processes, of: 100)
         #expect(try home.run("doctor").text.contains("'database' was checked; no damage was found"))
     }
 

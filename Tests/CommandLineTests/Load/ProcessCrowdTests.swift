@@ -10,26 +10,7 @@ struct ProcessCrowdTests {
     func differentKeys() throws {
         let home = try Home()
         try home.keepUserDefaultsInFiles()
-        var expected: [String: String] = [:]
-        for process in 1...Self.processes {
-            var values: [String: String] = [:]
-            for key in 1...200 { values["p\(process)-k\(key)"] = String(repeating: "\(process).\(key) ", count: 20) }
-            expected.merge(values) { $1 }
-            try JSONEncoder().encode(values).write(to: URL(filePath: "\(home.path)/\(process).json"))
-        }
-        let ending = try home.shell(
-            """
-            for i in $(seq \(Self.processes)); do
-                ld-host import userDefaults:crowd $i.json & pids="$pids $!"
-            done
-            for pid in $pids; do wait $pid || echo failed; done
-            """)
-        #expect(ending.errors == "")
-        let acknowledged = String(repeating: "imported 200 values into userDefaults:crowd\n", count: Self.processes)
-        #expect(ending.text == acknowledged)
-        let stored = try JSONDecoder().decode(
-            [String: String].self, from: Data(try home.done("export", "userDefaults:crowd").output))
-        #expect(stored == expected)
+        let expected = try home.checkImports(by: Self.processes, of: 200)
         #expect(try files(home).count == expected.count)
     }
 
@@ -117,5 +98,34 @@ struct ProcessCrowdTests {
     /// All files that the store keeps, but for the lock that batches take turns by, which stays.
     private func files(_ home: Home) throws -> [Substring] {
         try home.shell("find data -type f -not -path '*/.batch/lock'").text.split(separator: "\n")
+    }
+}
+
+extension Home {
+    /// Lets processes import values of their own at once, and checks that all of them are stored.
+    ///
+    /// - Returns: All values.
+    func checkImports(by processes: Int, of keys: Int) throws -> [String: String] {
+        var expected: [String: String] = [:]
+        for process in 1...processes {
+            var values: [String: String] = [:]
+            for key in 1...keys { values["p\(process)-k\(key)"] = String(repeating: "\(process).\(key) ", count: 20) }
+            expected.merge(values) { $1 }
+            try JSONEncoder().encode(values).write(to: URL(filePath: "\(path)/\(process).json"))
+        }
+        let ending = try shell(
+            """
+            for i in $(seq \(processes)); do
+                ld-host import userDefaults:crowd $i.json & pids="$pids $!"
+            done
+            for pid in $pids; do wait $pid || echo failed; done
+            """)
+        #expect(ending.errors == "")
+        let acknowledged = String(repeating: "imported \(keys) values into userDefaults:crowd\n", count: processes)
+        #expect(ending.text == acknowledged)
+        let stored = try JSONDecoder().decode(
+            [String: String].self, from: Data(try done("export", "userDefaults:crowd").output))
+        #expect(stored == expected)
+        return expected
     }
 }
