@@ -33,7 +33,7 @@ extension StorageRouter {
     }
 
     /// The promises of the store that serves a domain.
-    public func properties(of domain: StorageDomain) async throws -> StoreProperties {
+    package func properties(of domain: StorageDomain) async throws -> StoreProperties {
         try await access().openStore(for: domain.name).store.properties
     }
 

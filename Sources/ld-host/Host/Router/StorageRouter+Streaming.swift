@@ -30,15 +30,6 @@ extension StorageRouter {
             return span.finalize(for: memory)
         }
     }
-
-    /// Hands out the bytes that the store keeps for a key, sealed if they are, in pieces until `body` returns `false`.
-    ///
-    /// - Returns: Whether there are any.
-    public func readStoredData(
-        for key: AnyStorageKey, _ body: @escaping @Sendable (RawSpan) -> Bool
-    ) async throws -> Bool {
-        try await readStoredPieces(for: key) { body($0.bytes) }
-    }
 }
 
 /// The same with pointers, for the package's own callers.

@@ -24,7 +24,7 @@ extension StorageRouter {
     }
 
     /// Throws if a key's values cannot be read or written here, before anyone is asked for a value.
-    public func checkUsable(_ key: AnyStorageKey) async throws {
+    package func checkUsable(_ key: AnyStorageKey) async throws {
         if let refusal = try await resolve(KeyReference(key)).refusal { throw refusal }
     }
 

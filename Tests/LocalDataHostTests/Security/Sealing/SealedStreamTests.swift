@@ -52,8 +52,8 @@ import Testing
             return true
         }
         #expect(isThere && read.data == Data(repeating: 7, count: 600_000))
-        let isStored = try await router.readStoredData(for: key) { piece in
-            let count = piece.byteCount
+        let isStored = try await router.readStoredPieces(for: key) { piece in
+            let count = piece.count
             stored.withLock { $0 += count }
             return true
         }
