@@ -177,6 +177,23 @@ import Testing
         #expect(try BulkRecord(bytes, of: "move").items == record.items)
     }
 
+    @Test("records keep attributes as earlier versions did, and whether there are any")
+    func attributes() throws {
+        let texts =
+            [
+                (nil, #"{"isThere":false}"#), (ValueAttributes(), #"{"isThere":true}"#),
+                (ValueAttributes(owner: "app", expires: 6), #"{"expires":6,"isThere":true,"owner":"app"}"#),
+            ] as [(ValueAttributes?, String)]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        for (attributes, text) in texts {
+            var given = attributes
+            given?.size = 4
+            #expect(String(decoding: try encoder.encode(KeptAttributes(given)), as: UTF8.self) == text)
+            #expect(try JSONDecoder().decode(KeptAttributes.self, from: Data(text.utf8)).attributes == attributes)
+        }
+    }
+
     @Test("a page of the ledger with one bit flipped is damaged; one from before pages had a hash is read")
     func page() throws {
         var page = LedgerPage(of: "after:new.*")
