@@ -57,3 +57,28 @@ struct ChainCoding: Sendable {
             hint: "register \(type) with a serializer of its own")
     }
 }
+
+/// A type that says which version of its kind it is.
+///
+/// ```swift
+/// struct UserSettingsV3: Codable, Equatable, VersionedValue {
+///     static let version = 3
+///     let theme: Theme
+/// }
+/// ```
+///
+/// A key with a ``DataMigrator`` stores the version beside each value, as its version tag. A type that does not say its
+/// version is known by its name, so it keeps its name for as long as values of it are stored.
+public protocol VersionedValue {
+    /// The version: no two types of one chain have the same.
+    static var version: Int { get }
+}
+
+/// What a value of a chain is stored with, so that its type is known without trying.
+enum VersionTag {
+    /// The tag of a type: its version if it says one, and its name otherwise.
+    static func of(_ type: Any.Type) -> String {
+        if let type = type as? any VersionedValue.Type { return "\(type.version)" }
+        return String(describing: type)
+    }
+}

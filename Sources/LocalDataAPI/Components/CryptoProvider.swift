@@ -140,3 +140,81 @@ public enum KeyDerivationFunction: Int32, CaseIterable, Hashable, Sendable, Cust
     /// Whether it makes guessing passphrases expensive, and so takes at least one iteration or pass.
     package var isSlow: Bool { self != .hkdfSHA256 && self != .hkdfSHA512 }
 }
+
+/// A provider that also signs. Ability `localdata.crypto.signatures/1`.
+///
+/// The host checks the sizes of keys and signatures before it calls a method. A method zeroes its copies of private
+/// keys, and of what it derives from them, before it returns.
+public protocol SigningProvider: CryptoProvider {
+    /// The signature algorithms that it offers.
+    var signatures: [SignatureAlgorithm] { get }
+
+    /// The public key of a private key.
+    func publicKey(
+        ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
+    ) throws
+
+    /// Signs a message, which may be empty. The same key and message always give the same signature.
+    func sign(
+        _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
+        into signature: inout MutableRawSpan) throws
+
+    /// Checks a signature; throws `cannotOpen` if it is wrong.
+    ///
+    /// Members of a sync group must agree about every signature, so every provider accepts exactly the same ones. With
+    /// the names of RFC 8032 (5.1.7), a signature is right if
+    ///
+    /// - S is less than the group's order,
+    /// - the public key A and the point R are encoded with y less than p, and neither has a small order,
+    /// - [S]B = R + [k]A, without a factor of 8 on both sides.
+    ///
+    /// A library that checks less needs additional checks in its provider.
+    func verify(
+        _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm) throws
+}
+
+/// A signature algorithm. The raw value is its number at the plugin boundary.
+public enum SignatureAlgorithm: Int32, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    /// Ed25519, RFC 8032: private and public keys of 32 bytes, signatures of 64 bytes.
+    case ed25519 = 33
+
+    /// The algorithm's name in its standard.
+    public var description: String { "Ed25519" }
+}
+
+/// A provider whose ciphers also work in pieces. Ability `localdata.crypto.incremental/1`.
+///
+/// No host uses it: a value is sealed in chunks, each by one call. It is here for the providers of this package and the
+/// checks of the kit.
+package protocol IncrementalCryptoProvider: CryptoProvider {
+    /// The ciphers that it offers in pieces.
+    var incrementalCiphers: [AuthenticatedCipher] { get }
+
+    /// Starts to seal or to open, with all of the additional authenticated data.
+    func begin(
+        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
+        authenticating data: RawSpan
+    ) throws -> any CipherStream
+}
+
+/// The direction of a stream.
+package enum CipherDirection: Hashable, Sendable {
+    /// Encrypts and computes a tag.
+    case seal
+    /// Decrypts and checks a tag.
+    case open
+}
+
+/// A cipher that works in pieces, used by one thread at a time. It zeroes its copies of key and plaintext when it is
+/// deallocated.
+package protocol CipherStream: AnyObject {
+    /// Transforms the next piece; `output` is as long as `input`. The output of an opening stream is not authentic
+    /// before ``open(tag:)`` has returned.
+    func update(_ input: RawSpan, into output: inout MutableRawSpan) throws
+
+    /// Ends a sealing stream and writes the tag.
+    func seal(tag: inout MutableRawSpan) throws
+
+    /// Ends an opening stream; throws `cannotOpen` if the tag is wrong.
+    func open(tag: RawSpan) throws
+}

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import Synchronization
 
 /// Keeps the write-ahead log short. After every 1,000 pages the log is copied into the database, without waiting for
 /// anyone. If readers have blocked the log's restart for long, or one change was that large, the log is truncated,
@@ -68,5 +69,35 @@ extension Connection {
         var log = stat()
         guard stat("\(path)-wal", &log) == 0, log.st_size > Checkpointing.longLog else { return false }
         return (try? emptyLog(waiting: 0)) == true
+    }
+}
+
+/// Truncates long logs when the process ends with exit(3), where nothing closes a database. A killed process leaves its
+/// log to the next one that writes.
+enum ProgramEnd {
+    private struct Entry {
+        weak var database: Database?
+    }
+
+    private static let entries = Mutex<[Entry]>([])
+    private static let process = getpid()
+    private static let isRegistered: Bool = {
+        _ = process
+        return atexit { ProgramEnd.run() } == 0
+    }()
+
+    /// Registers a database that is written to.
+    static func add(_ database: Database) {
+        _ = isRegistered
+        entries.withLock { entries in
+            entries.removeAll { $0.database == nil || $0.database === database }
+            entries.append(Entry(database: database))
+        }
+    }
+
+    private static func run() {
+        // A child process has the connections too, but must not use them.
+        guard getpid() == process else { return }
+        for entry in entries.withLock({ $0 }) { entry.database?.cutLogAtEnd() }
     }
 }
