@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import LocalDataAPI
+internal import Synchronization
 
 /// How an envelope's key is derived from the material, as in its header.
 package enum EnvelopeDerivation: Hashable, Sendable {
@@ -79,4 +80,106 @@ package enum EnvelopeDerivation: Hashable, Sendable {
     static let mostWork: UInt64 = 4 << 20
     /// The salt size of Argon2id in bytes, the only one that libsodium accepts.
     static let argon2SaltSize = 16
+}
+
+/// The highest cost of a header's derivation at an address. A header is used before any of it is authentic. So its cost
+/// is limited to four times what the configuration writes there, which keeps values of an earlier, costlier
+/// configuration readable.
+struct DerivationLimit: Hashable, Sendable {
+    /// Iterations of PBKDF2.
+    private let iterations: UInt64
+    /// Memory of Argon2id in KiB.
+    private let memory: UInt64
+    /// Passes of Argon2id times its memory in KiB.
+    private let work: UInt64
+
+    /// For addresses where only HKDF is written.
+    static let fastOnly = DerivationLimit(iterations: 0, memory: 0, work: 0)
+
+    /// The limit for a style, at least that for the usual parameters.
+    ///
+    /// - Parameter iterations: The PBKDF2 iterations of the configuration.
+    init(_ style: KeyDerivation, iterations: UInt32 = 0) {
+        var most = (iterations: max(UInt64(iterations), 600_000), memory: UInt64(64 << 10), work: UInt64(3 * 64 << 10))
+        switch style {
+        case .hkdf: break
+        case .pbkdf2(let iterations, _): most.iterations = max(most.iterations, UInt64(iterations))
+        case .argon2id(let passes, let memory):
+            most.memory = max(most.memory, UInt64(memory))
+            most.work = max(most.work, UInt64(passes) * UInt64(memory))
+        }
+        self.init(iterations: 4 * most.iterations, memory: 4 * most.memory, work: 4 * most.work)
+    }
+
+    private init(iterations: UInt64, memory: UInt64, work: UInt64) {
+        self.iterations = iterations
+        self.memory = memory
+        self.work = work
+    }
+
+    /// A limit that allows what either of two allows.
+    func joined(with other: DerivationLimit) -> DerivationLimit {
+        DerivationLimit(
+            iterations: max(iterations, other.iterations), memory: max(memory, other.memory),
+            work: max(work, other.work))
+    }
+
+    /// Throws `cannotOpen` if a header's derivation costs more.
+    func check(_ derivation: EnvelopeDerivation, at address: StorageAddress) throws(StorageError) {
+        let (asked, most): (String, String)
+        switch derivation {
+        case .hkdf: return
+        case .pbkdf2(let count, _):
+            if UInt64(count) <= iterations { return }
+            (asked, most) = ("\(count) iterations of \(derivation.function)", "\(iterations)")
+        case .argon2id(let passes, let size, _):
+            if UInt64(size) <= memory, UInt64(passes) * UInt64(size) <= work { return }
+            (asked, most) = (
+                "\(passes) passes of \(derivation.function) over \(size) KiB", "\(memory) KiB and \(work) in all"
+            )
+        }
+        throw StorageError(
+            .cannotOpen,
+            "'\(address)' cannot be opened: its header asks for \(asked), but this host computes at most \(most); it "
+                + "stays as it is",
+            hint: self == .fastOnly
+                ? "restore it from a backup, or remove it"
+                : "only if you sealed it yourself: set encryption.iterations, or iterations and memory of the store's "
+                    + "sealing, to a quarter of that or more")
+    }
+}
+
+/// Limits headers that demand slow derivations: one derivation at a time in a process, and none again for bytes that
+/// did not open.
+enum SlowDerivations {
+    private static let turn = Mutex<Void>(())
+    private static let refused = Mutex<[Int]>([])
+    private static let most = 256
+
+    /// Runs one derivation while no other thread runs one. May wait.
+    static func alone<Failure: Error>(_ derive: () throws(Failure) -> Void) throws(Failure) {
+        try turn.withLock { (_) throws(Failure) in try derive() }
+    }
+
+    /// A mark for sealed bytes at an address under a key. Nobody can construct other bytes with the same mark, since
+    /// the hash has a random seed in each process.
+    static func mark(_ sealed: UnsafeRawBufferPointer, _ context: Data, _ key: EnvelopeKey) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: sealed)
+        hasher.combine(context)
+        key.material.withBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    /// Whether the bytes with this mark were refused before.
+    static func isRefused(_ mark: Int) -> Bool { refused.withLock { $0.contains(mark) } }
+
+    /// Records that the bytes with this mark do not open.
+    static func refuse(_ mark: Int) {
+        refused.withLock { marks in
+            guard !marks.contains(mark) else { return }
+            if marks.count == most { marks.removeFirst() }
+            marks.append(mark)
+        }
+    }
 }

@@ -72,3 +72,159 @@ extension ELFImage {
         }
     }
 }
+
+extension ELFImage {
+    /// Reads ranges of an open file into memory; every range is checked.
+    package struct Reader {
+        /// The largest range for one read: 64 MiB, about ten times the symbol table of a large Swift library.
+        package static let largestRange: UInt64 = 64 << 20
+
+        /// The file's size when it was opened.
+        package let size: UInt64
+        /// The file's path, for messages.
+        package let path: String
+        private let descriptor: CInt
+
+        /// Reads from a descriptor that the caller owns.
+        package init(descriptor: CInt, size: UInt64, path: String) {
+            self.descriptor = descriptor
+            self.size = size
+            self.path = path
+        }
+
+        /// Reads a whole range.
+        ///
+        /// - Parameters:
+        ///   - offset: The start of the range.
+        ///   - count: Its length in bytes.
+        ///   - what: Its content, for messages.
+        /// - Throws: `StorageError.pluginRefused` if the range is not in the file, is above the limit, or the file has
+        ///   become shorter.
+        package func read(at offset: UInt64, count: UInt64, of what: String) throws -> Bytes {
+            let (end, overflow) = offset.addingReportingOverflow(count)
+            guard !overflow, end <= size else { throw truncated(overflow ? nil : end, what) }
+            guard count <= Self.largestRange else {
+                throw damaged("has \(what) of \(count) bytes, expected at most \(Self.largestRange)")
+            }
+            let bytes = try [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, filled in
+                while filled < Int(count) {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                    let result = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(filled))
+                    if result < 0 && errno == EINTR { continue }
+                    guard result >= 0 else {
+                        throw StorageError.refusing(path, "cannot be read: \(StorageError.systemText(errno))")
+                    }
+                    guard result > 0 else {
+                        throw StorageError.refusing(
+                            path, "became shorter while it was read: \(what) ends at byte \(offset + UInt64(filled))",
+                            hint: "wait until it is written, then try again")
+                    }
+                    filled += result
+                }
+            }
+            return Bytes(bytes)
+        }
+
+        /// The refusal of a file that ends too early; `nil` for an end that no file can reach.
+        func truncated(_ end: UInt64?, _ what: String) -> StorageError {
+            let expected = end.map { "at least \($0) bytes" } ?? "a possible size"
+            return damaged("is truncated or damaged: \(what) needs \(expected), found \(size)")
+        }
+
+        /// A refusal with advice for damaged files.
+        func damaged(_ finding: String) -> StorageError {
+            .refusing(path, finding, hint: "install the plugin again")
+        }
+    }
+}
+
+extension ELFImage {
+    /// The program headers: the ranges of the file that ld.so maps, and their addresses.
+    struct Segments {
+        /// The address and the length of the dynamic section, once it is known to be in the file.
+        let dynamic: (address: UInt64, count: UInt64)
+        private let loads: [Elf64_Phdr]
+
+        init(_ reader: Reader, _ header: Header) throws {
+            let length = UInt64(header.segmentCount * MemoryLayout<Elf64_Phdr>.size)
+            let table = try reader.read(at: header.segmentOffset, count: length, of: "the program header table")
+            let all = table.records(Elf64_Phdr.self)
+            try Self.judgeFileRanges(all, reader)
+            loads = all.filter { $0.p_type == UInt32(PT_LOAD) }
+            try Self.judgeLoads(loads, reader)
+            if all.contains(where: { $0.p_type == UInt32(PT_INTERP) }) {
+                throw StorageError.refusing(
+                    reader.path, "is an executable program (it names an interpreter), expected a shared library",
+                    hint: "link the plugin with -shared")
+            }
+            // ld.so uses the last one; a second one is a sign of damage.
+            let dynamics = all.filter { $0.p_type == UInt32(PT_DYNAMIC) }
+            guard let section = dynamics.last, section.p_filesz > 0 else {
+                throw StorageError.refusing(
+                    reader.path, "has no dynamic section, expected a shared library",
+                    hint: "a file of separate debug symbols has none: name the library itself")
+            }
+            guard dynamics.count == 1 else {
+                throw reader.damaged("has \(dynamics.count) dynamic sections, expected one")
+            }
+            dynamic = (section.p_vaddr, section.p_filesz)
+            try judgeAddresses(all, reader)
+        }
+
+        /// The file offset of an address, if it and the `count - 1` bytes after it are mapped from the file.
+        func offset(of address: UInt64, count: UInt64) -> UInt64? {
+            guard let load = load(holding: address), count <= load.p_filesz - (address - load.p_vaddr) else {
+                return nil
+            }
+            return load.p_offset + (address - load.p_vaddr)
+        }
+
+        /// The number of bytes mapped from the file, starting at an address; 0 if the address is not mapped.
+        func available(at address: UInt64) -> UInt64 {
+            load(holding: address).map { $0.p_filesz - (address - $0.p_vaddr) } ?? 0
+        }
+
+        private func load(holding address: UInt64) -> Elf64_Phdr? {
+            loads.first { address >= $0.p_vaddr && address - $0.p_vaddr < $0.p_filesz }
+        }
+
+        private static func judgeFileRanges(_ all: [Elf64_Phdr], _ reader: Reader) throws {
+            var needed: UInt64 = 0
+            for (index, segment) in all.enumerated() where segment.p_filesz > 0 {
+                let (end, overflow) = segment.p_offset.addingReportingOverflow(segment.p_filesz)
+                guard !overflow else { throw reader.truncated(nil, "segment \(index)") }
+                needed = max(needed, end)
+            }
+            guard needed <= reader.size else { throw reader.truncated(needed, "its last segment") }
+        }
+
+        /// ld.so reserves the space from the first to the last segment and maps them one after the other: it would map
+        /// segments out of order over foreign memory.
+        private static func judgeLoads(_ loads: [Elf64_Phdr], _ reader: Reader) throws {
+            guard !loads.isEmpty else { throw reader.damaged("has no segment to load, expected some") }
+            var lowest: UInt64 = 0
+            for segment in loads {
+                guard segment.p_filesz <= segment.p_memsz else {
+                    throw reader.damaged(
+                        "has a segment with \(segment.p_filesz) bytes in the file, expected at most the"
+                            + " \(segment.p_memsz) that it has in memory")
+                }
+                let (end, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
+                guard !overflow, segment.p_vaddr >= lowest else {
+                    throw reader.damaged("has segments that overlap or wrap around, expected ascending addresses")
+                }
+                lowest = end
+            }
+        }
+
+        /// Everything that ld.so or the unwinder reads through an address must be mapped from the file.
+        private func judgeAddresses(_ all: [Elf64_Phdr], _ reader: Reader) throws {
+            let read = [PT_DYNAMIC, PT_PHDR, PT_TLS, PT_NOTE, PT_GNU_PROPERTY, PT_GNU_EH_FRAME].map { UInt32($0) }
+            for (index, segment) in all.enumerated() where read.contains(segment.p_type) && segment.p_filesz > 0 {
+                guard offset(of: segment.p_vaddr, count: segment.p_filesz) != nil else {
+                    throw reader.damaged("has its segment \(index) outside what is loaded, expected it inside")
+                }
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
-internal import LocalDataAPI
+internal import Glibc
+package import LocalDataAPI
 
 extension Diagnosis {
     /// Examines everything that a router needs; continues after a problem where it can.
@@ -48,4 +49,97 @@ extension StorageRouter {
         }
         return try await onIOThread { () throws(StorageError) in StoreTest.run(slot) }
     }
+}
+
+extension StorageAuditReport {
+    /// The audit of a router: its registered catalogs, and those that its configuration names.
+    ///
+    /// - Throws: Why the router's configuration cannot be loaded. Stores that cannot be read are part of the report:
+    ///   see ``failures``.
+    public static func make(of router: StorageRouter = .shared) async throws -> StorageAuditReport {
+        try await make(of: router, in: .everything) { _ in }
+    }
+
+    /// The audit of a selection, which passes on each key at once, so that not all are in memory.
+    ///
+    /// - Parameters:
+    ///   - selection: The keys.
+    ///   - limit: How many keys per location are in ``entries`` besides those of catalogs; `nil` for all.
+    ///   - take: Called with each key, in the order of ``entries``.
+    /// - Throws: As ``make(of:)``; `invalidConfiguration` if no store serves the one selected domain.
+    public static func make(
+        of router: StorageRouter, in selection: StorageSelection, keeping limit: Int? = nil,
+        _ take: (AuditEntry) -> Void
+    ) async throws -> StorageAuditReport {
+        let origin = Origin(await router.layers())
+        var maker = AuditMaker(try await router.access(), selection: selection)
+        return try await maker.report(origin, keeping: limit, take)
+    }
+
+    /// All keys of all registered catalogs as text, in one flat list; the error if it cannot be made.
+    public static func renderGlobalRegistry(of router: StorageRouter = .shared) async -> String {
+        do { return try await AuditText.flat(make(of: router)) } catch { return AuditText.failure(error) }
+    }
+
+    /// All keys of all registered catalogs as text, grouped by catalog; the error if it cannot be made.
+    public static func renderGlobalRegistryGrouped(of router: StorageRouter = .shared) async -> String {
+        do { return try await AuditText.grouped(make(of: router)) } catch { return AuditText.failure(error) }
+    }
+}
+
+extension StorageRouter {
+    /// The sources of the configuration besides the built-in defaults.
+    fileprivate func layers() async -> [String] {
+        let layers = (try? await configuration())?.layered.layers ?? []
+        return layers.filter { $0.name != .default }.map(\.source)
+    }
+}
+
+/// Information on plugins and stores, for tools.
+extension StorageRouter {
+    /// Every plugin of this program and on the search path, inspected again.
+    package func plugins() async throws(StorageError) -> [PluginRecord] {
+        let registry = try await snapshot().registry
+        return try await onIOThread { () throws(StorageError) in registry.records(rescanning: .all) }
+    }
+
+    /// Every plugin of this program and on the search path, as it was inspected last.
+    package func knownPlugins() async throws(StorageError) -> [PluginRecord] {
+        let registry = try await snapshot().registry
+        return try await onIOThread { () throws(StorageError) in registry.records() }
+    }
+
+    /// One plugin's file, inspected in a child process.
+    package func inspectPlugin(at path: String) async throws(StorageError) -> PluginRecord {
+        let snapshot = try await snapshot()
+        let inspector = PluginInspector(
+            host: PluginInspector.installedHost, timeout: snapshot.settings.inspectionTimeout)
+        return try await onIOThread { () throws(StorageError) in
+            PluginRecord(
+                candidate: .init(path: path, origin: "named", isNamed: true), location: nil,
+                result: Result { () throws(StorageError) in try inspector.inspect(path) })
+        }
+    }
+
+    /// The plugin that serves a component.
+    ///
+    /// - Parameter inFile: Whether only a file will do, and the program's own plugins are passed over.
+    package func plugin(offering id: String, inFile: Bool = false) async throws(StorageError) -> PluginRecord {
+        let choices = try await plugins().choices.filter { $0.id == id }
+        func wanted(_ records: [PluginRecord]) -> [PluginRecord] { records.filter { !inFile || !$0.isLinked } }
+        let serving = wanted(choices.flatMap(\.serving))
+        let offering = serving.isEmpty ? wanted(choices.flatMap(\.unused)) : serving
+        guard let record = offering.first, offering.count == 1 else {
+            throw StorageError(
+                offering.isEmpty ? .componentNotFound : .componentAmbiguous,
+                "\(offering.isEmpty ? "no plugin offers" : "more than one plugin offers") the component '\(id)'",
+                hint: "run: ld-host plugins list")
+        }
+        return record
+    }
+
+    /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
+    ///
+    /// - Throws: `invalidConfiguration` if the domain has no store; the error of opening the store.
+    public func route(of domain: String) async throws -> DomainRoute? { try await access().route(of: domain) }
 }

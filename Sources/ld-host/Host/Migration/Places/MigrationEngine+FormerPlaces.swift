@@ -111,3 +111,52 @@ extension StorageNamespace {
     /// Whether it is the same place in the same folder.
     func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
 }
+
+/// Brings a value from where it was before its key's domain, directory or sub-directory was changed.
+struct FormerPlaceMigration: UntypedMigration {
+    /// What the ids begin with.
+    static let prefix = "moved from "
+
+    let source: AnyStorageKey
+    /// Where the key is now.
+    let place: StorageNamespace
+    let destination: AnyStorageKey
+
+    private var former: String { "\(source.place ?? place)/\(source.descriptor.name)" }
+
+    /// Where the value comes from.
+    var id: String { Self.prefix + former }
+    var summary: String { "The key's place was changed from \(source.place ?? place) to \(place)." }
+    var sources: [AnyStorageKey] { [source] }
+
+    func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
+        try await router.exists(source)
+    }
+
+    func migrate(
+        using router: any StorageProviding, context: MigrationContext
+    ) async throws -> MigrationResult {
+        if let transaction = router as? any MovingTransaction, try await transaction.move(source, to: destination) {
+            return MigrationResult(success: true, migratedCount: 1)
+        }
+        guard let data = try await router.data(for: source) else {
+            throw MigrationError(.sourceDataNotFound, "'\(former)' is not stored")
+        }
+        try await router.setData(data, for: destination)
+        try await router.remove(source)
+        return MigrationResult(success: true, migratedCount: 1)
+    }
+
+    /// - Throws: `incompatibleTypes` if what was written was of another type or serializer; `validationFailed` if the
+    ///   value would be less protected than it is.
+    func validate() throws(MigrationError) {
+        let (old, new) = (source.descriptor, destination.descriptor)
+        guard old.valueType == new.valueType, old.serializer == new.serializer else {
+            throw MigrationError(
+                .incompatibleTypes,
+                "'\(former)' was written as \(old.valueType) (\(old.serializer)), and the key is now \(new.valueType) "
+                    + "(\(new.serializer)); declare a migration that transforms it")
+        }
+        try MigrationUtils.validateCompatibility(from: old, to: new)
+    }
+}

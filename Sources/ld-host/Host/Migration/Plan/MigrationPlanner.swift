@@ -108,7 +108,8 @@ struct MigrationPlanner: Sendable {
         switch outcome.decision {
         case .nothingToDo: return entry(.nothingToDo, "it reports nothing to migrate")
         case .superseded:
-            return entry(.nothingToDo, "'\(address)' was set or removed without its older data, which stays where it is")
+            return entry(
+                .nothingToDo, "'\(address)' was set or removed without its older data, which stays where it is")
         case .kept: return entry(.destinationKept, kept)
         case .drop(let isSuperseded): note = isSuperseded ? "" : "'\(address)' has a value, which stays; "
         case .bring: break
@@ -189,7 +190,8 @@ extension MigrationPlanner {
                     + "'\(migration.destination)'\(rest)", count: moved)
         case (_, _) where row?.bulk?.isOpen == true:
             return MigrationPlan.Entry(
-                .bulk(migration), .cleanup, because: "a run was interrupted before it removed the last values that it had moved",
+                .bulk(migration), .cleanup,
+                because: "a run was interrupted before it removed the last values that it had moved",
                 count: 0)
         case (_, 1...):
             return MigrationPlan.Entry(
