@@ -59,7 +59,8 @@ import Testing
     }
 
     @Test(
-        "a reader that has found a value expired does not see it again when the clock is set back", arguments: ["file", "sqlite"])
+        "a reader that has found a value expired does not see it again when the clock is set back",
+        arguments: ["file", "sqlite"])
     func clockSetBack(store: String) throws {
         let home = try Home()
         try home.done("config", "set", "domains.userDefaults", store)

@@ -1,3 +1,4 @@
+internal import LocalDataAPI
 internal import LocalDataHost
 
 /// Bytes that a client calls a credential by, as the text that a key's name or service has to be.
@@ -47,4 +48,16 @@ package enum CredentialName {
 
     private static let percent = UInt8(ascii: "%")
     private static let digits = Array("0123456789ABCDEF".utf8)
+}
+
+/// The keys in the keychain under which clients keep their credentials.
+enum CredentialKeys {
+    /// The key of a name in a service.
+    static func key(_ service: String, _ name: String, owner: String) -> AnyStorageKey {
+        let domain = StorageDomain.keychain(service: service)
+        return AnyStorageKey(
+            StorageKeyDescriptor(
+                name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: owner,
+                description: "a credential that \(owner) stored"))
+    }
 }

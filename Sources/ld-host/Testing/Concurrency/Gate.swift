@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// Threads wait at it until it is opened; then it stays open.
 final class Gate: @unchecked Sendable {
@@ -52,4 +53,13 @@ final class Gate: @unchecked Sendable {
         }
         return true
     }
+}
+
+/// Signals the end of something to threads.
+final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isRaised: Bool { value.load(ordering: .acquiring) }
+
+    func raise() { value.store(true, ordering: .releasing) }
 }

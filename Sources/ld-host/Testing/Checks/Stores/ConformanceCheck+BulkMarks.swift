@@ -32,7 +32,8 @@ extension ConformanceCheck {
             try store.applyAll([store.change("removed", nil, mark: store.mark(of: "removed"))])
             try store.expect("removed", holds: nil, "removed by a change that expected its mark")
         },
-        ConformanceCheck("bulk.turn", "each change's expectation is checked after the changes before it", if: .bulk) { store in
+        ConformanceCheck("bulk.turn", "each change's expectation is checked after the changes before it", if: .bulk) {
+            store in
             try store.set("old", to: "old")
             try store.applyAll([
                 store.change("old", nil, mark: store.mark(of: "old")), store.change("old", "new", mark: 0),

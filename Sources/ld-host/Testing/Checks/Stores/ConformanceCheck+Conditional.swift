@@ -126,7 +126,8 @@ extension ConformanceCheck {
                 "after a bulk change the mark is not the revision")
         },
         ConformanceCheck(
-            "conditional.race", "of simultaneous conditional writes that expect the same revision, one succeeds", if: .conditional
+            "conditional.race", "of simultaneous conditional writes that expect the same revision, one succeeds",
+            if: .conditional
         ) { store in
             let (threads, rounds) = (4, store.properties.latency == .memory ? 200 : 12)
             try store.set("count", to: "0")

@@ -5,13 +5,16 @@ internal import LocalDataHost
 
 extension ConformanceCheck {
     static let expiry: [ConformanceCheck] = [
-        ConformanceCheck("expiry.before", "a value is present until it expires, and its attributes have the time", if: .expiry) {
+        ConformanceCheck(
+            "expiry.before", "a value is present until it expires, and its attributes have the time", if: .expiry
+        ) {
             store in
             let expires = StoreUnderTest.now + 3_600_000_000_000
             try store.set("kept", to: Data("x".utf8), attributes: ValueAttributes(owner: "kit", expires: expires))
             try store.expect("kept", holds: Data("x".utf8), "an hour before it expires")
             let found = try store.store.attributes(of: store.handle("kept"))
-            try expect(found?.expires == expires, "a value that expires at \(expires) has the expiry \(found?.expires ?? 0)")
+            try expect(
+                found?.expires == expires, "a value that expires at \(expires) has the expiry \(found?.expires ?? 0)")
             try expect(found?.owner == "kit", "a value that expires has lost its other attributes")
             try expect(try store.store.sweep(nil, limit: 1000) == 0, "a sweep removed a value that has not expired")
             try store.expect("kept", holds: Data("x".utf8), "after a sweep")
@@ -52,7 +55,9 @@ extension ConformanceCheck {
                 try store.values(after: " ").map(\.name), are: ["b", "d"],
                 "the bulk read of values that have not expired")
         },
-        ConformanceCheck("expiry.replaced", "a value that is set again expires only if the new write has an expiry time", if: .expiry) {
+        ConformanceCheck(
+            "expiry.replaced", "a value that is set again expires only if the new write has an expiry time", if: .expiry
+        ) {
             store in
             let soon = StoreUnderTest.now + StoreUnderTest.moment
             for name in ["set", "batch", "bulk"] {
@@ -98,7 +103,8 @@ extension ConformanceCheck {
             try store.expect("staged", holds: Data("new".utf8), "after a transaction set it")
         },
         ConformanceCheck(
-            "expiry.sweep", "a sweep removes the expired values of one namespace or of all, up to its limit", if: .expiry
+            "expiry.sweep", "a sweep removes the expired values of one namespace or of all, up to its limit",
+            if: .expiry
         ) { store in
             let other = StorageAddress(store.place("-other"), name: "a")
             try store.set("stays", to: "x")

@@ -24,7 +24,8 @@ extension ConformanceCheck {
             }
             try store.store.unlock(next)
         },
-        ConformanceCheck("lock.waits", "a call that waits for a lock gets it when its holder releases it", if: .lock) { store in
+        ConformanceCheck("lock.waits", "a call that waits for a lock gets it when its holder releases it", if: .lock) {
+            store in
             guard let held = try store.store.lock("a", in: store.place, waiting: .zero) else {
                 throw ConformanceFailure("a free lock is not given")
             }

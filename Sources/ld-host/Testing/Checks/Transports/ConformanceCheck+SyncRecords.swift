@@ -37,7 +37,9 @@ extension ConformanceCheck {
     ]
 
     static let syncRecords: [ConformanceCheck] = [
-        ConformanceCheck(sync: "record.bytes", "contents arrive as they were published, also with a fetch from the beginning") {
+        ConformanceCheck(
+            sync: "record.bytes", "contents arrive as they were published, also with a fetch from the beginning"
+        ) {
             transport in
             let start = try transport.position()
             let contents = [
@@ -106,8 +108,9 @@ extension ConformanceCheck {
                 try transport.expectArrival(of: records, since: start, "a writer of \(writer.utf8.count) bytes")
             }
         },
-        ConformanceCheck(sync: "record.apart", "records of two writers never mix, even if their names join to the same text")
-        { transport in
+        ConformanceCheck(
+            sync: "record.apart", "records of two writers never mix, even if their names join to the same text"
+        ) { transport in
             let start = try transport.position()
             let records = [("x", "y-z"), ("x-y", "z"), ("x", "y"), ("x-", "y")].map {
                 SyncRecord(writer: transport.writer($0.0), name: $0.1, content: Data("\($0.0) \($0.1)".utf8))
