@@ -78,9 +78,6 @@ final class FrameReader {
 
     deinit { buffer.deallocate() }
 
-    /// Whether there are bytes at the end that are no whole frame.
-    var isIncomplete: Bool { offset < end }
-
     /// The next frame; `nil` at the end, and where the bytes are not those that were written.
     func next() throws -> Frame? {
         guard let head = try window(FrameForm.head) else { return nil }

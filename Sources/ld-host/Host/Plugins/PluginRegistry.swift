@@ -31,9 +31,6 @@ package final class PluginRegistry: Sendable {
         self.linked = linked
     }
 
-    /// The plugin folders.
-    package var places: [PluginSearchPath.Place] { searchPath.places }
-
     /// Every plugin on the search path with its description or the reason for its refusal. Files in folders that are
     /// not LocalData plugins are left out. May wait.
     ///
