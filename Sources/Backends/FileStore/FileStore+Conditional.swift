@@ -43,7 +43,7 @@ extension FileStore: ConditionalBackend {
         return try batches.apply([BatchChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
     }
 
-    /// What a file must be like for a condition to be fulfilled; `nil` if it is not.
+    /// The state of a file that fulfils a condition; `nil` if the condition is not fulfilled.
     private func expectations(_ key: FileKey, _ condition: WriteCondition) throws -> [FileExpectation]? {
         if condition == .anything { return [] }
         guard let file = try key.place.open(key.path) else {

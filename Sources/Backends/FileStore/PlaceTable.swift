@@ -45,7 +45,7 @@ final class PlaceTable: Sendable {
 package final class FileKey: Sendable {
     let place: DurableDirectory
     let path: RelativePath
-    /// What was recorded with the last file read: reading it from the file again would cost as much as all the rest.
+    /// The record of the last file read: to read it again would cost as much as all the rest.
     private let last = Mutex<(status: FileStatus, recorded: RecordedContent)?>(nil)
 
     init(place: DurableDirectory, path: RelativePath) {
@@ -53,7 +53,7 @@ package final class FileKey: Sendable {
         self.path = path
     }
 
-    /// What is recorded with a file of this status. Waits for no other thread.
+    /// The record of a file with this status. Waits for no other thread.
     func recorded(_ status: FileStatus, _ read: () throws -> RecordedContent?) throws -> RecordedContent? {
         let known = last.withLockIfAvailable { last -> RecordedContent? in
             guard let last, status.isUnchanged(since: last.status) else { return nil }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import LocalDataAPI
 
-/// What is recorded with a file's content, as far as reading it needs.
+/// The part of a file's record that reading its value needs.
 struct RecordedContent {
     let record: ContentRecord?
     let versionTag: String?
@@ -60,7 +60,7 @@ enum StoredAttributes {
         try file.withAttribute(name, record) ?? nil
     }
 
-    /// What reading a value needs of its file's attribute; `nil` if absent.
+    /// The part of a file's attribute that reading its value needs; `nil` if absent.
     static func recorded(of file: borrowing OpenFile) throws -> RecordedContent? {
         try file.withAttribute(name) {
             RecordedContent(
@@ -95,7 +95,7 @@ enum StoredAttributes {
         return Int64(String(decoding: digits, as: UTF8.self))
     }
 
-    /// What follows the start of a member, found without parsing: unescaped quotes do not occur within a text.
+    /// The bytes after the start of a member, found without parsing: texts have no unescaped quotes.
     private static func member(_ member: [UInt8], in bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
         guard let start = bytes.baseAddress, bytes.count > member.count,
             let found = (0..<bytes.count - member.count).first(where: {

@@ -157,7 +157,7 @@ extension DataMigrator {
     }
 }
 
-/// Telling which version bytes are.
+/// Finding the version of stored bytes.
 extension DataMigrator {
     private func version(
         of data: Data, versionTag: String?, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding

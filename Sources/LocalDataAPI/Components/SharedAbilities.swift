@@ -17,7 +17,7 @@ public enum WriteCondition: Equatable, Sendable {
     }
 }
 
-/// A store whose changes can depend on what is stored. Each is one step for all who use the store, including other
+/// A store whose changes can depend on what is stored. Each is one step for all users of the store, including other
 /// processes if it is shared. Ability `localdata.store.conditional/1`.
 ///
 /// A value's revision is never 0. Each write of the value gives it a new one, which the value under that key has not
@@ -69,7 +69,7 @@ public struct ValueExpired: Error {
     public init() {}
 }
 
-/// A store that locks names for all who share it, on any machine. Ability `localdata.store.lock/1`.
+/// A store that locks names for all its users, on any machine. Ability `localdata.store.lock/1`.
 ///
 /// It is for stores that machines share. For others the host locks files in its folder of state.
 public protocol LockingBackend: StorageBackend {

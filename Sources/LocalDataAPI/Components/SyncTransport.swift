@@ -15,7 +15,7 @@ public struct SyncRecord: Hashable, Sendable {
     }
 }
 
-/// What a sync transport tells its subscriber.
+/// A notice of a sync transport to its subscriber.
 public enum SyncNotice: Int32, CaseIterable, Hashable, Sendable {
     /// There may be something new to fetch.
     case changed = 0

@@ -1,4 +1,4 @@
-/// The value of a number as it is written in decimal, to tell whether another text says the same.
+/// The value of a decimal number as written, to compare it with another spelling.
 package struct DecimalNumber: Equatable {
     private let isNegative: Bool
     /// Without zeros at either end; empty for zero.

@@ -62,7 +62,7 @@ extension JSON: Equatable {
     }
 }
 
-/// The members of a JSON object, in the order in which they were written. Names are told apart by their bytes.
+/// The members of a JSON object, in the order in which they were written. Names differ if their bytes do.
 package struct JSONObject: Sendable, Equatable {
     /// One member.
     package struct Member: Sendable {

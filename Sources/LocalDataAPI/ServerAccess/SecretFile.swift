@@ -9,7 +9,7 @@ package struct SecretFile: Sendable {
     private static let longest = 4096
     /// Where it is.
     package let path: String
-    /// What it is called in messages.
+    /// Its name in messages.
     private let kind: String
     /// systemd shares a credential with its service by an access list, which shows in the mode as rights of the group.
     private let isCredential: Bool

@@ -19,13 +19,13 @@ enum Address {
         }
     }
 
-    /// What an operand `[DOMAIN[:SCOPE][/PREFIX]]` selects; without one, everything.
+    /// The selection of an operand `[DOMAIN[:SCOPE][/PREFIX]]`; without one, everything.
     static func selection(_ text: String?) throws -> StorageSelection {
         guard let text else { return .everything }
         do { return try StorageSelection(text) } catch { throw UsageError(error.message, hint: error.hint) }
     }
 
-    /// What help says of that operand.
+    /// The help for that operand.
     static let selectionHelp = """
         DOMAIN selects all its scopes, DOMAIN:SCOPE one of them, and /PREFIX the names that start so. DOMAIN/ alone is
         the scope of keys that name none: userDefaults/ is the unnamed suite.

@@ -80,7 +80,7 @@ struct UsageError: Error {
 /// How the program ends.
 enum ExitStatus: Int32 {
     case done = 0
-    /// What was asked for is not stored.
+    /// The requested value is not stored.
     case notFound = 1
     case failure = 2
     /// The command line makes no sense (EX_USAGE of sysexits.h).
@@ -88,11 +88,11 @@ enum ExitStatus: Int32 {
 
     var code: Int32 { rawValue }
 
-    /// What Docker's helpers end with whenever they fail.
+    /// The status of Docker's helpers for every failure.
     static let refused = ExitStatus.notFound
 }
 
-/// What a JSON decoder complains about, with the place if it tells one.
+/// The complaint of a JSON decoder, with the place if it has one.
 enum JSONFailure {
     static func text(_ error: any Error) -> String {
         guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }

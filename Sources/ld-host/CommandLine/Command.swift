@@ -6,14 +6,14 @@ struct Command: Sendable {
         let name: String
         /// One letter with its dash, if there is one.
         var short: String?
-        /// What its value is called in help; `nil` for a flag.
+        /// The placeholder of its value in help; `nil` for a flag.
         var value: String?
         let help: String
     }
 
     /// One to three words: `get`, `config set`.
     let name: String
-    /// What follows the name, e.g. `ADDRESS [VALUE]`.
+    /// The operands after the name, e.g. `ADDRESS [VALUE]`.
     var operands = ""
     /// How many operands there may be.
     var count: ClosedRange<Int> = 0...0

@@ -67,7 +67,7 @@ struct ContainerComparison {
         return ContainerKey(property.key).isStored ? ContainerKey(property.key) : .stored(property.key)
     }
 
-    /// What users of the earlier release would lose, or what their data would be refused for; a sentence each.
+    /// Losses and refusals for users of the earlier release, one sentence each.
     var problems: [String] {
         let name = "the container '\(after.name)'"
         guard after.version >= before.version else {

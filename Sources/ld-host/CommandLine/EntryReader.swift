@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 /// Reads the entries of a JSON document one by one, with memory for one of them and some bytes for each name.
 struct EntryReader {
-    /// What the entries of a document are.
+    /// The kind of a document's entries.
     enum Shape {
         /// The members of the object that it is.
         case names
@@ -29,7 +29,7 @@ struct EntryReader {
     private var isOver = false
     private var file: String { json.document.name }
 
-    /// - Parameter prefix: What stands in front of the names.
+    /// - Parameter prefix: The text before the names.
     /// - Throws: `fileError`.
     init(_ document: InputDocument, _ shape: Shape, prefix: String = "") throws(StorageError) {
         json = try JSONReader(document)

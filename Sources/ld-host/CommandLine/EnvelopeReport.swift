@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What the header of a sealed value says, for people and as JSON. Bytes are hexadecimal.
+/// The header of a sealed value, for people and as JSON. Bytes are hexadecimal.
 struct EnvelopeReport: Encodable {
     private struct Derivation: Encodable {
         let function: String

@@ -16,7 +16,7 @@ struct ImportRun {
         var isFull: Bool { values.count >= ImportRun.mostValues || bytes >= ImportRun.mostBytes }
     }
 
-    /// What was imported.
+    /// The imported values.
     struct Report {
         var count = 0
         var domains: Set<StorageDomain> = []

@@ -22,7 +22,7 @@ enum MigrationText {
         if plan.entries.isEmpty { remarkOnNone() }
     }
 
-    /// What fails before what is done, and that before what is not.
+    /// Failures first, then migrations that ran, then the others.
     private static func byUrgency(_ entries: [MigrationPlan.Entry]) -> [MigrationPlan.Entry] {
         let isDue = { (entry: MigrationPlan.Entry) in entry.decision == .run || entry.decision == .cleanup }
         return entries.filter { $0.decision == .refused } + entries.filter(isDue)

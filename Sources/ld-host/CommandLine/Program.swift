@@ -175,7 +175,7 @@ struct Invocation {
     }
 }
 
-/// What Swift's runtime takes: with less it does not report an error, but ends the process with a signal, or hangs.
+/// The least that Swift's runtime needs: with less, the process ends by a signal or hangs, without an error.
 enum ResourceLimits {
     private static let descriptors: rlim_t = 32
     private static let addressSpace: rlim_t = 192 << 20

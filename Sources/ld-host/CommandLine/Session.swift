@@ -2,7 +2,7 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
-/// What commands work with: the configuration of this run, and the router made from it.
+/// The configuration of this run, and the router that is made from it.
 struct Session: Sendable {
     /// Whether results are to be JSON.
     let json: Bool

@@ -4,16 +4,16 @@ internal import LocalDataHost
 
 /// Values as entries of a JSON document, and back, to the same bytes and the same format.
 enum ValueDocument {
-    /// What an entry stands for.
+    /// The value of an entry.
     struct Entry {
         fileprivate let data: Data
         fileprivate let form: ValueForm
-        /// What the bytes are recorded as, whatever the key says.
+        /// The format to record, in place of the key's.
         fileprivate var format: SerializerFormat?
         /// When the value expires, if it does.
         fileprivate(set) var expires: Date?
 
-        /// What is stored for a key, and the key with the format that is recorded beside it.
+        /// The bytes to store for a key, and the key with the format to record.
         ///
         /// - Throws: `serializationFailed` if it is no value of the key's.
         func stored(for key: AnyStorageKey) throws(StorageError) -> StoredEntry {
@@ -80,7 +80,7 @@ enum ValueDocument {
         return members.count == 1 + beside && [json, text, base64].contains { members[$0] != nil }
     }
 
-    /// What an entry stands for.
+    /// The value of an entry.
     static func read(_ value: JSONValue) throws(StorageError) -> Entry {
         guard case .object(let members) = value, isMarked(value) else {
             return Entry(data: try serialized(value), form: .json)
@@ -135,7 +135,7 @@ enum ValueDocument {
 }
 
 extension JSONValue {
-    /// Whether every number in it is what the text said, as far as a `Double` can tell.
+    /// Whether every number in it equals the one in the text, as precisely as a `Double` can.
     fileprivate var isExact: Bool {
         switch self {
         case .double(let number): number.magnitude < 0x1p53 || number.rounded() != number
@@ -148,7 +148,7 @@ extension JSONValue {
 
 /// A JSON document of values, written entry by entry to standard output.
 struct ExportDocument {
-    /// What entries are named by.
+    /// The way in which entries are named.
     enum Naming {
         /// The values of one scope: the document is the object of the entries.
         case names

@@ -76,7 +76,7 @@ struct PluginReport: Encodable {
     private let refused: String?
     private let hint: String?
 
-    /// - Parameter choices: Those among all plugins, for the reasons why components of this one do not serve.
+    /// - Parameter choices: The choices among all plugins: they say why components of this one do not serve.
     init(_ record: PluginRecord, among choices: [ComponentChoice] = []) {
         path = record.candidate.path
         origin = record.candidate.origin

@@ -4,7 +4,7 @@ internal import LocalDataHost
 
 /// The condition and the expiry that a command gives for a write.
 struct WriteTerms {
-    /// What must be stored.
+    /// The condition on the stored value.
     enum Condition {
         case absent
         case revision(StorageRevision)

@@ -66,24 +66,24 @@ import Testing
         }
         // The values are published, and the sources are not removed.
         store.meddle(before: { number, _ in if number >= 1 { throw StorageError(.fileError, "stopped") } })
-        #expect(try await router.engine().migrateRanges().failures.count == 1)
+        #expect(try await router.engine().migrateAllBulk().failures.count == 1)
         store.meddle()
         // One of them is another one since.
         try await router.set("newer", for: BulkMigrationTests.key("old.2", before))
         try damage(kind)
         let next = try await self.router(fixture)
         #expect(
-            try await next.engine().migrateRanges().failures.first?.error?.underlying?.hint.contains("ledger repair")
+            try await next.engine().migrateAllBulk().failures.first?.error?.underlying?.hint.contains("ledger repair")
                 == true)
 
         let report = try await next.checkLedgers()
         #expect(report.pages.map(\.state) == [.damaged] && !report.isSound, "\(report)")
         #expect(report.pages.first?.remarks.contains { $0.contains("to be done: ") } == true)
-        #expect(try await next.engine().migrateRanges().failures.count == 1)
+        #expect(try await next.engine().migrateAllBulk().failures.count == 1)
         let repaired = try await next.checkLedgers(puttingAside: true)
         #expect(repaired.pages.map(\.state) == [.putAside] && repaired.isSound, "\(repaired)")
 
-        #expect(try await next.engine().migrateRanges().failures.isEmpty)
+        #expect(try await next.engine().migrateAllBulk().failures.isEmpty)
         #expect(try await next.checkLedgers().pages.map(\.state) == [.sound])
         #expect(try await next.names(in: before) == ["old.2"])
         #expect(try await next.get(BulkMigrationTests.key("old.2", before)) == "newer")

@@ -12,7 +12,7 @@ final class Change {
     private let time = Moment.now
     /// Whether this change has added columns to a database of an earlier version.
     let hasUpgraded: Bool
-    /// Whether there may be values that expire; queried once, since many databases have none.
+    /// Whether values that expire may exist; queried once, since many databases have none.
     private let mayExpire: Bool
     /// The rows of namespaces that were looked up or created, to be cached only once the change is committed.
     private var places: [ObjectIdentifier: (place: Place, number: Int64)] = [:]

@@ -6,7 +6,7 @@ import Synchronization
 /// The first change creates the file. If the file is deleted or replaced while it is open, the next change refuses it;
 /// until then, reads return the old file's values.
 final class Database: Sendable {
-    /// What a completed change survives.
+    /// The failures that a completed change survives.
     enum Durability: Sendable {
         /// A power loss.
         case full

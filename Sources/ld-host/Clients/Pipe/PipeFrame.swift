@@ -1,7 +1,7 @@
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// A message of the pipe: `LocalDataAPI.docc/Pipe.md` tells its bytes.
+/// A message of the pipe: `LocalDataAPI.docc/Pipe.md` specifies its bytes.
 struct PipeFrame {
     /// The most bytes of a value.
     static let longestValue = 64 << 20

@@ -26,7 +26,7 @@ package struct PipeService: Sendable {
     /// - Parameters:
     ///   - source: Reads the input; may wait.
     ///   - write: Takes the output, from one thread at a time; may wait.
-    /// - Throws: What makes the input unreadable, after everything before it was answered and the reader was told.
+    /// - Throws: What makes the input unreadable, after everything before it was answered and the error was sent.
     package func run(
         reading source: @escaping Source, writing write: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws(StorageError) {
@@ -172,7 +172,7 @@ struct InvalidPipeRequest: Error {
     }
 }
 
-/// Writes answers, one after the other, whoever they come from.
+/// Writes answers, one after the other, for any number of tasks.
 final class PipeOutput: Sendable {
     private let write: @Sendable (UnsafeRawBufferPointer) -> Void
     private let isWriting = Mutex(())
@@ -203,12 +203,12 @@ final class PipeOutput: Sendable {
 
 /// The header of a request.
 struct PipeRequest: Decodable {
-    /// What answers and their requests belong together by.
+    /// The number that an answer and its request share.
     struct ID: Decodable {
         let id: UInt64
     }
 
-    /// What is asked for.
+    /// The requested operation.
     enum Operation: String, CaseIterable, Decodable {
         case get, set, remove, exists, list, attributes, version
     }

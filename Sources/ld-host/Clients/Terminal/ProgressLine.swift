@@ -4,7 +4,7 @@ internal import Synchronization
 /// How far a long command is: how many are done, of how many, how many a second, and how long it will still take.
 ///
 /// In a terminal that is one line with a bar, which goes away in the end. Elsewhere it is a line every few seconds.
-/// What is over soon shows nothing.
+/// A short run shows nothing.
 package final class ProgressLine: Sendable {
     /// Where it is shown.
     package enum Place: Sendable {

@@ -6,7 +6,7 @@ extension Command {
     private static let name = Option(
         name: "--name", value: "NAME", help: "what people call this device; the host's name if not given")
 
-    /// What `sync status` and the commands that sync print as JSON.
+    /// The JSON of `sync status` and of the commands that sync.
     private struct StatusRow: Encodable {
         let device: String
         let members: Int

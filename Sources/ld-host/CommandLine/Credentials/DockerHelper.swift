@@ -11,7 +11,7 @@ enum DockerHelper {
     /// How to call it.
     static let usage = "Usage: \(name) <store|get|erase|list|version>"
 
-    /// Does what an action asks for, and returns what is to be written.
+    /// Performs an action, and returns its output.
     static func perform(_ action: String, _ session: Session) async throws -> SecretBuffer {
         let result = SecretBuffer()
         switch action {
@@ -35,7 +35,7 @@ enum DockerHelper {
         return result
     }
 
-    /// What a client reads of a failure, on one line.
+    /// The text of a failure for the client, on one line.
     static func text(_ error: any Error) -> String {
         if let refusal = error as? DockerCredentialStore.Refusal { return refusal.rawValue }
         let text = StorageError(wrapping: error).description

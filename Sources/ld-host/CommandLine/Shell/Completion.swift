@@ -2,7 +2,7 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What a shell may put where the cursor is: commands, options, and what the configuration and the stores have.
+/// The candidates at the cursor: commands, options, and names from the configuration and the stores.
 ///
 /// A completion asks for nothing and changes nothing. It ends after two seconds, as a store may have to be waited for.
 struct Completion {
@@ -14,7 +14,7 @@ struct Completion {
         static func < (left: Candidate, right: Candidate) -> Bool { left.text < right.text }
     }
 
-    /// What an operand, or the value of an option, is.
+    /// The kind of an operand, or of the value of an option.
     enum Subject: Equatable {
         case address, selection, domain, file, component, pluginFile, setting, settingValue, assignment, command, store
         case key, migration, quarantined, conflict, device
@@ -36,7 +36,7 @@ struct Completion {
     private let current: String
     private let previous: String?
 
-    /// - Parameter words: What follows the program's name, up to the cursor.
+    /// - Parameter words: The words after the program's name, up to the cursor.
     init(_ words: [String]) {
         current = words.last ?? ""
         let words = words.dropLast()
@@ -134,7 +134,7 @@ struct Completion {
 }
 
 extension Completion {
-    /// What a placeholder of the table of commands stands for.
+    /// The kind of a placeholder in the table of commands.
     ///
     /// - Parameter owner: The command, or the option.
     func subject(_ placeholder: String, of owner: String) -> Subject {

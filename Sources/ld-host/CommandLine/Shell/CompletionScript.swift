@@ -1,4 +1,4 @@
-/// What makes a shell ask ``Completion``.
+/// The scripts by which shells call ``Completion``.
 enum CompletionScript: String, CaseIterable {
     case bash
     case zsh

@@ -88,7 +88,7 @@ struct ManualPage {
         ".TP\n.B \(escaped(term))\n" + lines(text)
     }
 
-    /// What is indented stands by itself, as an example.
+    /// An indented line is an example of its own.
     private static func paragraphs(_ text: String) -> String {
         var (page, isExample) = ("", false)
         for line in text.split(separator: "\n") {

@@ -10,7 +10,7 @@ enum PackageSource: Sendable {
     /// A repository, by its URL: its release of this version.
     case repository(String)
 
-    /// What was named: a URL, or a folder.
+    /// The named source: a URL or a folder.
     init(_ text: String) throws(StorageError) {
         if text.contains("://") || text.hasPrefix("git@") {
             self = .repository(text)

@@ -6,7 +6,7 @@ internal import LocalDataHost
 /// A document that can be read more than once: a file, piece by piece, or what comes through a pipe, which is held in
 /// memory. Nothing of it is written anywhere.
 final class InputDocument {
-    /// What it is called in messages.
+    /// Its name in messages.
     let name: String
     /// The file; -1 for what is in memory.
     private let file: CInt
@@ -70,7 +70,7 @@ enum Input {
         }
     }
 
-    /// What a file is called in messages.
+    /// The name of a file in messages.
     static func name(of path: String) -> String { path == "-" ? "standard input" : "'\(path)'" }
 
     /// The whole content of a file, or of standard input for `-`.

@@ -40,7 +40,7 @@ enum Output {
         line("")
     }
 
-    /// What ``json(_:)`` writes, but for the end of the last line.
+    /// The output of ``json(_:)``, without the end of the last line.
     static func encoded(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -120,7 +120,7 @@ struct JSONList {
 
     /// Begins the array.
     ///
-    /// - Parameter indent: What stands before its end.
+    /// - Parameter indent: The text before its closing bracket.
     init(indent: String = "") {
         self.indent = indent
         Output.write(Data("[".utf8))

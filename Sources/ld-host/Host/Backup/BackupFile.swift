@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
 
-/// What all backups have in common: `89 4C 44 42`, the version 1, then one envelope to the end of the file. The
+/// The form of all backups: `89 4C 44 42`, the version 1, then one envelope to the end of the file. The
 /// specification is in `LocalDataAPI.docc/Backup.md`.
 enum BackupFormat {
     static let start: [UInt8] = [0x89, 0x4C, 0x44, 0x42, version]
@@ -156,7 +156,7 @@ package enum BackupPassphrase: Sendable {
 extension BackupPassphrase {
     /// The key that the passphrase is. May wait for a person.
     ///
-    /// - Parameter isNew: Whether it is to be typed twice.
+    /// - Parameter isNew: Whether to ask for it twice.
     /// - Throws: `securityApplicationFailed` if it is empty or nobody can be asked.
     func key(of path: String, isNew: Bool) throws(StorageError) -> EnvelopeKey {
         let passphrase = Passphrase(

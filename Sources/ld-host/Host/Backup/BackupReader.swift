@@ -14,7 +14,7 @@ final class BackupReader {
     private let plain: UnsafeMutableRawBufferPointer
     private var ready = 0..<0
     private var isAtEnd = false
-    /// What is left of the current piece of a value; `nil` if no value is being read.
+    /// The rest of the current piece of a value; `nil` if no value is being read.
     private var piece: Int?
     /// How many values have begun, and their bytes so far.
     private(set) var count: UInt64 = 0

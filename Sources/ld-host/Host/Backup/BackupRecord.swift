@@ -1,7 +1,7 @@
 internal import ByteCoding
 internal import LocalDataAPI
 
-/// What a backup has in front of its values.
+/// The first record of a backup, before its values.
 struct BackupManifest: Equatable {
     struct Domain: Equatable {
         let name: String
@@ -25,7 +25,7 @@ struct BackupItem: Equatable {
         case ring = 2
         /// A value of an app.
         case value = 3
-        /// What the ledger of migrations keeps for a domain.
+        /// A page or image of the ledger of migrations of a domain.
         case ledger = 4
     }
 

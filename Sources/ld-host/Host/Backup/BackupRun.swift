@@ -11,7 +11,7 @@ struct BackupRun {
         let open: OpenStore
         /// Ordered by scope.
         var places: [StorageNamespace] = []
-        /// What the ledger keeps for the domain, in order.
+        /// The names in the ledger of the domain, in order.
         var ledger: [String] = []
     }
 
@@ -211,7 +211,7 @@ private struct BackupRings {
     }
 }
 
-/// What a backup has.
+/// The content of a backup.
 package struct BackupReport: Encodable, Sendable {
     /// A domain in it.
     package struct Domain: Encodable, Sendable {

@@ -11,7 +11,7 @@ final class RestoreComparison {
         var counts: RestoreReport.Domain
     }
 
-    /// What is done with a value of the backup.
+    /// The treatment of a value of the backup.
     enum Decision: UInt8 {
         case skip
         case add
@@ -60,7 +60,7 @@ final class RestoreComparison {
 
     /// Reads and checks the whole file, and compares it with what is stored. Changes nothing.
     ///
-    /// - Parameter domains: Those to restore; empty for all in the file.
+    /// - Parameter domains: The domains to restore; empty for all in the file.
     func look(_ domains: [String]) throws(StorageError) {
         let reader = try BackupReader(file, crypto, key: key)
         let manifest = try reader.manifest()

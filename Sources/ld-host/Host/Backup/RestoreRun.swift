@@ -8,7 +8,7 @@ struct RestoreRun {
     private let found: RestoreComparison
     private let snapshot: RouterSnapshot
 
-    /// - Parameter found: What the first pass has found, which has no conflict.
+    /// - Parameter found: The result of the first pass, without conflicts.
     init(_ found: RestoreComparison) {
         self.found = found
         snapshot = found.snapshot

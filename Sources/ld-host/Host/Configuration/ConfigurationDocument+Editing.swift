@@ -56,7 +56,7 @@ extension ConfigurationDocument {
         return try edited(edits)
     }
 
-    /// Whether there is nothing at all in the object at a path, not even a comment.
+    /// Whether the object at a path is empty, without even a comment.
     func isEmptyObject(at path: some Collection<String>) -> Bool {
         guard let object = root?.member(at: path)?.value, object.isObject, object.items.isEmpty else {
             return false

@@ -17,7 +17,7 @@ package struct ConfigurationDocument: Sendable {
     package let text: String
     /// Where the text comes from, usually the file's path.
     package let source: String
-    /// What the text says; always an object.
+    /// The content of the text; always an object.
     package let value: JSONValue
 
     let bytes: [UInt8]
@@ -27,7 +27,7 @@ package struct ConfigurationDocument: Sendable {
 
     /// Reads a text.
     ///
-    /// - Parameter source: What to call the text in errors, usually the file's path.
+    /// - Parameter source: The name of the text in errors, usually the file's path.
     /// - Throws: `invalidConfiguration`, with source, line and column, and what was expected there.
     package init(text: String, source: String) throws(StorageError) {
         let bytes = Array(text.utf8)

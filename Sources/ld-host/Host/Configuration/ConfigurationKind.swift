@@ -1,4 +1,4 @@
-/// What kind of value a key of the configuration takes.
+/// The kind of value that a key of the configuration takes.
 package enum ConfigurationKind: Sendable, Equatable {
     /// An object whose members have rules of their own.
     case object
@@ -24,7 +24,7 @@ package enum ConfigurationKind: Sendable, Equatable {
     /// have rules of their own.
     case sealing
 
-    /// What is expected, for messages and for documentation.
+    /// The expectation, for messages and for documentation.
     package var expected: String {
         switch self {
         case .object, .freeObject: "an object"
@@ -40,7 +40,7 @@ package enum ConfigurationKind: Sendable, Equatable {
         }
     }
 
-    /// What is wrong with a value: where below it, what was expected there and what was found; nil if it is fine.
+    /// The problem of a value: the place below it, and what was expected and found there; `nil` if it is valid.
     package func fault(in value: JSONValue) -> (path: [String], expected: String, found: String)? {
         switch (self, value) {
         case (.object, .object), (.freeObject, .object), (.sealing, .null), (.sealing, .object):

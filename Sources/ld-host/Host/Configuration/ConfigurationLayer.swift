@@ -18,11 +18,11 @@ package struct ConfigurationLayer: Sendable {
         case code
     }
 
-    /// What kind of layer this is.
+    /// The kind of this layer.
     package let name: Name
     /// The file's path, or a description.
     package let source: String
-    /// What the layer says; an object.
+    /// The layer's content; an object.
     package let value: JSONValue
     /// The text behind the value; nil for layers that are no file.
     package let document: ConfigurationDocument?

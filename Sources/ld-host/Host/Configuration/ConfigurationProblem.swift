@@ -7,9 +7,9 @@ package struct ConfigurationProblem: Error, Equatable {
     package let path: [String]
     /// Where the value comes from: a file with line and column, a flag, code.
     package let origin: ConfigurationOrigin
-    /// What is wrong: what was expected and what was found.
+    /// The problem: what was expected and what was found.
     package let message: String
-    /// What to do about it; may be empty.
+    /// The advice; may be empty.
     package let hint: String
 
     /// All problems as one error of the code `invalidConfiguration`, a line for each; nil if there are none.

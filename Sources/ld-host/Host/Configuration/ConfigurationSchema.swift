@@ -21,7 +21,7 @@ package struct ConfigurationSchema: Sendable {
         }
     }
 
-    /// What holds at a path where nothing is configured.
+    /// The default at a path.
     package func defaultValue(at path: [String]) -> JSONValue? { rule(for: path)?.defaultValue }
 
     /// The rules for what may stand directly in the object at a path.
@@ -155,7 +155,7 @@ extension ConfigurationSchema {
 extension ConfigurationSchema {
     /// Everything that is wrong with a document, in the order of the text.
     ///
-    /// What a document lacks is not wrong: another layer may have it. `validate(_: LayeredConfiguration)` checks that.
+    /// A document may lack keys: another layer may have them. `validate(_: LayeredConfiguration)` checks that.
     package func validate(
         _ document: ConfigurationDocument, as layer: ConfigurationLayer.Name = .user
     ) -> [ConfigurationProblem] {
@@ -265,15 +265,15 @@ extension ConfigurationSchema {
     }
 }
 
-/// What one key of the configuration is for, and what it takes.
+/// The meaning of one key of the configuration, and the values that it takes.
 package struct ConfigurationRule: Sendable {
     /// The key path; a segment in angle brackets, such as `<store>`, stands for any name.
     package let pattern: [String]
-    /// What kind of value it takes.
+    /// The kind of value that it takes.
     package let kind: ConfigurationKind
     /// One sentence for the operator.
     package let help: String
-    /// What holds where nothing is configured; nil if nothing does.
+    /// The default; `nil` if it has none.
     package let defaultValue: JSONValue?
     /// Whether the object around it must have it.
     package let isRequired: Bool

@@ -11,7 +11,7 @@ extension HostConfiguration {
         }
     }
 
-    /// What the schema cannot say: what a source of keys takes depends on the source.
+    /// Rules beyond the schema: the members of a key source depend on its kind.
     func sealingProblems() -> [ConfigurationProblem] {
         let anywhere = HostSettings.Folders(data: "/", cache: "/", state: "/", config: "/")
         return ((try? layered.keys(at: ["stores"])) ?? []).compactMap { name in

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import LocalDataAPI
 
 extension HostConfiguration {
-    /// Changes one value in the file that is to be edited, and keeps its comments and order.
+    /// Changes one value in the configuration file, and keeps its comments and order.
     ///
     /// - Parameters:
     ///   - path: The setting.

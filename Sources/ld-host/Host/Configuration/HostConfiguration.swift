@@ -1,11 +1,11 @@
 public import LocalDataAPI
 
-/// What serves what, and how: the configuration of a router, from files, environment, flags and code.
+/// The configuration of a router, from files, environment, flags and code.
 ///
 /// Later sources win: built-in defaults, the system's file, the user's file, the file that `LOCALDATA_CONFIG` names,
 /// flags, changes in code. The files are JSON with comments and trailing commas.
 public struct HostConfiguration: Sendable {
-    /// What a command line adds.
+    /// The flags of a command line.
     public struct Flags: Sendable {
         /// A file that counts above the others.
         public var file: String?
@@ -96,7 +96,7 @@ extension HostConfiguration.Flags {
 }
 
 extension HostConfiguration {
-    /// What counts where nothing else is said. A folder that the environment does not determine has no default.
+    /// The built-in defaults. A folder that the environment does not determine has none.
     static func defaults(_ locations: ConfigurationLocations) -> ConfigurationLayer {
         var value = ConfigurationSchema.host.defaults
         for (domain, store) in standardRoutes { value = value.setting(.string(store), at: ["domains", domain]) }

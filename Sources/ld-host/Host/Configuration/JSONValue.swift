@@ -69,7 +69,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue {
-    /// What the value is, for a message: `a string`, `an object`.
+    /// The kind of the value, for a message: `a string`, `an object`.
     package var kind: String {
         switch self {
         case .null: "null"

@@ -22,7 +22,7 @@ struct RouteHistory {
     /// The names of the stores, in order; none if there is no history that can be read.
     var stores: [String] { Self.read(file) }
 
-    /// What may stay where it is.
+    /// Values that may stay in their former stores.
     var acknowledged: [Left] { Self.read(acknowledgedFile) }
 
     private static func read<Element: Decodable>(_ file: String) -> [Element] {

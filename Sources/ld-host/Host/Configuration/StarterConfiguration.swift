@@ -2,7 +2,7 @@ internal import LocalDataAPI
 
 /// A new configuration file: today's defaults, so that they never change by themselves, but for what was chosen.
 package struct StarterConfiguration: Sendable {
-    /// What keeps the values of the keychain.
+    /// The store of the keychain's values.
     package enum Keychain: CaseIterable, Sendable {
         /// Files, sealed with a key from a file that the user alone can read.
         case keyFile

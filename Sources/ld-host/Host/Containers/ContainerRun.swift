@@ -67,7 +67,7 @@ struct ContainerRun: Sendable {
     /// How often it is looked where the data stands, besides once for each step.
     private static let attempts = 3
 
-    /// What the steps would do now, without doing it.
+    /// The plan of the steps; nothing is done.
     func entries() async throws -> [MigrationPlan.Entry] {
         let transaction = MigrationTransaction(engine.access)
         let standing = try await chain.standing(in: transaction, MigrationContext())
@@ -91,7 +91,7 @@ struct ContainerRun: Sendable {
     /// The stores as they are, for a look that nothing is based on.
     private var looking: MigrationTransaction { MigrationTransaction(engine.access, keepsViews: false) }
 
-    /// Whether nothing is to be done: what most launches find.
+    /// Whether nothing needs to be done, as at most launches.
     private func isCurrent() async throws -> Bool {
         let found = try? await ContainerVersion.stored(of: container, in: looking)
         guard found?.number == container.version, found?.name == container.versionKey.name else { return false }
@@ -212,7 +212,7 @@ extension LedgerRow {
     fileprivate var isPending: Bool { state == .published || state == .copying || state == .unverified }
 }
 
-/// What became of a container when it was migrated.
+/// The result of migrating a container.
 public struct ContainerProgress: Hashable, Sendable {
     /// The version that the data had; `nil` if there was none.
     public let from: Int?

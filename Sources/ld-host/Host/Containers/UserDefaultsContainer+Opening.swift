@@ -55,7 +55,7 @@ extension UserDefaultsMigrationManager {
     /// - Several calls at once, in this process or others, run each step once.
     /// - Data without a version is taken to be of the container's `baseline`. A store that has nothing of the container
     ///   gets the current version, and no step runs.
-    /// - If nothing is to be done, it reads the version and the ledger's page, and takes no lock.
+    /// - If nothing needs to be done, it reads the version and the ledger's page, and takes no lock.
     ///
     /// - Throws: `MigrationError`: `newerRevision` if the data is of a later version; `validationFailed` if a step is
     ///   missing or the stored version is none; `conflict` if a step would replace a value; what a step throws. If that
@@ -96,7 +96,7 @@ extension UserDefaultsMigrationManager {
         try await run(of: type, router, store).storedVersion()
     }
 
-    /// What ``migrateIfNeeded(_:in:store:)`` would do now, step by step. Nothing changes.
+    /// The steps that ``migrateIfNeeded(_:in:store:)`` would run now. Nothing changes.
     public static func migrationPlan<Container: UserDefaultsContainer>(
         for type: Container.Type, in router: StorageRouter = .shared, store: StorageDomain? = nil
     ) async throws -> [MigrationPlan.Entry] {

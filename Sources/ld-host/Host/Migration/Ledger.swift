@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// The ledger of one destination, and what is kept of the values that its migrations replaced and removed. To be used
-/// by whoever is in turn in the destination's store; see ``MigrationTurns``.
+/// by the holder of the turn in the destination's store; see ``MigrationTurns``.
 struct Ledger: Sendable {
     let access: StoreAccess
     /// The destination's, as text.
@@ -26,7 +26,7 @@ struct Ledger: Sendable {
         self.place = place
     }
 
-    /// What it says. An empty page if nothing has been migrated there.
+    /// Its page; an empty one if nothing has been migrated there.
     func page() async throws(StorageError) -> LedgerPage {
         guard let stored = try await place.stored() else { return LedgerPage(of: address) }
         return try LedgerPage(await place.opened(stored), of: address)
@@ -34,7 +34,7 @@ struct Ledger: Sendable {
 
     /// Makes changes and says them, all or none.
     ///
-    /// - Parameter views: What the changes follow from.
+    /// - Parameter views: The views that the changes are based on.
     /// - Returns: Whether that was still so; if not, nothing has changed.
     @discardableResult
     func commit(
@@ -53,7 +53,7 @@ struct Ledger: Sendable {
         BatchChange(resolved, value: try await resolved.sealedValue(), data: data)
     }
 
-    /// Keeps what is stored for a key; `nil` if nothing is to be kept.
+    /// Keeps a key's stored value for a rollback; `nil` if the grace time is 0.
     ///
     /// - Returns: The change that keeps it, and the name that it is found again by.
     func image(

@@ -7,9 +7,9 @@ internal import LocalDataAPI
 enum LedgerPlace {
     static let namespace = HostSettings.ledgerNamespace
 
-    /// What the names of pages begin with.
+    /// The prefix of the names of pages.
     static let pagePrefix = "ledger "
-    /// What the names of images begin with.
+    /// The prefix of the names of images.
     static let imagePrefix = "image "
 
     /// The name of a destination's page.

@@ -19,7 +19,7 @@ struct LedgerRow: Codable, Equatable, Sendable {
         var image: String?
         /// The name of what a superseded value is known by after it was re-encrypted; see ``SourceWitness``.
         var witness: String?
-        /// Whether what was there is at the destination as it was, and has no image.
+        /// Whether the old value is unchanged at the destination, and has no image.
         var isMoved: Bool?
         /// Whether it was not removed, because someone had changed it.
         var isLeft: Bool?
@@ -92,12 +92,12 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var pack: MigrationPackIdentity?
     /// How far a migration of many keys is; those have no changes here.
     var bulk: BulkProgress?
-    /// What its sources had when the key was last set or removed without it: that is not brought any more.
+    /// The hashes of its sources when the key was last set or removed without it: those values are ignored.
     var superseded: [Change]?
     /// Whether another device of the sync group led when the key was set or removed without it: what the sources had
     /// then is not brought any more, whatever the destination has.
     var wasLedByOther: Bool?
-    /// What it has moved to a better protected place, and may be in the files of its former store still.
+    /// Locations in a less protected store whose files may still have moved values.
     var unwiped: [String]?
 
     /// Whether its images are kept no longer. Those of many keys go by themselves.

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// What is asked alike by a run and by a plan of it.
+/// Checks that a run and a plan share.
 extension AnyStorageMigration {
     /// Whether the destination is one of the sources.
     func changesInPlace(at destination: StorageAddress, _ settings: HostSettings) -> Bool {
@@ -11,7 +11,7 @@ extension AnyStorageMigration {
         }
     }
 
-    /// - Throws: `validationFailed` if a run that reports success has not had its effect.
+    /// - Throws: `validationFailed` if a run reports success without its effect.
     func requireEffect(_ hasDestination: Bool, at destination: StorageAddress) throws(MigrationError) {
         guard hasDestination != (effect == .brings) else { return }
         let missing =
@@ -24,7 +24,7 @@ extension AnyStorageMigration {
 }
 
 extension LedgerRow {
-    /// - Throws: `newerRevision` if a later revision of the migration has been here.
+    /// - Throws: `newerRevision` if a later revision of the migration has run.
     func requireNoLater(than known: Int, at destination: String) throws(MigrationError) {
         guard revision <= known else {
             throw MigrationError(
@@ -36,35 +36,35 @@ extension LedgerRow {
 }
 
 extension MigrationError {
-    /// The destination has a value, which is not to be replaced.
+    /// The error if the destination has a value that must not be replaced.
     static func conflict(at destination: StorageAddress) -> MigrationError {
         MigrationError(.conflict, "'\(destination)' has a value, and there is data to migrate to it")
     }
 
-    /// What is kept of a value is not what was there.
+    /// The error if the image of an old value is damaged.
     static func damagedImage(of address: StorageAddress, _ id: String) -> MigrationError {
         MigrationError(
             .validationFailed,
             "the old value of '\(address)' from before the migration '\(id)' is damaged, so it is not undone")
     }
 
-    /// What a result without success says.
+    /// The error for a result without success.
     static func unsuccessful(_ result: MigrationResult) -> MigrationError {
         result.errors.first ?? MigrationError(.validationFailed, "it reports that it did not succeed")
     }
 }
 
-/// Keeps migrations of a sweep from running whose dependencies failed in it, or are not there.
+/// Keeps migrations from running whose dependencies failed in the same call, or are missing.
 struct MigrationDependants {
     private let registry: MigrationRegistry
     private var failed: Set<String> = []
 
     init(_ registry: MigrationRegistry) { self.registry = registry }
 
-    /// Takes note of one that failed, or was not run.
+    /// Records a migration that failed or was not run.
     mutating func fail(_ id: String) { failed.insert(id) }
 
-    /// - Throws: `unresolvedDependency` naming what the migration waits for.
+    /// - Throws: `unresolvedDependency` naming the dependency.
     func check(_ migration: KnownMigration) throws(MigrationError) {
         for id in migration.dependencies {
             guard !failed.contains(id) else {
@@ -79,7 +79,7 @@ struct MigrationDependants {
     }
 }
 
-/// Two bulk migrations of which each takes what the other brings: no order of them is right.
+/// Two bulk migrations that each take values of the other: no order of them is right.
 enum MigrationSwap {
     /// - Throws: `conflict` naming the two.
     static func refuse(in migrations: [KnownMigration]) throws(MigrationError) {
@@ -97,7 +97,7 @@ enum MigrationSwap {
 }
 
 extension MigrationRange {
-    /// Whether a name can be one of both.
+    /// Whether a name can belong to both.
     func overlaps(_ other: MigrationRange) -> Bool {
         domain == other.domain && (contains(other.prefix) || other.contains(prefix))
     }

@@ -1,14 +1,14 @@
 internal import ByteCoding
 internal import LocalDataAPI
 
-/// Removes what a committed migration removes: last, and only what is still as the migration found it.
+/// Removes the old values of a committed migration, as its last step, and only those that are still unchanged.
 struct MigrationCleanup {
     let ledger: Ledger
     private var access: StoreAccess { ledger.access }
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// Whether everything that the migration wrote is there.
+    /// Whether all values that the migration wrote exist.
     func isPublished(_ row: LedgerRow) async throws(StorageError) -> Bool {
         for change in row.written {
             let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
@@ -17,9 +17,9 @@ struct MigrationCleanup {
         return true
     }
 
-    /// Removes, and says so in the ledger, as one.
+    /// Removes the values and records that in the ledger, in one step.
     ///
-    /// - Throws: What keeps it from being done; then nothing is removed, and it can be tried again.
+    /// - Throws: The reason why it cannot be done. Then nothing is removed, and the call can be repeated.
     func run(_ id: String, in page: inout LedgerPage) async throws(StorageError) {
         for _ in 0..<Self.attempts where try await attempt(id, &page) { return await ledger.wipe(id, in: &page) }
         throw StorageError(
@@ -28,7 +28,7 @@ struct MigrationCleanup {
 
     private static let attempts = 3
 
-    /// Whether nobody has changed what is to be removed meanwhile.
+    /// Whether the values to remove are unchanged.
     private func attempt(_ id: String, _ page: inout LedgerPage) async throws(StorageError) -> Bool {
         guard var row = page[id] else { return true }
         var changes: [BatchChange] = []
@@ -56,10 +56,10 @@ struct MigrationCleanup {
         return true
     }
 
-    /// Of migrations that continue what others brought, the later one removes last: without its data, the earlier one
-    /// would be taken for one that has not run, and would bring it again.
+    /// If one migration continues another one's data, the later one removes last. Without that data, the earlier one
+    /// would count as not run, and would migrate its sources again.
     ///
-    /// - Throws: `busy` if a migration brought the value and what that one removes is still there.
+    /// - Throws: `busy` if another migration wrote the value, and its old values are not removed yet.
     func requireSettled(
         _ resolved: ResolvedKey, for id: String, in page: LedgerPage
     ) async throws(StorageError) {
@@ -77,10 +77,10 @@ struct MigrationCleanup {
     }
 }
 
-/// Clears the files of a store of what a migration has moved from there to a better protected place. What cannot be
-/// cleared yet stands in the ledger's row, for `migrate status` and the next run.
+/// Wipes values that a migration has moved to a better protected location from the files of their former store. The
+/// ledger's row lists locations that cannot be wiped yet, for `migrate status` and the next run.
 extension Ledger {
-    /// Clears the places that a migration has moved values from. What is kept to undo it stays until it is given up.
+    /// Wipes the locations that a migration has moved values from. Values that a rollback needs stay until it expires.
     func wipe(_ id: String, in page: inout LedgerPage) async {
         guard var row = page[id], row.state == .clean, row.bulk == nil else { return }
         var (remaining, places) = ([String](), [(resolved: ResolvedKey, address: String)]())
@@ -110,18 +110,18 @@ extension Ledger {
         do throws(StorageError) {
             if try await commit(next) { page = next }
         } catch {
-            // The ledger says more than there is to do, or less: the next run finds that out.
+            // The ledger lists more locations than remain, or fewer. The next run corrects it.
             access.snapshot.log(
                 .warning, "migration",
-                "values that '\(id)' has moved from a less protected location are still in its files, or the ledger does not "
-                    + "record that they are gone: \(error.message)")
+                "values that '\(id)' has moved from a less protected location are still in its files, or the "
+                    + "ledger does not record that they are gone: \(error.message)")
         }
     }
 }
 
 extension BulkLedger {
-    /// Clears the source's place of values that have come to a better protected one, and says in the row whether it
-    /// could.
+    /// Wipes the source's location of values that were moved to a better protected one, and records in the row whether
+    /// that succeeded.
     func wipe(_ row: inout LedgerRow, _ page: inout LedgerPage) throws {
         guard source.isPlain, !destination.isPlain else { return }
         var isWiped = true
@@ -135,6 +135,6 @@ extension BulkLedger {
 }
 
 extension ResolvedKey {
-    /// Whether nobody reads the value from the store's files without a key.
+    /// Whether the value cannot be read from the store's files without a key.
     var isProtected: Bool { !layers.isEmpty || open.isKeychain }
 }

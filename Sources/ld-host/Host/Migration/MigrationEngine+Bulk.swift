@@ -13,9 +13,8 @@ extension MigrationEngine {
         }
     }
 
-    /// Runs the migrations of many keys that are registered or in a pack, each after those that it depends on, also if
-    /// some fail.
-    func migrateRanges() async throws -> MigrationReport {
+    /// Runs the bulk migrations that are registered or in a pack, each after its dependencies, also if some fail.
+    func migrateAllBulk() async throws -> MigrationReport {
         var entries: [MigrationReport.Entry] = []
         for known in try MigrationOrder(await knownMigrations()).sorted() {
             guard case .bulk = known else { continue }
@@ -33,7 +32,7 @@ extension MigrationEngine {
         }
     }
 
-    /// What the ledger says of a migration that is registered or in a pack; `nil` if it has not run.
+    /// The ledger's record of a migration that is registered or in a pack; `nil` if it has not run.
     func record(of id: String) async throws -> MigrationRecord? {
         switch try await known(id) {
         case .single(let migration):

@@ -38,7 +38,7 @@ extension MigrationEngine {
         try await migrations(for: key) + (key.chain.map { [$0.migration()] } ?? [])
     }
 
-    /// What has been migrated to a key, by whatever process: in the order of the first runs.
+    /// The migrations to a key by all processes, in the order of their first runs.
     func records(for key: AnyStorageKey) async throws -> [MigrationRecord] {
         let resolved = try await access.resolve(KeyReference(key))
         return try await Ledger(access, of: resolved).page().rows.map(\.record)

@@ -124,9 +124,9 @@ struct MigrationEngine: Sendable {
         }
     }
 
-    /// What a migration may base its decision on.
+    /// The facts that a migration may base its decision on.
     ///
-    /// - Parameter planned: What is taken to be done already, for a plan.
+    /// - Parameter planned: Changes that a plan assumes to be made.
     func migrationContext(
         for migration: AnyStorageMigration, _ page: LedgerPage, _ settings: HostSettings,
         over planned: PlannedChanges? = nil
@@ -180,7 +180,7 @@ struct MigrationEngine: Sendable {
 
     /// Whether a source of a migration that is done has data that it has not brought.
     ///
-    /// - Parameter planned: What is taken to be done already, for a plan.
+    /// - Parameter planned: Changes that a plan assumes to be made.
     func hasNewData(
         for migration: AnyStorageMigration, at destination: ResolvedKey, over planned: PlannedChanges? = nil
     ) async throws(StorageError) -> Bool {

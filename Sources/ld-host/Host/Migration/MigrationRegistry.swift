@@ -6,7 +6,7 @@ internal import Synchronization
 final class MigrationRegistry: Sendable {
     private struct State {
         var known: [KnownMigration] = []
-        /// Those that were added, without those of packs.
+        /// The added migrations, without those of packs.
         var added: [KnownMigration] = []
         var packs: [KnownMigration] = []
         /// The snapshot whose packs these are.
@@ -53,12 +53,12 @@ final class MigrationRegistry: Sendable {
     /// All, in the order of their registration.
     var known: [KnownMigration] { state.withLock { $0.known } }
 
-    /// Those of one key each, in the order of their registration.
+    /// The migrations of one key each, in the order of their registration.
     var migrations: [AnyStorageMigration] {
         known.compactMap { if case .single(let migration) = $0 { migration } else { nil } }
     }
 
-    /// Those of many keys, in the order of their registration.
+    /// The bulk migrations, in the order of their registration.
     var bulkMigrations: [AnyBulkMigration] {
         known.compactMap { if case .bulk(let migration) = $0 { migration } else { nil } }
     }
@@ -143,7 +143,7 @@ final class MigrationRegistry: Sendable {
         return migrations
     }
 
-    /// Runs what nobody runs yet; who comes meanwhile gets the same result.
+    /// Runs work that is not running yet; a call that comes meanwhile gets the same result.
     func once(
         _ name: String, _ body: @escaping @Sendable () async throws -> MigrationResult
     ) async throws -> MigrationResult {

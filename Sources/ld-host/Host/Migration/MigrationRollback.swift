@@ -9,10 +9,9 @@ struct MigrationRollback {
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// Puts back what was there before, all of it or nothing.
+    /// Restores the values from before the migration, all or none.
     ///
-    /// - Throws: `validationFailed` if there is nothing to undo, or somebody changed a value since; then nothing is
-    ///   done.
+    /// - Throws: `validationFailed` if there is nothing to undo, or a value was changed since; then nothing is done.
     func run(_ id: String) async throws {
         var page = try await ledger.page()
         if let row = page[id], row.state == .superseded {
@@ -56,7 +55,7 @@ struct MigrationRollback {
         }
     }
 
-    /// Gives up what was kept to undo a migration.
+    /// Removes the images that were kept to undo a migration.
     func confirm(_ id: String) async throws {
         var page = try await ledger.page()
         guard var row = page[id], row.state == .clean else {

@@ -2,11 +2,11 @@ internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// One run of a migration, in turn in its destination's store. The order makes it safe to be stopped at any point: the
-/// migration runs on a transaction; what it wrote, the images of what that replaces and the ledger's row are put in
-/// place as one; what was written is read back; only then is removed what the migration removes.
+/// One run of a migration, in turn in its destination's store. Its order makes it safe to stop at any point. The
+/// migration runs on a transaction. Its new values, the images of the values that they replace and the ledger's row are
+/// written in one step. The new values are read back. Only then are the old values removed.
 struct MigrationRun: Sendable {
-    /// What was read changed before it could be committed.
+    /// A value that the migration read changed before the commit.
     private struct Disturbed: Error {}
 
     let engine: MigrationEngine
@@ -26,7 +26,6 @@ struct MigrationRun: Sendable {
         ledger = try Ledger(engine.access, of: destination)
     }
 
-    private var access: StoreAccess { engine.access }
     private var snapshot: RouterSnapshot { engine.snapshot }
 
     func run() async throws -> MigrationResult {
@@ -51,14 +50,14 @@ struct MigrationRun: Sendable {
         }
     }
 
-    /// How often a migration is run until nobody changes what it reads meanwhile.
+    /// The most attempts while other processes change the sources.
     private static let attempts = 3
 
     private var trial: MigrationTrial {
         MigrationTrial(engine: engine, migration: migration, destination: destination, policy: policy)
     }
 
-    /// Does what an earlier run leaves to do; `nil` if the migration is to be run.
+    /// Completes an earlier run; `nil` if the migration must be run.
     private func resume(_ row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
         let standing = try await trial.standing(of: row)
         switch (standing, row.state) {
@@ -73,7 +72,7 @@ struct MigrationRun: Sendable {
         }
     }
 
-    /// - Parameter isSuperseded: Whether what it would bring is older than what the key was set to or removed at.
+    /// - Parameter isSuperseded: Whether its data is older than the last change of the key.
     private func attempt(_ page: inout LedgerPage, _ isSuperseded: Bool) async throws -> MigrationResult {
         let work = try await trial.run(page, isSuperseded: isSuperseded)
         switch work.decision {
@@ -96,7 +95,7 @@ struct MigrationRun: Sendable {
             pack: migration.pack)
     }
 
-    /// Removes what the migration removes, and writes nothing.
+    /// Removes the old values, and writes nothing.
     private func drop(_ work: MigrationTrial.Work, _ page: inout LedgerPage) async throws -> MigrationResult {
         var row = row(work.duration)
         for entry in work.changes(besides: destination.address) {
@@ -143,7 +142,7 @@ struct MigrationRun: Sendable {
         return await cleaned(work.result.became(.migrated, work.duration), &page)
     }
 
-    /// Makes the changes and writes the row, as one.
+    /// Makes the changes and writes the row, in one step.
     private func commit(
         _ row: LedgerRow, _ changes: [BatchChange], _ views: [StoreView], _ page: inout LedgerPage
     ) async throws {
@@ -154,7 +153,7 @@ struct MigrationRun: Sendable {
         page = next
     }
 
-    /// Removes what the migration removes, or leaves that to the next run.
+    /// Removes the old values, or leaves that to the next run.
     private func cleaned(_ result: MigrationResult, _ page: inout LedgerPage) async -> MigrationResult {
         do throws(StorageError) {
             try await MigrationCleanup(ledger).run(migration.id, in: &page)
@@ -164,7 +163,7 @@ struct MigrationRun: Sendable {
         }
     }
 
-    /// Reads back what was written.
+    /// Reads the new values back.
     private func verify(_ written: [(resolved: ResolvedKey, data: Data)], _ page: inout LedgerPage) async throws {
         guard var row = page[migration.id] else { return }
         for (index, (resolved, data)) in written.enumerated() {

@@ -11,10 +11,10 @@ final class MigrationTransaction: MovingTransaction {
         enum Change: Sendable {
             case set(Data)
             case removal
-            /// What another key has, which is large; its size in bytes.
+            /// The large value of another key; its size in bytes.
             case copy(of: AnyStorageKey, size: Int)
 
-            /// Whether there is a value then.
+            /// Whether a value exists after the change.
             var isSet: Bool {
                 switch self {
                 case .set, .copy: true
@@ -23,12 +23,12 @@ final class MigrationTransaction: MovingTransaction {
             }
         }
 
-        /// What a migration says is to be recorded with a value that it sets.
+        /// The attributes that a migration gives a value that it sets.
         struct Recorded: Sendable {
             let versionTag: String?
         }
 
-        /// What a key says about a value that is set by it.
+        /// The attributes that a key gives its values.
         struct Setter: Sendable {
             let descriptor: StorageKeyDescriptor
             let attributes: ValueAttributes?
@@ -40,10 +40,10 @@ final class MigrationTransaction: MovingTransaction {
         let stored: Data?
         /// The size of what is there, if its bytes are too many to have been asked for.
         var largeSize: Int?
-        /// What migrations that are planned before this one would leave there.
+        /// The result of migrations that are planned before this one.
         var planned: Change?
         var change: Change?
-        /// What is recorded with the value that is set, if the migration says so.
+        /// The attributes of the new value, if the migration gives any.
         var recorded: Recorded?
         /// The key that the value is set by, which may say more about it than the one that was looked at first.
         var setter: Setter?
@@ -58,7 +58,7 @@ final class MigrationTransaction: MovingTransaction {
             self.planned = planned
         }
 
-        /// Whether there is a value.
+        /// Whether a value exists.
         var isStored: Bool { largeSize != nil || stored != nil }
 
         /// Whether a value is removed.

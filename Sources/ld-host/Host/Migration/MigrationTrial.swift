@@ -1,24 +1,24 @@
 internal import LocalDataAPI
 
-/// Finds out what a migration of one key has to do, by letting it run on a transaction that nobody else sees. A run
-/// publishes what comes of it; a plan shows it.
+/// Finds out what a migration of one key has to do, by running it on a transaction that nobody else sees. A run
+/// publishes the result; a plan shows it.
 struct MigrationTrial: Sendable {
-    /// What an earlier run of the migration leaves to do.
+    /// The part of the work that an earlier run has left.
     enum Standing {
         /// All of it: it has not run, or there is new data.
         case open
-        /// Its data has come, and what it removes is still there.
+        /// Its new values are in place, and its old values are not removed yet.
         case cleanup
         /// Nothing.
         case done
     }
 
     enum Decision: Equatable {
-        /// The migration says that there is nothing to do.
+        /// The migration reports nothing to do.
         case nothingToDo
         /// The destination was set or removed without its older data, which stays where it is.
         case superseded
-        /// The destination has a value, which stays, and so do the sources.
+        /// The destination has a value; it and the sources stay.
         case kept
         /// The sources are removed, and nothing is written.
         case drop(isSuperseded: Bool)
@@ -29,12 +29,12 @@ struct MigrationTrial: Sendable {
     let migration: AnyStorageMigration
     let destination: ResolvedKey
     let policy: MigrationConflictPolicy
-    /// What is taken to be done already, for a plan.
+    /// Changes that a plan assumes to be made.
     var planned: PlannedChanges?
 
     private var access: StoreAccess { engine.access }
 
-    /// - Throws: `newerRevision` if a later revision has run, `packUnavailable` if the pack does it otherwise now.
+    /// - Throws: `newerRevision` if a later revision has run, `packUnavailable` if the pack has changed the migration.
     func standing(of row: LedgerRow) async throws -> Standing {
         try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
         let ledger = try Ledger(access, of: destination)
@@ -60,13 +60,13 @@ struct MigrationTrial: Sendable {
         return if let change = planned?.change(of: resolved) { change.isSet } else { try await resolved.exists() }
     }
 
-    /// Lets it run.
+    /// Runs the migration.
     ///
     /// - Parameters:
-    ///   - page: What the destination's ledger says.
-    ///   - isSuperseded: Whether it says that what the migration would bring is older than what the key was set to or
-    ///     removed at.
-    /// - Throws: `conflict` if the policy forbids it, `validationFailed` if it has not had its effect, what it throws.
+    ///   - page: The page of the destination's ledger.
+    ///   - isSuperseded: Whether the migration's data is older than the last change of the key, by that page.
+    /// - Throws: `conflict` if the policy forbids it; `validationFailed` if it reports success without its effect; the
+    ///   error of the migration.
     func run(_ page: LedgerPage, isSuperseded: Bool) async throws -> Work {
         let clock = ContinuousClock()
         let start = clock.now
@@ -114,7 +114,7 @@ struct MigrationTrial: Sendable {
         }
     }
 
-    /// - Throws: `validationFailed` if it would remove what it brings, since two of its keys are one value.
+    /// - Throws: `validationFailed` if it would remove its own new value, because two of its keys are one value.
     private func requireOtherValues(_ entries: [MigrationTransaction.Entry]) throws(MigrationError) {
         let kept = [destination] + entries.filter { $0.change != nil && !$0.isRemoved }.map(\.resolved)
         for entry in entries where entry.isRemoved {
@@ -128,12 +128,12 @@ struct MigrationTrial: Sendable {
 }
 
 extension MigrationTrial {
-    /// What a trial has come to.
+    /// The result of a trial.
     struct Work: Sendable {
         let decision: Decision
-        /// What the migration looked at and changes, in the order of the first look.
+        /// The values that the migration read or changes, in the order of the first access.
         let entries: [MigrationTransaction.Entry]
-        /// What all of it was read from.
+        /// The views that all of it was read from.
         let views: [StoreView]
         /// Nothing was done as long as the decision says so.
         let result: MigrationResult
@@ -150,7 +150,7 @@ extension MigrationTrial {
             self.duration = duration
         }
 
-        /// The entries that count: of what drops its sources, only these.
+        /// The entries that take effect: of a migration that drops its sources, only these.
         func changes(besides destination: StorageAddress) -> [MigrationTransaction.Entry] {
             guard case .drop = decision else { return entries }
             return entries.filter { $0.isRemoved && $0.resolved.address != destination }
@@ -163,9 +163,9 @@ extension MigrationTrial {
     }
 }
 
-/// What becomes of a value that a migration finds: decided alike by a run and by a plan, for one key and for many.
+/// The treatment of a value that a migration finds. Runs and plans decide it alike, for one key and for many.
 enum MigrationVerdict: Sendable {
-    /// Its data goes to the destination, whatever is there.
+    /// Its data replaces the value at the destination, if there is one.
     case bring
     /// It stays, and so does the destination.
     case keep

@@ -1,15 +1,15 @@
 internal import LocalDataAPI
 internal import Synchronization
 
-/// Lets one at a time migrate into a store: of this process in the order of their coming, without holding a thread, and
-/// of all processes that have the same state folder by a lock of a file. A store whose folder has several spellings has
-/// a second such lock, which all of them share. Users with other state folders may share the folder of an app group, so
-/// a place's folder is locked, too; and a store that machines share has locks of its own.
+/// Lets one migration at a time run into a store. Those of this process run in the order of their calls, without
+/// holding a thread. Processes with the same state folder share the lock of a file. A store whose folder has several
+/// spellings has a second such lock, which all of them share. Users with other state folders may share the folder of an
+/// app group, so the folder of a namespace is locked, too. A store that machines share has locks of its own.
 final class MigrationTurns: Sendable {
-    /// Those of this process, whatever the number of its routers.
+    /// The turns of this process, whatever the number of its routers.
     static let shared = MigrationTurns()
 
-    /// A lock that is held as long as this is there.
+    /// A lock that is held while this value lives.
     private final class Hold: Sendable {
         private let file: LockedFile
         private let shared: LockedFile?
@@ -28,15 +28,15 @@ final class MigrationTurns: Sendable {
         }
     }
 
-    /// How long a migration of another process is waited for: one of many values takes minutes.
+    /// How long to wait for a migration of another process: one of many values takes minutes.
     private static let patience: Duration = .seconds(600)
 
     private let waiting = Mutex<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Runs body while no other migration into the store runs.
     ///
-    /// - Parameter place: The destination's, whose folder is locked if it has one.
-    /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be had, `busy` if another process
+    /// - Parameter place: The destination's namespace, whose folder is locked if it has one.
+    /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be taken, `busy` if another process
     ///   holds it for longer than ten minutes; what body throws.
     func alone<Result>(
         in store: OpenStore, _ settings: HostSettings, at place: StorageNamespace? = nil,

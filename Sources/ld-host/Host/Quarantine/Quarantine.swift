@@ -27,7 +27,7 @@ struct Quarantine: Sendable {
         fileprivate let page: ResolvedKey
     }
 
-    /// What the commands for these values begin with.
+    /// The first words of the commands for these values.
     private var command: String { kind == .undecodable ? "ld-host quarantine" : "ld-host sync conflicts" }
 
     private var settings: HostSettings { access.snapshot.settings }
@@ -250,10 +250,10 @@ extension Quarantine {
 }
 
 extension Quarantine.Kind {
-    /// What the names of records begin with.
+    /// The prefix of the names of records.
     var recordPrefix: String { self == .undecodable ? "quarantine " : "conflict " }
 
-    /// What the names of values begin with.
+    /// The prefix of the names of values.
     var valuePrefix: String { self == .undecodable ? "quarantined " : "conflicting " }
 
     /// The name of the value of a record.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// What is known of a value in quarantine. It says no value.
+/// The record of a value in quarantine. It does not have the value.
 struct QuarantineRecord: Codable, Sendable {
     private static let currentForm = 1
 
@@ -10,7 +10,7 @@ struct QuarantineRecord: Codable, Sendable {
     let key: LedgerRow.Change
     /// Why no version reads it.
     let reason: String
-    /// What was recorded with the value.
+    /// The attributes that were recorded with the value.
     private let kept: KeptAttributes
     /// In bytes.
     let size: Int

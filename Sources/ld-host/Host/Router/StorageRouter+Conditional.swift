@@ -45,7 +45,7 @@ public struct Revisioned<Value: Sendable>: Sendable {
 
 /// Changes that depend on what is stored, and values that expire.
 ///
-/// A conditional change is one step for all who use the store, including other processes, and other machines if they
+/// A conditional change is one step for all users of the store, including other processes, and other machines if they
 /// share it. `file`, `sqlite`, `memory` and `postgresql` offer it; with any other store these calls throw
 /// `unsupported`.
 extension StorageRouter {
@@ -99,8 +99,8 @@ extension StorageRouter {
 
     /// Stores a value that expires: from then on it is absent to every reader.
     ///
-    /// The clock of the store decides, which for a store on another machine is that machine's. Whoever finds the value
-    /// expired removes it, so that it does not come back if a clock is set back.
+    /// The clock of the store decides, which for a store on another machine is that machine's. A reader that finds the
+    /// value expired removes it, so that it does not come back if a clock is set back.
     ///
     /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {

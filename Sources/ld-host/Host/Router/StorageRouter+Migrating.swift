@@ -243,7 +243,7 @@ extension StorageRouter {
         let keys = catalog.allKeys
         try await registerCatalog(catalog)
         guard migrateImmediately else { return MigrationReport([]) }
-        return MigrationReport(try await engine().migrateRanges().entries + migrate(keys).entries)
+        return MigrationReport(try await engine().migrateAllBulk().entries + migrate(keys).entries)
     }
 
     /// Passes the user's choices to migrations; see `MigrationContext.userPreferences`.

@@ -46,7 +46,7 @@ extension StorageRouter {
     ///
     /// - Parameter keepingExpiry: Whether the new value expires when the old one would have, and never if that never
     ///   would. If no value is stored, the key's `lifetime` counts, as with ``set(_:for:)``.
-    /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the expiry is to be kept, and the store has no
+    /// - Throws: What ``set(_:for:)`` throws; `unsupported` if `keepingExpiry` is set, and the store has no
     ///   conditional changes.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, keepingExpiry: Bool) async throws {
         guard keepingExpiry else { return try await set(value, for: key) }

@@ -41,7 +41,7 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
         return true
     }
 
-    /// Whether there is a value.
+    /// Whether a value exists.
     open func exists(_ key: StorageAddress) throws -> Bool { try contents.entry(key) != nil }
 
     /// Stores a value.

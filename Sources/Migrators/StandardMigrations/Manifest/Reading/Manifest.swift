@@ -198,7 +198,7 @@ struct ManifestFaults: Error {
         /// Whether the member's name is wrong, not its value.
         var isName = false
         let message: String
-        /// What to do about it; may be empty.
+        /// The advice; may be empty.
         let hint: String
     }
 

@@ -8,7 +8,7 @@ package import LocalDataHost
 /// All are in the service `docker`; the name is the server's URL, escaped as ``CredentialName`` does it. The value is
 /// `USERNAME:SECRET`, with the name escaped so and its `:` too.
 package struct DockerCredentialStore: Sendable {
-    /// What a client of helpers knows by its text.
+    /// The errors that clients of helpers recognize by their text.
     package enum Refusal: String, Error, Sendable {
         case notFound = "credentials not found in native keychain"
         case noServerURL = "no credentials server URL"
@@ -191,7 +191,7 @@ extension JSONCursor<SecretSlice> {
 }
 
 extension JSONFault {
-    /// What was expected, without the text.
+    /// The expectation, without the text.
     fileprivate var expected: String {
         switch reason {
         case .end: "the end"

@@ -1,7 +1,7 @@
 package import LocalDataAPI
 package import LocalDataHost
 
-/// What git tells a credential helper on its standard input (git-credential(1), "INPUT/OUTPUT FORMAT"): lines
+/// The input of a credential helper from git (git-credential(1), "INPUT/OUTPUT FORMAT"): lines
 /// `key=value`, to an empty line or the end.
 ///
 /// Values are any bytes but newline and NUL; one carriage return at a line's end belongs to the line end. Of a key that

@@ -4,10 +4,10 @@ package import LocalDataHost
 
 /// Git's credentials in the keychain: what a credential helper does (gitcredentials(7), "CUSTOM HELPERS").
 ///
-/// The service of a credential is `git:PROTOCOL://HOST` or, if git is told to use the path (`credential.useHttpPath`),
-/// `git:PROTOCOL://HOST/PATH`; its name is the user's. What is no text in them, and what would make two of them one, is
-/// escaped as ``CredentialName`` does it: `%` and control characters, in the host `/`, in the protocol `:` too. A user
-/// without a name is `%`. The value is a ``GitCredentialEntry``.
+/// The service of a credential is `git:PROTOCOL://HOST`, followed by `/PATH` if git is configured to use the path
+/// (`credential.useHttpPath`). Its name is the user's. Bytes that are not text are escaped as ``CredentialName`` does
+/// it, and so are characters that would make two names one: `%` and control characters, in the host `/`, in the
+/// protocol `:` too. A user without a name is `%`. The value is a ``GitCredentialEntry``.
 ///
 /// A request with a path means what was stored with that path only. One without a path means what was stored for the
 /// host with any path, as for git's own helpers; `get` prefers what was stored without. So credentials stay known when
@@ -41,7 +41,7 @@ package struct GitCredentialStore: Sendable {
     /// The answer to a request as lines, or `nil` if absent.
     ///
     /// Of several users' credentials it is the one that was stored last, or the first by the bytes of its name where
-    /// the store does not tell times. One whose password has expired is removed and not given; if it has a refresh
+    /// the store records no times. One whose password has expired is removed and not given; if it has a refresh
     /// token, then it stays, and the token is given without the password, as helpers that renew passwords need it.
     package func get(_ request: GitCredentialRequest) async throws -> SecretBuffer? {
         let service = try Self.service(of: request)
@@ -165,14 +165,14 @@ package struct GitCredentialStore: Sendable {
 }
 
 /// A credential of git's as the keychain keeps it: the password, and behind it, each on a line of its own, what git
-/// told beside it: `password_expiry_utc=...`, `oauth_refresh_token=...`, `authtype=...`, `credential=...`.
+/// passed beside it: `password_expiry_utc=...`, `oauth_refresh_token=...`, `authtype=...`, `credential=...`.
 ///
 /// So a password alone is stored as it is, and git's own helper for libsecret writes the same. The last line has no
 /// end. If the first line is empty and a `credential` follows, there is no password.
 struct GitCredentialEntry {
     private typealias Field = GitCredentialRequest.Field
 
-    /// What may stand behind the password.
+    /// The members that may follow the password.
     private static let attributes: [Field] = [.expiry, .refreshToken, .authType, .credential]
 
     private var fields: [Field: SecretSlice] = [:]

@@ -10,11 +10,11 @@ struct BulkChunk {
     private struct Move {
         let source: ResolvedKey
         let destination: ResolvedKey
-        /// What the destination gets.
+        /// The new value of the destination.
         let data: Data
-        /// What the source has, if it becomes something else.
+        /// The value of the source, if it is converted.
         let original: Data?
-        /// What the destination has.
+        /// The value of the destination.
         let replaced: Data?
         let replacedAttributes: ValueAttributes?
         let item: BulkRecord.Item

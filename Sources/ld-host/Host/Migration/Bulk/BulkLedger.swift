@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// Where the ledger keeps what a bulk migration has done: a row in the page of its destination, a record for each
-/// chunk, and images. To be used by whoever is in turn in the destination's store. Calls may wait.
+/// chunk, and images. Only the holder of the turn in the destination's store uses it. Calls may wait.
 struct BulkLedger: Sendable {
     let migration: AnyBulkMigration
     let source: BulkPlace
@@ -31,13 +31,13 @@ struct BulkLedger: Sendable {
         mark = Self.mark(of: migration.id, to: "\(address)")
     }
 
-    /// What the names of a migration's records and images have in common.
+    /// The common part of the names of a migration's records and images.
     static func mark(of id: String, to address: String) -> String { StableHash.text([id, address]) }
 
     /// For how long records and images are kept, in days.
     var grace: Int { snapshot.settings.migrationGrace }
 
-    /// What is said of the destination.
+    /// The page of the destination's ledger.
     func page() throws(StorageError) -> LedgerPage {
         let place = try place()
         guard let stored = try place.readStored() else { return LedgerPage(of: "\(address)") }
@@ -141,7 +141,7 @@ struct BulkLedger: Sendable {
     }
 }
 
-/// What the ledger says of a chunk whose values are at their destination.
+/// The ledger's state of a chunk whose values are at their destination.
 struct BulkCommit {
     /// The chunk's number.
     let number: Int

@@ -36,7 +36,7 @@ struct BulkPlace: Sendable {
 
     /// The key of a name.
     ///
-    /// - Parameter attributes: What is kept beside its value when it is written, if the store keeps any.
+    /// - Parameter attributes: The attributes to write with its value, if the store keeps any.
     func key(_ name: String, _ attributes: ValueAttributes? = nil) throws(StorageError) -> ResolvedKey {
         let address = address(name)
         if namespace.domain == "keychain", try snapshot.isReserved(address, in: open) {

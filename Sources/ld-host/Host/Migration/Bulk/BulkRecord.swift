@@ -12,10 +12,10 @@ internal import LocalDataAPI
 /// the opened bytes that the destination had before. The last eight are the hash of all that. Form 1 has no such hash.
 struct BulkRecord {
     struct Item: Equatable {
-        /// What follows the prefix.
+        /// The rest of the name after the prefix.
         let suffix: String
         var flags: Flags
-        /// What the source's attributes were: their number in the record's list.
+        /// The source's attributes: their number in the record's list.
         let attributes: Int
         /// The hash of the source as it was stored.
         let source: UInt64

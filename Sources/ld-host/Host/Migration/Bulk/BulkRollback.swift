@@ -112,7 +112,7 @@ struct BulkRollback {
         return record.items.count
     }
 
-    /// What a source had.
+    /// The old value of a source.
     private func former(_ item: BulkRecord.Item, _ number: Int, _ index: Int) throws -> Data {
         let (source, destination) = try keys(item)
         let from = item.flags.contains(.isChanged) ? try ledger.image(ofSource: source, number, index) : destination
@@ -125,7 +125,7 @@ struct BulkRollback {
         return data
     }
 
-    /// What a destination had.
+    /// The old value of a destination.
     private func replaced(
         _ item: BulkRecord.Item, _ destination: ResolvedKey, _ number: Int, _ index: Int
     ) throws -> (data: Data, attributes: ValueAttributes?) {

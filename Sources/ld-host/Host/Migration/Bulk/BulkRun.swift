@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// A run of a bulk migration: chunk after chunk, each in turn in the destination's store, so that who waits for a
-/// single value waits for one chunk at most. An interrupted run is taken up behind the last chunk, by whatever process.
+/// A run of a bulk migration: chunk after chunk, each in turn in the destination's store. So a call that needs a single
+/// value waits for one chunk at most. An interrupted run is taken up behind the last chunk, by whatever process.
 struct BulkRun: Sendable {
-    /// What is known of a run between two chunks.
+    /// The state of a run between two chunks.
     private struct Sweep: Sendable {
         /// Some of the names that are still to be looked at.
         var names: [String] = []
@@ -13,7 +13,7 @@ struct BulkRun: Sendable {
         var isBegun = false
         var isOver = false
         var looked = 0
-        /// What the ledger said when the run began.
+        /// The ledger's row when the run began.
         var before: BulkProgress
         var progress: BulkProgress
         /// The ledger's row after the last chunk, if nothing of that is left to do.
@@ -56,7 +56,7 @@ struct BulkRun: Sendable {
 
     /// Moves all values.
     ///
-    /// - Parameter progress: Told how many of how many values have been looked at.
+    /// - Parameter progress: Called with the number of examined values and of all values.
     func all(
         besides others: [AnyBulkMigration], progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     ) async throws -> MigrationResult {

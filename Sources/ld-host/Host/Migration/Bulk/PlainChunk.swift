@@ -12,7 +12,7 @@ struct PlainChunk {
         case moved(Int, last: String)
         /// There are no more.
         case nothingLeft
-        /// So many of the next values are to be looked at one by one.
+        /// The next values, as many as this, must be examined one by one.
         case unfit(Int)
     }
 
@@ -172,7 +172,7 @@ final class BulkValues {
     }
 
     private var entries: [Entry] = []
-    /// What is kept beside the values, each once.
+    /// The attributes of the values, each once.
     private(set) var attributes: [ValueAttributes?] = []
     private var numbers: [ValueAttributes?: Int] = [:]
     private var repeated = LoadedStore.RepeatedAttributes()

@@ -13,9 +13,9 @@ struct ChunkRepair {
         self.found = found
     }
 
-    /// What was found.
+    /// The findings.
     struct Finding: Sendable {
-        /// What is wrong, and what is or would be done about it.
+        /// The problem, and what is or would be done about it.
         var remarks: [String] = []
         /// Whether a record is damaged, or one is gone that is needed to resume.
         var isDamaged = false
@@ -78,7 +78,7 @@ struct ChunkRepair {
         return finding
     }
 
-    /// What is wrong with the images of a chunk.
+    /// The problems of the images of a chunk.
     private static func imageRemarks(
         _ record: BulkRecord, _ number: Int, _ id: String, _ ledger: BulkLedger
     ) throws(StorageError) -> [String] {
@@ -107,7 +107,7 @@ struct ChunkRepair {
         return remark(missing, "not kept any more") + remark(damaged, "kept damaged")
     }
 
-    /// What is kept to undo the move of a value, with the hash that it has to have, if that is known.
+    /// The image that undoes the move of a value, with its expected hash, if that is known.
     private static func images(
         of item: BulkRecord.Item, _ number: Int, _ index: Int, _ ledger: BulkLedger
     ) throws(StorageError) -> [(image: ResolvedKey, hash: UInt64?)] {

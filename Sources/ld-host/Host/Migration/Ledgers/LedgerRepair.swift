@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Tells damaged pages of the ledgers from sound ones, and puts them aside. Nothing is invented: what a damaged page
+/// Finds damaged pages of the ledgers, and puts them aside. Nothing is invented: what a damaged page
 /// said is not guessed, and is kept.
 struct LedgerRepair: Sendable {
     let engine: MigrationEngine
@@ -126,7 +126,7 @@ struct LedgerRepair: Sendable {
         }
     }
 
-    /// What is at the destination and at the sources of the migrations that are known to lead there.
+    /// The values at the destination and at the sources of the migrations that are known to lead there.
     private func facts(of found: LedgerSurvey.Page) async -> [String] {
         var facts: [String] = []
         for migration in engine.registry.migrations {

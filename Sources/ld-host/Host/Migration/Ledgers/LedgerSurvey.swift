@@ -8,15 +8,15 @@ struct LedgerSurvey: Sendable {
         let open: OpenStore
         /// Where it is kept.
         let place: ResolvedKey
-        /// The destination that it is of, as far as it can be told.
+        /// The destination that it belongs to, if that is known.
         let address: String
-        /// What it says, or why that cannot be read.
+        /// Its content, or why that cannot be read.
         let content: Result<LedgerPage, StorageError>
     }
 
     /// Ordered by their stores and names.
     private(set) var pages: [Page] = []
-    /// What keeps the pages of a store from being found.
+    /// Why the pages of a store cannot be found.
     private(set) var failures: [StorageError] = []
     /// The names of the images in each store that lists them.
     private(set) var images: [ObjectIdentifier: Set<String>] = [:]

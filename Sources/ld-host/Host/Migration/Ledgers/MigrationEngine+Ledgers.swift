@@ -6,7 +6,7 @@ internal import LocalDataAPI
 extension MigrationEngine {
     /// How every migration stands that is known, or that the ledgers have.
     ///
-    /// - Parameter plan: What a run would do now.
+    /// - Parameter plan: The plan of a run now.
     func status(
         plan: MigrationPlan?
     ) async throws -> MigrationOverview {
@@ -105,7 +105,7 @@ extension MigrationEngine {
 }
 
 extension LedgerSurvey {
-    /// What keeps pages from being found or read.
+    /// Reasons why pages cannot be found or read.
     var allFailures: [StorageError] {
         failures
             + pages.compactMap {
@@ -130,7 +130,7 @@ struct MigrationStanding {
         rest = survey.readable.flatMap { found in found.page.rows.map { (found.place.address, $0) } }
     }
 
-    /// Those that are known in their order, then the others in the order of their runs.
+    /// Known migrations in their order, then the others in the order of their runs.
     mutating func all(_ known: [KnownMigration]) -> [MigrationStatus] {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {

@@ -68,7 +68,7 @@ struct FormerPlaceConflict: Sendable {
     let destination: String
     let error: MigrationError
 
-    /// What stands for the id of the migration that there is not.
+    /// The id in place of a missing migration's.
     var id: String { "moved to \(destination)" }
 }
 
@@ -114,7 +114,7 @@ extension StorageNamespace {
 
 /// Brings a value from where it was before its key's domain, directory or sub-directory was changed.
 struct FormerPlaceMigration: UntypedMigration {
-    /// What the ids begin with.
+    /// The prefix of the ids.
     static let prefix = "moved from "
 
     let source: AnyStorageKey

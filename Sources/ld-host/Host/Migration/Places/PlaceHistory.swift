@@ -45,7 +45,7 @@ final class PlaceHistory: Sendable {
         var file: String?
         var entries: [Key: [Entry]] = [:]
         var count = 0
-        /// What this router has written, which is of today.
+        /// The locations that this router has written to.
         var current: Set<Entry> = []
     }
 
@@ -55,7 +55,7 @@ final class PlaceHistory: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether nothing has to be read to tell what is known of a key, and then whether there is anything.
+    /// Whether locations of a key are known; `nil` if the file has not been read.
     func knows(_ owner: String, _ name: String) -> Bool? {
         state.withLock { state in
             guard state.file != nil else { return nil }
@@ -63,7 +63,7 @@ final class PlaceHistory: Sendable {
         }
     }
 
-    /// What is known of a key. May wait.
+    /// The known locations of a key. May wait.
     func entries(of owner: String, _ name: String, _ folders: HostSettings.Folders) -> [Entry] {
         state.withLock { state in
             Self.load(&state, folders)

@@ -14,7 +14,7 @@ extension MigrationEngine {
             entries: entries + (selection == .all ? conflicts.map { MigrationPlan.Entry($0) } : []), notes: notes)
     }
 
-    /// What is registered, and the moves of keys whose locations were changed.
+    /// The registered migrations, and the moves of keys whose locations were changed.
     private func plannedMigrations() async throws -> (known: [KnownMigration], conflicts: [FormerPlaceConflict]) {
         registry.forgetHistory()
         let known = try await knownMigrations()
@@ -103,7 +103,7 @@ extension MigrationReport.Entry {
     }
 }
 
-/// What is to be known before migrations run: work that was interrupted, and is completed first; and what is moved
+/// Facts to know before migrations run: work that was interrupted, and is completed first; and what is moved
 /// without a migration.
 struct MigrationNotes: Sendable {
     let snapshot: RouterSnapshot
@@ -165,9 +165,9 @@ struct SelectedMigrations<Migration: OrderedMigration> {
     }
 }
 
-/// Helps who has mistyped an id.
+/// Suggests ids in place of a mistyped one.
 enum NearMigrations {
-    /// What is said of an id that is not known.
+    /// The error for an unknown id.
     ///
     /// - Parameter place: Where the others are known from.
     static func unknown(_ id: String, among known: [String], in place: String) -> String {

@@ -69,7 +69,7 @@ struct MigrationPlanner: Sendable {
         return try await entry(trial, trial.run(page, isSuperseded: isSuperseded), page)
     }
 
-    /// What a migration that brought its data still removes.
+    /// The removals that a migration has left after writing its data.
     private func removals(_ row: LedgerRow) async throws -> [MigrationPlan.Value] {
         var removes: [MigrationPlan.Value] = []
         for change in row.removed {

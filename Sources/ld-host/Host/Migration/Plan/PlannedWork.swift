@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
 
-/// What one migration would read and change, from what its transaction holds.
+/// The reads and changes of one migration, taken from its transaction.
 struct PlannedWork {
     private(set) var reads: [MigrationPlan.Value]
     private(set) var writes: [MigrationPlan.Value] = []
@@ -59,7 +59,7 @@ extension MigrationTransaction.Entry {
     }
 }
 
-/// What planned migrations would leave behind, for those that are planned after them. None of it is stored.
+/// The results of planned migrations, for those that are planned after them. None of it is stored.
 final class PlannedChanges: Sendable {
     private struct State {
         var values: [BatchChange.Target: (change: MigrationTransaction.Entry.Change, version: String?)] = [:]
@@ -68,7 +68,7 @@ final class PlannedChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// What would be done to a value; `nil` for nothing.
+    /// The planned change of a value; `nil` for none.
     func change(of resolved: ResolvedKey) -> MigrationTransaction.Entry.Change? {
         state.withLock { $0.values[resolved.target]?.change }
     }

@@ -22,7 +22,7 @@ public struct LedgerReport: Codable, Hashable, Sendable {
         public let state: State
         /// How many migrations the page records.
         public let rows: Int
-        /// What is wrong with the page, what the stores hold instead, and what happens to it, in sentences.
+        /// The problem of the page, the values in the stores, and the treatment of the page, in sentences.
         public let remarks: [String]
 
         init(store: String, destination: String, state: State, rows: Int, remarks: [String]) {

@@ -1,4 +1,4 @@
-/// What a run of all migrations would do now. It contains addresses and sizes, but no values.
+/// The plan of a run of all migrations. It contains addresses and sizes, but no values.
 public struct MigrationPlan: Codable, Hashable, Sendable {
     /// The decision on a migration.
     public enum Decision: String, Codable, CaseIterable, Hashable, Sendable {

@@ -75,7 +75,7 @@ public struct MigrationResumption: Codable, Hashable, Sendable {
         public let destination: String
         /// Whether all of its work is now done.
         public let isDone: Bool
-        /// What is left and why, in a sentence.
+        /// The remaining work and its reason, in a sentence.
         public let problem: String?
 
         init(migration: String, destination: String, isDone: Bool, problem: String? = nil) {
@@ -112,6 +112,6 @@ public enum MigrationSelection: Hashable, Sendable {
     case all
     /// The one with this id, and those that it depends on.
     case only(String)
-    /// Those before the one with this id in the order of a run, and that one.
+    /// The migrations up to the one with this id, in the order of a run.
     case upTo(String)
 }

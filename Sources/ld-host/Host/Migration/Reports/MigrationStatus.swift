@@ -48,7 +48,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     public let unwiped: [String]?
     /// Addresses of older data that it now ignores, because the key was set or removed without it.
     public let superseded: [String]?
-    /// What a run would do now; `nil` if that is not known here.
+    /// The decision of a run now; `nil` if that is not known here.
     public internal(set) var next: MigrationPlan.Decision?
     /// Why it cannot be run or judged, in a sentence.
     public let problem: String?

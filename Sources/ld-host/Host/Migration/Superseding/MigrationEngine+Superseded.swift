@@ -24,7 +24,7 @@ extension MigrationEngine {
         return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: open)
     }
 
-    /// What other stores' ledgers say; a store that cannot be asked says nothing.
+    /// The rows of other stores' ledgers; a store that cannot be read has none.
     private func supersededElsewhere(
         _ id: String, _ destination: ResolvedKey
     ) async -> (marks: [LedgerRow.Change], open: OpenStore)? {

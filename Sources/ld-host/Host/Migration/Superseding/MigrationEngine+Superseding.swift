@@ -64,7 +64,7 @@ extension MigrationEngine {
         }
     }
 
-    /// Those of keys that have pending migrations.
+    /// The keys that have pending migrations.
     private func supersessions(
         of keys: [(key: AnyStorageKey, resolved: ResolvedKey)]
     ) async throws -> [Supersession] {
@@ -170,7 +170,7 @@ struct Supersession: Sendable {
         return changes + former.filter { !kept.contains($0) }.compactMap { ledger.dropping($0) }
     }
 
-    /// What a migration would bring; `nil` if there is nothing.
+    /// The data that a migration would move; `nil` for none.
     private func marks(of migration: AnyStorageMigration, _ page: LedgerPage) async throws -> [Mark]? {
         if let row = page[migration.id], row.state == .clean, row.revision == migration.revision,
             try await !engine.hasNewData(for: migration, at: destination)

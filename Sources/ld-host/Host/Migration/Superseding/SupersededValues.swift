@@ -59,7 +59,7 @@ struct SupersededValues: Sendable {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     var isEmpty: Bool { marks.isEmpty }
 
     /// Whether a value of this name had been superseded.
