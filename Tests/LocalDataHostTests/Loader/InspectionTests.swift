@@ -78,6 +78,20 @@ import Testing
         #expect(first != nil && last != nil && first != last, "one process has loaded both")
     }
 
+    @Test("the results of many plugins are in the order of their files, however many processes inspect them")
+    func order() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let paths = try (0..<13).map { number in
+            try fixture.build(
+                variant: number == 5 ? ["FIXTURE_EXIT"] : [], component: "c\(number)", as: "lib\(number).so")
+        }
+        let files = try paths.map { try FileTrust.check($0) }
+        let findings = try PluginInspector(host: FixtureBuilder.host, timeout: .seconds(20)).inspect(files)
+        let ids = findings.map { (try? $0.result.get())?.components.first?.id }
+        #expect(ids == (0..<13).map { $0 == 5 ? nil : "c\($0)" })
+    }
+
     @Test("a report is read as it was written, and text of another kind is no report")
     func reports() throws {
         let options: [ComponentOption] = [

@@ -149,6 +149,24 @@ struct ChildProcessTests {
         }
     }
 
+    @Test("several programs run at the same time, and one that cannot be started keeps no other from running")
+    func several() throws {
+        try PluginScratch.with { scratch in
+            let fifo = scratch.path + "/fifo"
+            try #require(mkfifo(fifo, 0o600) == 0)
+            // The first ends only if the last runs beside it.
+            let programs = [
+                Self.shell("head -c 30000 /dev/zero; read -r line <\(fifo); exit $line"),
+                ChildProcess("/nowhere"), Self.shell("echo 7 >\(fifo); exit 3"),
+            ]
+            let ends = ChildProcess.run(programs[...]) { _ in Self.ample }
+            try #require(ends.count == 3)
+            #expect(try ends[0].get().outcome == .exited(code: 7) && ends[0].get().output.count == 30_000)
+            #expect(try PluginScratch.refusal { try ends[1].get() }.code == .pluginRefused)
+            #expect(try ends[2].get().outcome == .exited(code: 3))
+        }
+    }
+
     @Test("output larger than the pipe arrives whole, on both streams at once")
     func large() throws {
         let command = "head -c 3000000 /dev/zero; head -c 50000 /dev/zero >&2; head -c 3000000 /dev/zero; printf end"

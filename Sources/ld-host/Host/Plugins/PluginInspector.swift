@@ -58,8 +58,9 @@ package struct PluginInspector: Sendable {
         try inspect([storageErrors { try FileTrust.check(path) }])[0].result.get()
     }
 
-    /// Looks at files, and gives what came of it in their order. One process looks at many of them: to start it takes
-    /// far longer than what it does for a plugin.
+    /// Inspects files.
+    ///
+    /// - Returns: The results, in the order of the files.
     func inspect(_ locations: [TrustedPath]) -> [Finding] {
         guard let host else {
             return locations.map { location in
@@ -83,15 +84,28 @@ package struct PluginInspector: Sendable {
         return findings.compactMap { $0 }
     }
 
+    /// Has as many processes as there are processors look at a part of the files each.
     private func inspect(_ files: [String], _ host: String) -> [Finding] {
+        // Plugins of one folder, which take equally long, lie together.
+        let count = max(1, min(Self.processors, files.count / Self.fewest))
+        let parts = (0..<count).map { first in stride(from: first, to: files.count, by: count).map { files[$0] } }
+        let programs = parts.map { files in
+            ChildProcess(
+                host, arguments: [Self.command, "\(milliseconds)"] + files,
+                // Bound at once, functions need not be looked up in each of its children.
+                environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin", "LD_BIND_NOW": "1"])
+        }
+        let ends = ChildProcess.run(programs[...]) { timeout * ($0.arguments.count - 2) + Self.grace }
+        let found = zip(parts, ends).map { findings($0, $1, host) }
+        return files.indices.map { found[$0 % count][$0 / count] }
+    }
+
+    /// The results of files that one process has looked at.
+    private func findings(
+        _ files: [String], _ end: Result<ChildProcess.Completion, any Error>, _ host: String
+    ) -> [Finding] {
         do throws(StorageError) {
-            let end = try storageErrors {
-                try ChildProcess(
-                    host, arguments: [Self.command, "\(milliseconds)"] + files,
-                    // Bound at once, functions need not be looked up in each of its children.
-                    environment: ["SWIFT_BACKTRACE": "enable=no", "PATH": "/usr/bin:/bin", "LD_BIND_NOW": "1"]
-                ).run(deadline: timeout * files.count + Self.grace)
-            }
+            let end = try storageErrors { try end.get() }
             if end.outcome == .exited(code: 0),
                 let reports = Report.list(in: end.output),
                 reports.count == files.count
@@ -137,8 +151,11 @@ package struct PluginInspector: Sendable {
 
     private func inspectIt(_ path: String) -> String { "run: ld-host plugins inspect \(path)" }
 
-    /// The most files per process.
+    /// The most files that are inspected at once.
     private static let mostAtOnce = 64
+    /// The fewest files that are worth a process: it takes longer to start than to inspect some files.
+    private static let fewest = 4
+    private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// How much longer than the plugin the inspection process may take, since it must end what the plugin has started.
     private static let grace: Duration = .seconds(10)

@@ -49,13 +49,35 @@ package struct ChildProcess: Sendable {
     /// - Parameter deadline: The time from now, not counting a suspended machine's sleep (CLOCK_MONOTONIC).
     /// - Throws: `StorageError.pluginRefused` with the program if it cannot be started, or if other code in this
     ///   process took its exit status.
-    package func run(deadline: Duration) throws -> Completion {
+    package func run(deadline: Duration) throws -> Completion { try run(deadline: deadline) {} }
+
+    /// Does the same.
+    ///
+    /// - Parameter meanwhile: Runs after the program has started. The program may wait for it if a pipe is full.
+    private func run(deadline: Duration, meanwhile: () -> Void) throws -> Completion {
         // Far longer than any use; a longer time would overflow the clock.
         let limit = min(deadline, .seconds(365 * 86_400))
         let end = SuspendingClock.now.advanced(by: limit)
         var supervision = try spawn()
+        meanwhile()
         let ended = try supervision.wait(until: end)
         return try supervision.finish(timedOut: ended ? nil : deadline)
+    }
+
+    /// Runs programs at the same time, and waits for all of them, as ``run(deadline:)`` does for one.
+    ///
+    /// - Parameter deadline: The time for each, from its start.
+    /// - Returns: How each ended, or why it could not be run, in the order of the programs.
+    package static func run(
+        _ programs: ArraySlice<ChildProcess>, deadline: (ChildProcess) -> Duration
+    ) -> [Result<Completion, any Error>] {
+        guard let first = programs.first else { return [] }
+        let others = programs.dropFirst()
+        var after: [Result<Completion, any Error>] = []
+        let own = Result { try first.run(deadline: deadline(first)) { after = run(others, deadline: deadline) } }
+        // If the first could not be started.
+        if after.isEmpty { after = run(others, deadline: deadline) }
+        return [own] + after
     }
 
     /// An error about this program, with the system's text.
