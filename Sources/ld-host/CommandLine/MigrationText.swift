@@ -154,7 +154,7 @@ enum MigrationText {
 
     /// Says what keeps ledgers from being read.
     static func complain(_ failures: [StorageError]) {
-        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        for failure in failures { Output.complain(failure) }
     }
 
     private static func remarkOnNone() {

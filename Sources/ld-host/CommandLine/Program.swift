@@ -81,10 +81,7 @@ struct Program {
             return ExitStatus.failure.code
         } catch {
             let error = StorageError(wrapping: error)
-            // Several problems of a configuration stand on lines of their own.
-            let message =
-                error.code == .invalidConfiguration ? error.message.replacing("\n", with: "; ") : error.message
-            Output.complain(message, hint: error.hint)
+            Output.complain(error)
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
     }

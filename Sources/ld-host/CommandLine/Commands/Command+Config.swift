@@ -90,15 +90,19 @@ extension Command {
     static let configValidate = Command(
         name: "config validate", operands: "[FILE]", count: 0...1,
         summary: "check the configuration, and print every problem",
-        details: "Ends with status 2 if there are problems; each names the file, the line and what to do."
+        details: """
+            Ends with status 2 if there are problems; each names the file, the line and what to do. If there are none, \
+            opens the migration packs, which check their own options, such as a manifest. No migration runs.
+            """
     ) { arguments, session in
         let problems: [ConfigurationProblem]
         if let file = arguments.operands.first {
             problems = try HostConfiguration.problems(inFile: file) + Diagnosis.exposure(of: [file])
         } else {
             let configuration = try session.uncheckedConfiguration()
+            let found = configuration.problems() + configuration.componentProblems()
             problems =
-                configuration.problems() + configuration.componentProblems()
+                found + (found.isEmpty ? configuration.packProblems() : [])
                 + Diagnosis.exposure(of: configuration, flags: session.flags)
         }
         for problem in problems { Output.sentence("\(Printable("\(problem)"))", indent: 4) }

@@ -29,7 +29,7 @@ extension Command {
         if arguments.has("--expired") { return try await listExpired(arguments, session, router) }
         let selection = try Address.selection(arguments.operands.first)
         let (scopes, failures) = try await router.scopes(of: selection)
-        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        for failure in failures { Output.complain(failure) }
         var status = failures.isEmpty ? ExitStatus.done : .failure
         var list = session.json ? JSONList() : nil
         var table = Table()
@@ -92,7 +92,7 @@ extension Command {
     ) async -> ValueAttributes? {
         do { return try await router.attributesAtOnce(of: key) } catch {
             let error = StorageError(wrapping: error)
-            Output.complain(error.message, hint: error.hint)
+            Output.complain(error)
             status = .failure
             return nil
         }

@@ -30,7 +30,7 @@ extension Command {
             for step in steps {
                 let time = "\((step.milliseconds * 10).rounded() / 10) ms"
                 Output.line(step.problem == nil ? "ok    \(step.subject) (\(time))" : "fail  \(step.subject)")
-                if let problem = step.problem { Output.complain(problem.message, hint: problem.hint) }
+                if let problem = step.problem { Output.complain(problem) }
             }
         }
         return steps.contains { $0.problem != nil } ? .failure : .done

@@ -72,7 +72,7 @@ extension Command {
         }
         let router = try session.router()
         var (scopes, failures) = try await router.scopes(of: selection)
-        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        for failure in failures { Output.complain(failure) }
         if selection == .everything, !wantsSecrets {
             let secret = Set(scopes.map(\.domain.name)).intersection(secretDomains).sorted()
             scopes.removeAll { secretDomains.contains($0.domain.name) }
@@ -93,7 +93,7 @@ extension Command {
                     try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
                     progress.advance()
                 } catch let error as StorageError where [.corrupt, .cannotOpen].contains(error.code) {
-                    Output.complain(error.message, hint: error.hint)
+                    Output.complain(error)
                     isWhole = false
                 }
             }

@@ -34,7 +34,7 @@ extension Command {
         let selection = try Address.selection(arguments.operands.first)
         let router = try session.router()
         let (changes, failures) = try await router.changes(in: selection)
-        for failure in failures { Output.complain(failure.message, hint: failure.hint) }
+        for failure in failures { Output.complain(failure) }
         Output.remark("ld-host: watching \(arguments.operands.first ?? "everything")")
         for try await changed in changes {
             for line in try await lines(changed, router).prefix(left) {

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import HostClients
+internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
 
@@ -51,8 +52,16 @@ enum Output {
     static func remark(_ text: String) { say(text) }
 
     /// Says why the program fails, and what to do.
-    static func complain(_ message: String, hint: String) {
-        say("ld-host: error: \(message)")
+    static func complain(_ message: String, hint: String) { complain([message], hint: hint) }
+
+    /// Does the same for an error. Several mistakes of a configuration or of options stand on lines of their own.
+    static func complain(_ error: StorageError) {
+        let isList = [.invalidConfiguration, .invalidOptions].contains(error.code)
+        complain(isList ? error.message.split(separator: "\n").map(String.init) : [error.message], hint: error.hint)
+    }
+
+    private static func complain(_ messages: [String], hint: String) {
+        for message in messages { say("ld-host: error: \(message)") }
         if !hint.isEmpty { say("ld-host: hint: \(hint)") }
     }
 

@@ -14,6 +14,29 @@ extension HostConfiguration {
         }
     }
 
+    /// The mistakes that configured migration packs find in their options, such as the steps of a manifest. This opens
+    /// the packs, and runs none of their migrations. Packs that ``componentProblems()`` has problems with are left out.
+    package func packProblems() -> [ConfigurationProblem] {
+        guard let settings = try? settings(), let registry = pluginRegistry else { return [] }
+        let log = settings.logLevel.map { StandardErrorLog(level: $0) as any StorageLogHandler } ?? SilentLog()
+        return settings.packs.flatMap { pack -> [ConfigurationProblem] in
+            guard let image = try? registry.plugin(offering: pack.component, kind: .migration) else { return [] }
+            do throws(StorageError) {
+                _ = try image.openPack(pack, folders: settings.folders, log: log)
+                return []
+            } catch {
+                let path = ["migrations", "packs", pack.name]
+                let origin = layered.value(at: path + ["options"])?.origin ?? layered.value(at: path)?.origin
+                guard let origin else { return [] }
+                let mistakes = error.message.split(separator: "\n").map(String.init)
+                return mistakes.map { mistake in
+                    ConfigurationProblem(
+                        path: path, origin: origin, message: mistake, hint: mistakes.count == 1 ? error.hint : "")
+                }
+            }
+        }
+    }
+
     /// A registry of the configured plugins; `nil` if the configuration does not say where they are.
     var pluginRegistry: PluginRegistry? {
         guard let folders = try? folders(), let places = try? pluginPlaces() else { return nil }
