@@ -205,7 +205,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "migration-exercise",
-            dependencies: ["MigrationExercise", "TestSupport", "LocalDataHost", "LocalDataAPI"],
+            dependencies: ["MigrationExercise", "TestSupport", "LocalDataHost", "LocalDataAPI", "CLinux"],
             path: "Tests/Migrations/Program",
             swiftSettings: settings),
         .target(

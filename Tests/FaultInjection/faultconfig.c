@@ -121,6 +121,16 @@ const struct fault_config *fault_config(void) {
     return &config;
 }
 
+/* For a process that a server has forked: reads the settings of the environment as it is now, and counts from 1. No
+ * other thread may be running. */
+__attribute__((visibility("default"))) void ld_fault_configure_again(void) {
+    fault_config(); /* so that it is not done later */
+    fault_forget_roots();
+    memset(&config, 0, sizeof config);
+    own_counter = 0;
+    configure();
+}
+
 /* Before the program can change its environment. */
 __attribute__((constructor)) static void configure_on_load(void) {
     fault_config();

@@ -148,6 +148,10 @@ static bool store_root(const char *path) {
     return true;
 }
 
+void fault_forget_roots(void) {
+    root_count = 0;
+}
+
 bool fault_add_root(const char *path) {
     char resolved[PATH_MAX];
     if (!fault_resolve(AT_FDCWD, path, resolved) || !store_root(resolved)) return false;

@@ -31,7 +31,9 @@
  *                  processes that are given the same file share the numbering; the file is never reset. Without it
  *                  each process counts for itself, and a fork goes on from its parent's number.
  *
- * A setting that can't be followed ends the program at start with status 125.
+ * A setting that can't be followed ends the program at start with status 125. A program that forks processes for others
+ * can look up `ld_fault_configure_again` with dlsym(3) and call it in the new process, which has one thread, after it has
+ * changed the environment: the settings are read again, and calls are numbered from 1.
  *
  * Opening a file counts only if it creates or truncates one. While a process kills itself, its other threads are held
  * at their next counted call. The library uses no heap, and 50 KiB of stack at a counted call; calls that libc does in

@@ -87,6 +87,9 @@ bool fault_watched(const struct fault_call *call, const long a[6], struct fault_
 /* Adds a root to watch: `path` normalised and, if it exists, without symbolic links. False if there are too many. */
 bool fault_add_root(const char *path);
 
+/* Watches no root any more. */
+void fault_forget_roots(void);
+
 /* The absolute, lexically normalised path of `path` seen from `dirfd`. An empty path is the descriptor's own.
  * False if there is none, or none that fits. */
 bool fault_resolve(int dirfd, const char *path, char out[PATH_MAX]);

@@ -252,6 +252,12 @@ class FaultShim(unittest.TestCase):
         failed = [f"child {i} failed" for i in range(4)] + ["write -EIO", "child 4 ok"]
         self.assertEqual(lines, failed)
 
+    def test_forked_processes_can_be_given_settings_of_their_own(self):
+        status, lines = self.drive("server", self.root, root="/nowhere", count=None)
+        expected = [f"write {'-EIO' if call == child else 1}" for child in (1, 2, 3) for call in (1, 2, 3)]
+        self.assertEqual((status, lines), (0, expected))
+        self.assertEqual([entry[0] for entry in self.logged()], [1, 2, 3] * 3)
+
     # --- faults at each point ---
 
     def test_without_a_fault_the_sequence_runs_through(self):

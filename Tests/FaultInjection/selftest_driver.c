@@ -1,5 +1,6 @@
 /* The program that selftest.py runs under the fault injector. Prints a line per call: its name and result. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -356,6 +357,30 @@ static void family(const char *self) {
     }
 }
 
+/* Three children with settings of their own: of the writes of each, the one with the child's number fails. */
+static void server(const char *root) {
+    union {
+        void *address;
+        void (*call)(void);
+    } configure_again = {dlsym(RTLD_DEFAULT, "ld_fault_configure_again")};
+    check(configure_again.address != NULL, "find ld_fault_configure_again");
+    for (int i = 1; i <= 3; ++i) {
+        pid_t child = fork();
+        if (child == 0) {
+            const char number[] = {(char)('0' + i), '\0'};
+            setenv("LD_FAULT_ROOT", root, 1);
+            setenv("LD_FAULT_AT", number, 1);
+            setenv("LD_FAULT_MODE", "eio", 1);
+            configure_again.call();
+            int fd = open("out", O_WRONLY);
+            for (int n = 0; n < 3; ++n) CALL(write, fd, "x", 1);
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+    }
+}
+
 /* Runs before any constructor. */
 static void early(int count, char **arguments, char **environment) {
     (void)count;
@@ -381,5 +406,6 @@ int main(int count, char **arguments) {
     if (strcmp(command, "cancel") == 0) cancel();
     if (strcmp(command, "hold") == 0) hold();
     if (strcmp(command, "family") == 0) family(arguments[0]);
+    if (strcmp(command, "server") == 0) server(what);
     return 0;
 }

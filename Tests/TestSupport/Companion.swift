@@ -32,19 +32,23 @@ package final class Companion: Sendable {
 
     /// Writes a line to the program's standard input and waits until it has printed "ready" again. One thread at a time
     /// does so.
-    package func send(_ line: String) throws {
+    ///
+    /// - Returns: What the program has printed before that.
+    @discardableResult
+    package func send(_ line: String) throws -> String {
         let bytes = Array("\(line)\n".utf8)
         guard write(socket, bytes, bytes.count) == bytes.count else { throw TestFailure("\(line): error \(errno)") }
-        try awaitReady(line)
+        return try awaitReady(line)
     }
 
-    private func awaitReady(_ work: String) throws {
+    @discardableResult
+    private func awaitReady(_ work: String) throws -> String {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while !line.ends(with: "ready\n"), read(socket, &byte, 1) == 1 { line.append(byte) }
-        guard line.ends(with: "ready\n") else {
-            throw TestFailure("\(work): \(String(decoding: line, as: UTF8.self))")
-        }
+        let text = String(decoding: line, as: UTF8.self)
+        guard line.ends(with: "ready\n") else { throw TestFailure("\(work): \(text)") }
+        return String(text.dropLast(6))
     }
 
     /// Ends the program and waits for that.

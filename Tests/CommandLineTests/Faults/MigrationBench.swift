@@ -17,10 +17,16 @@ final class MigrationBench {
     let home: Home
     private let words: [String]
     private let library: String
+    /// Runs commands of the program.
+    private let server: Companion
 
     /// The program under test.
     static let program = "\(BuiltProducts.folder)/migration-exercise"
     private static let folders = ["data", "state", "config"]
+    /// The plugins that the cases use.
+    private static let served = ["FileStore", "MemoryStore", "SQLiteStore", "OpenSSLCrypto"].map {
+        "\(BuiltProducts.folder)/lib\($0).so"
+    }
 
     /// What is known of the plugins, so that a point is about the migration alone.
     private static let plugins = Result {
@@ -49,6 +55,12 @@ final class MigrationBench {
         words = description.words
         library = try FaultShim.library.get()
         home = try Home(in: Self.folder)
+        let path = home.path
+        server = try Companion(
+            Self.program, ["serve"] + Self.served,
+            environment: home.environment.merging([
+                "LD_PRELOAD": library, "LD_FAULT_ROOT": Self.folders.map { "\(path)/\($0)" }.joined(separator: ":"),
+            ]) { $1 })
         try shell("cp -a '\(try Self.plugins.get().path)/cache' cache")
         if ![description.source, description.destination].contains(.memory) { _ = try run("prepare") }
         try shell("mkdir before; for i in \(Self.list); do if test -e $i; then mv $i before/$i; fi; done")
@@ -65,7 +77,7 @@ final class MigrationBench {
     func run(_ command: String) throws -> ExerciseReport {
         // The counter goes on, and is never cleared.
         unlink(log)
-        let run = try run(command, adding: injector(["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log]))
+        let run = try run(command, faults: ["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log])
         guard let report = run.report, run.ending.errors.isEmpty else {
             throw TestFailure("\(command): status \(run.ending.status), \(run.ending.errors)")
         }
@@ -91,7 +103,7 @@ final class MigrationBench {
     /// Migrates from the state that is there, disturbed at a point, and tells which call was hit, if it was reached.
     func run(_ point: MigrationPoint, of command: String = "run") throws -> (run: Run, hit: FaultShim.Call?) {
         unlink(log)
-        let run = try run(command, adding: injector(variables(of: point)))
+        let run = try run(command, faults: variables(of: point))
         return (run, try FaultShim.calls(in: log).dropFirst(point.number - 1).first)
     }
 
@@ -134,11 +146,17 @@ final class MigrationBench {
         return variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots]) { $1 }
     }
 
-    private func run(_ command: String, adding variables: [String: String]) throws -> Run {
-        let ending = try home.run(Self.program, words + [command], adding: variables)
-        guard ending.status == 0 else { return Run(ending: ending, report: nil) }
-        return Run(
-            ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: Data(ending.output)))
+    private func run(_ command: String, faults: [String: String]) throws -> Run {
+        let (output, errors) = ("\(home.path)/output", "\(home.path)/errors")
+        let order = ExerciseOrder(words: words + [command], faults: faults, output: output, errors: errors)
+        let answer = try server.send(String(decoding: try JSONEncoder().encode(order), as: UTF8.self))
+        guard let status = Int32(answer.prefix { $0 != "\n" }) else { throw TestFailure(answer) }
+        func read(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+        let written = try read(output)
+        let ending = Home.Ending(
+            status: status, output: Array(written), errors: String(decoding: try read(errors), as: UTF8.self))
+        guard status == 0 else { return Run(ending: ending, report: nil) }
+        return Run(ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: written))
     }
 
     private func shell(_ line: String) throws {

@@ -8,25 +8,25 @@ internal import MigrationExercise
 /// `migration-exercise KIND SOURCE DESTINATION prepare|run|resume|ask|whole`. What came of it is written as JSON.
 @main
 struct Program {
-    static func main() async {
-        do {
-            if try await count(Array(CommandLine.arguments.dropFirst())) { return }
-            if try await Editor.run(Array(CommandLine.arguments.dropFirst())) { return }
-            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "write" {
-                return await Writer.write(CommandLine.arguments[2])
-            }
-            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "check" {
-                return try await Writer.check(CommandLine.arguments[2])
-            }
-            guard let report = try await report(Array(CommandLine.arguments.dropFirst())) else {
-                write("migration-exercise: error: expected KIND SOURCE DESTINATION COMMAND\n", to: STDERR_FILENO)
-                exit(64)
-            }
-            write(String(decoding: try JSONEncoder().encode(report), as: UTF8.self), to: STDOUT_FILENO)
-        } catch {
+    static func main() {
+        var words = Array(CommandLine.arguments.dropFirst())
+        if words.first == "serve" { words = Server.serve(plugins: Array(words.dropFirst())) }
+        do { try IOExecutor.blocking { [words] in try await run(words) } } catch {
             write("migration-exercise: error: \(error)\n", to: STDERR_FILENO)
             exit(2)
         }
+    }
+
+    private static func run(_ words: [String]) async throws {
+        if try await count(words) { return }
+        if try await Editor.run(words) { return }
+        if words.count == 2, words[0] == "write" { return await Writer.write(words[1]) }
+        if words.count == 2, words[0] == "check" { return try await Writer.check(words[1]) }
+        guard let report = try await report(words) else {
+            write("migration-exercise: error: expected KIND SOURCE DESTINATION COMMAND\n", to: STDERR_FILENO)
+            exit(64)
+        }
+        write(String(decoding: try JSONEncoder().encode(report), as: UTF8.self), to: STDOUT_FILENO)
     }
 
     /// `migration-exercise count TIMES` adds to one counter that often, and `create ROUNDS NAME` tries to be the first
