@@ -126,6 +126,8 @@ let embeddingTargets: [Target] = [
 
 let package = Package(
     name: "LocalData",
+    // For the library LocalDataAPI alone; see the guide Architecture. Nothing is built or tested there.
+    platforms: [.macOS(.v26)],
     products: [
         .library(name: "LocalData", targets: ["LocalData"]),
         .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),

@@ -1,5 +1,10 @@
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Brings the value of a key with a ``DataMigrator`` to the current version, in its place.
 package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// What happens to a stored value that none of its key's versions reads.
 public enum UndecodablePolicy: String, Hashable, Sendable {

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// What a document says, whatever its spelling, to compare what a type reads with what was there.
 indirect enum ValueTree: Decodable {

@@ -1,6 +1,16 @@
 package import CLocalData
-public import FoundationEssentials
-internal import Glibc
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// A store that keeps attributes beside its values. Ability `localdata.store.attributes/1`.
 public protocol AttributedBackend: StorageBackend {

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The options that the host opens a component with. The host has checked them against the component's list and filled
 /// in defaults and folders.

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// A record that a sync transport carries from one device to the others.
 public struct SyncRecord: Hashable, Sendable {

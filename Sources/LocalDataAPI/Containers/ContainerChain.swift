@@ -1,5 +1,10 @@
 internal import ByteCoding
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A container and its steps, as migrations that a host runs: one for each step, whose destination is the version.
 package struct ContainerChain: Sendable {

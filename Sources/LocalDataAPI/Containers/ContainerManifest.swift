@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Containers and their steps as a manifest, for `ld-host container diff`, `ld-host container check` and the pack of
 /// standard migrations.

@@ -1,4 +1,8 @@
-internal import FoundationEssentials
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// What a ``ContainerStep`` works on: the stored values as they are, with the step's own changes on top. Nobody else
 /// sees these before all of them and the new version take effect as one.

@@ -1,5 +1,10 @@
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Lets a step run on a store that it does not change, to find out whether there is anything for it.
 final class ProbingTransaction: StorageTransaction {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// `localizedDescription` is the message, for code that shows errors of any kind.
 extension StorageError: LocalizedError {

@@ -1,6 +1,16 @@
 package import CLocalData
-internal import FoundationEssentials
-internal import Glibc
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {

@@ -1,11 +1,15 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+    internal import Dispatch
+#endif
 
 /// Runs asynchronous code on the thread that waits for it. So a synchronous C function calls Swift's asynchronous
 /// functions without a thread of Swift's own pool. The thread must be one that may wait.
 package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
-    // The semaphore has a fixed address as long as this object lives, and its functions are thread-safe.
-
     private enum Work {
         case job(UnownedJob)
         case call(@Sendable () -> Void)
@@ -17,18 +21,12 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
     }
 
     private let state = Mutex(State())
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let semaphore = ThreadSemaphore()
     private let thread = pthread_self()
 
-    private init() {
-        semaphore.initialize(to: sem_t())
-        sem_init(semaphore, 0, 0)
-    }
+    private init() {}
 
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
+    deinit { semaphore.destroy() }
 
     /// Runs `body` here and returns when it is done.
     ///
@@ -67,13 +65,13 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
             state.queue.append(work)
             return true
         }
-        if isTaken { sem_post(semaphore) }
+        if isTaken { semaphore.signal() }
         return isTaken
     }
 
     private func end() {
         state.withLock { $0.isOver = true }
-        sem_post(semaphore)
+        semaphore.signal()
     }
 
     private func work() {
@@ -96,9 +94,40 @@ package final class CallerThreadExecutor: TaskExecutor, @unchecked Sendable {
             }
             if isOver { return }
             guard queue.isEmpty else { continue }
-            while sem_wait(semaphore) != 0 && errno == EINTR {}
+            semaphore.wait()
         }
     }
+}
+
+/// Counts signals; a thread waits for the next one.
+private struct ThreadSemaphore {
+    #if canImport(Glibc)
+        // At a fixed address until `destroy()`; its functions are thread-safe.
+        private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init() {
+            semaphore.initialize(to: sem_t())
+            sem_init(semaphore, 0, 0)
+        }
+
+        func signal() { sem_post(semaphore) }
+
+        func wait() { while sem_wait(semaphore) != 0 && errno == EINTR {} }
+
+        func destroy() {
+            sem_destroy(semaphore)
+            semaphore.deallocate()
+        }
+    #else
+        // macOS has no unnamed semaphores.
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func signal() { semaphore.signal() }
+
+        func wait() { semaphore.wait() }
+
+        func destroy() {}
+    #endif
 }
 
 /// The result of a task.

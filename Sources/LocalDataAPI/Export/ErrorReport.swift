@@ -1,5 +1,10 @@
 package import CLocalData
-internal import Glibc
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// Runs a component's code for a C caller and reports the error that it throws.
 @inline(__always)

@@ -1,5 +1,10 @@
 package import CLocalData
-package import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A context as JSON; see `should_migrate` in the header.
 private struct ContextForm: Codable {

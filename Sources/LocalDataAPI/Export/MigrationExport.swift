@@ -1,6 +1,11 @@
 internal import CLocalData
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A migration pack of some Swift type, as its table's C functions use it.
 final class MigrationExport: Sendable {

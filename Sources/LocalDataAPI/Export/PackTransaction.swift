@@ -1,5 +1,10 @@
 internal import CLocalData
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The host's transaction for a Swift migration of a pack: usable from any task, while the host is called on only one
 /// thread.

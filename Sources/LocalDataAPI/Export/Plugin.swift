@@ -1,6 +1,11 @@
 internal import CLocalData
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Creates a plugin from Swift types.
 ///

@@ -1,6 +1,11 @@
 internal import CLocalData
-internal import FoundationEssentials
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The optional abilities of an exported store, as closures over its type. Each is looked for when it is first asked
 /// for: such a cast goes through the conformances of all loaded libraries, and 15 of them take longer than it takes to

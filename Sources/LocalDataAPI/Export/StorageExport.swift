@@ -1,5 +1,10 @@
 internal import CLocalData
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A store of some Swift type, as its table's C functions use it.
 class AnyStorageExport {

@@ -1,5 +1,10 @@
 package import CLocalData
-internal import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A sync transport of some Swift type, as its table's C functions use it.
 class AnySyncExport {

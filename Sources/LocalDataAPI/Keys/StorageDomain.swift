@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Where a key's value belongs. The configuration maps the domain's name to a store, so the store is chosen at run
 /// time.

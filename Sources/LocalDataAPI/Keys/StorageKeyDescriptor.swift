@@ -1,4 +1,8 @@
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// A key's description without its type, for catalogs, audits and migrations.
 public struct StorageKeyDescriptor: Sendable {

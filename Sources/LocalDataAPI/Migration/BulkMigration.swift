@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Moves all values of a namespace, or those whose names begin with a prefix. An app or a migration pack implements it
 /// for values whose keys it does not know one by one.

@@ -1,5 +1,14 @@
-public import FoundationEssentials
-internal import Glibc
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// The facts that a migration may base its decision on.
 public struct MigrationContext: Sendable {
@@ -69,8 +78,14 @@ public struct DeviceInfo: Hashable, Sendable {
     public init(role: DeviceRole) {
         var system = utsname()
         uname(&system)
+        #if os(Linux)
+            let platform = Platform.linux
+        #else
+            let platform = Platform.unknown
+        #endif
         self.init(
-            platform: .linux, role: role, systemVersion: Self.text(&system.release), model: Self.text(&system.machine))
+            platform: platform, role: role, systemVersion: Self.text(&system.release), model: Self.text(&system.machine)
+        )
     }
 
     private static func text<Characters>(_ characters: inout Characters) -> String {

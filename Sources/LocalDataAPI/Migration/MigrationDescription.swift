@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A migration as described in its pack's list; see `ld_migration_pack` in the C header.
 package struct MigrationDescription: Sendable {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// How a value is protected. A key without a policy gets ``recommended``; plain bytes are written only with ``none``.
 public enum SecurityPolicy: Hashable, Sendable {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Turns a value into the bytes that are stored, and back.
 public struct Serializer<Value: Codable & Sendable>: Sendable {

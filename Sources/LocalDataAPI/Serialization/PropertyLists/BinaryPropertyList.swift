@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The objects of a binary property list, validated to lie within its bytes and to form a tree of limited depth.
 ///
