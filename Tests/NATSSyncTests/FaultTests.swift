@@ -44,6 +44,46 @@ struct FaultTests {
         #expect(try device.fetch().records.count == 50)
     }
 
+    @Test("a cluster goes on while any one of its servers is down", arguments: NATSServer.Version.installed)
+    func cluster(_ version: NATSServer.Version) throws {
+        let ports = try (0..<3).map { _ in try FreePort.find() }
+        let routes = ports.map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
+        let servers = try ports.enumerated().map { index, port in
+            try NATSServer(
+                version,
+                [
+                    "server_name: n\(index)",
+                    "cluster { name: devices, listen: \"127.0.0.1:\(port)\", routes: [\(routes)] }",
+                ])
+        }
+        let urls = servers.map(\.url).joined(separator: ",")
+        let device = try OpenTransport(urls, ["replicas": .integer(3), "timeout": .number(5)])
+        let other = try OpenTransport(urls, bucket: device.bucket, ["timeout": .number(5)])
+        // Servers that have just started, or lost their leader, elect one first.
+        func whenElected<Result>(_ body: () throws -> Result) throws -> Result {
+            let end = ContinuousClock.now.advanced(by: .seconds(90))
+            while true {
+                do { return try body() } catch let error as StorageError {
+                    guard [.storeUnavailable, .durabilityUnknown, .timedOut].contains(error.code),
+                        ContinuousClock.now < end
+                    else { throw error }
+                }
+                usleep(100_000)
+            }
+        }
+        try whenElected { try device.publish(0..<10) }
+        var (count, position) = (10, try whenElected { try other.fetch().position })
+        for server in servers {
+            try server.kill()
+            try whenElected { try device.publish(count..<count + 10) }
+            let (records, next) = try whenElected { try other.fetch(since: position) }
+            #expect(records.map(\.name) == (count..<count + 10).map { "n\($0)" })
+            (count, position) = (count + 10, next)
+            try server.start()
+        }
+        #expect(try whenElected { try device.fetch() }.records.count == count)
+    }
+
     @Test("positions in a server that was wiped are lost, and it is set up again")
     func wiped() throws {
         let server = try NATSServer()

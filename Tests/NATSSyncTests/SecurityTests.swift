@@ -72,6 +72,30 @@ struct SecurityTests {
         try OpenTransport(server.secureURL, options).publish(0..<1)
     }
 
+    @Test("is used with credentials that an operator's account has signed", arguments: NATSServer.Version.installed)
+    func credentials(_ version: NATSServer.Version) throws {
+        let credentials = try NATSCredentials()
+        let server = try NATSServer(version, credentials.configuration())
+        func device(_ text: String, mode: Int = 0o600) throws -> OpenTransport {
+            let path = "\(folder.path)/user\(UInt64.random(in: 0 ... .max)).creds"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            return try OpenTransport(server.url, bucket: "shared", ["credentialsFile": .string(path)])
+        }
+        let user = try credentials.user()
+        try device(user).publish(0..<20)
+        #expect(try device(try credentials.user()).fetch().records.count == 20)
+
+        for (text, mode) in [(user, 0o644), (try credentials.stranger(), 0o600), ("no credentials", 0o600)] {
+            let error = #expect(throws: StorageError.self) { try device(text, mode: mode).fetch() }
+            #expect(error?.code == .permissionDenied, "\(String(describing: error))")
+            let secrets = user.split(separator: "\n").filter { !$0.hasPrefix("-") }
+            #expect(error.map { error in secrets.allSatisfy { !"\(error)".contains($0) } } ?? false)
+        }
+        let nobody = #expect(throws: StorageError.self) { try OpenTransport(server.url).fetch() }
+        #expect(nobody?.code == .permissionDenied, "\(String(describing: nobody))")
+    }
+
     @Test("says which right a user lacks")
     func rights() throws {
         let server = try NATSServer(

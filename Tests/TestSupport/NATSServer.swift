@@ -25,7 +25,10 @@ package final class NATSServer: Sendable {
     private let companion: Companion
 
     /// Starts a server with further lines of its configuration, where `%f` is the server's folder.
-    package init(_ version: Version = .debian, _ lines: String...) throws {
+    package convenience init(_ version: Version = .debian, _ lines: String...) throws { try self.init(version, lines) }
+
+    /// The same with a list of lines.
+    package init(_ version: Version, _ lines: [String]) throws {
         port = try FreePort.find()
         folder = try TemporaryFolder.make(named: "nats")
         companion = try Companion(

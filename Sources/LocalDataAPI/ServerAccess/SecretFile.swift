@@ -6,7 +6,8 @@ package import LocalDataAPI
 /// new secret needs no restart.
 package struct SecretFile: Sendable {
     private static let variable = "$CREDENTIALS_DIRECTORY/"
-    private static let longest = 4096
+    /// In bytes; credentials of NATS have a signed list of rights.
+    private static let longest = 65_536
     /// Where it is.
     package let path: String
     /// Its name in messages.

@@ -1,4 +1,5 @@
 internal import CNATS
+internal import Glibc
 internal import LocalDataAPI
 internal import ServerAccess
 
@@ -111,12 +112,22 @@ extension ServerAddress {
         do {
             try options.keyFile?.check()
             if let file = options.credentials {
-                try file.check()
+                // The library would say that the server cannot be reached.
+                guard try file.with({ Self.areCredentials($0) }) else {
+                    throw StorageError(
+                        .permissionDenied, "the credentials file '\(file.path)' has no user's token and key",
+                        hint: "write it again, e.g. with: nsc generate creds")
+                }
                 return natsOptions_SetUserCredentialsFromFiles(settings, file.path, nil)
             }
             guard let password = options.password else { return NATS_OK }
             return try password.with { natsOptions_SetUserInfo(settings, options.user, $0) }
         } catch { throw (error as? StorageError) ?? StorageError(.storeUnavailable, "\(error)") }
+    }
+
+    /// Whether a text has a user's token and a seed, as `.creds` files do.
+    private static func areCredentials(_ text: UnsafePointer<CChar>) -> Bool {
+        strstr(text, "BEGIN NATS USER JWT-") != nil && strstr(text, "BEGIN USER NKEY SEED-") != nil
     }
 
     private func failure(_ status: natsStatus) -> StorageError {
