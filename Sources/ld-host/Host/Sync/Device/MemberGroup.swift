@@ -14,7 +14,7 @@ final class MemberGroup: SyncGroup {
     private let keychain: KeychainValue
     private let page: ResolvedKey
     private var membership: SyncMembership
-    private(set) var log: GroupLog
+    private(set) var log: GroupLog { didSet { members = log.state.members.map(\.id) } }
     private var sealer: RecordSealer
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
@@ -46,6 +46,7 @@ final class MemberGroup: SyncGroup {
         page: ResolvedKey
     ) throws(StorageError) {
         (self.membership, self.log, self.crypto, self.keychain) = (membership, log, crypto, keychain)
+        members = log.state.members.map(\.id)
         self.page = page
         sealer = try RecordSealer(membership.keys, epoch: log.state.epoch, crypto)
         try refreshKeys()
@@ -73,7 +74,7 @@ final class MemberGroup: SyncGroup {
     // MARK: As the engine sees it
 
     var me: DeviceID { membership.device.id }
-    var members: [DeviceID] { log.state.members.map(\.id) }
+    private(set) var members: [DeviceID]
 
     func isKnown(_ device: DeviceID) -> Bool {
         (log.state.members + log.state.removed + log.state.forgotten).contains { $0.id == device }

@@ -106,7 +106,13 @@ package struct RecordSealer: Sendable {
     }
 
     private func binding(_ head: Data, _ epoch: EpochID, _ writer: DeviceID, _ name: String) -> Data {
-        head + keys.group.bytes + epoch.bytes + writer.bytes + Data(name.utf8)
+        var data = Data(capacity: head.count + 64 + name.utf8.count)
+        data.append(head)
+        data.append(contentsOf: keys.group.bytes)
+        data.append(contentsOf: epoch.bytes)
+        data.append(contentsOf: writer.bytes)
+        data.append(contentsOf: name.utf8)
+        return data
     }
 
     private static func missingKey(_ epoch: UInt32) -> StorageError {
@@ -123,7 +129,13 @@ extension RecordSealer {
     /// group which address that is, not even one who guesses it.
     package func name(of address: String) throws(StorageError) -> String {
         let hash = try crypto.value(16, from: keys.nameKey, .name, address.utf8)
-        return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return String(unsafeUninitializedCapacity: 2 * hash.count) { digits in
+            func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+            for (index, byte) in hash.enumerated() {
+                (digits[2 * index], digits[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
+            }
+            return 2 * hash.count
+        }
     }
 
     /// A keyed hash of a value, 16 bytes, by which changes are noticed.

@@ -23,45 +23,48 @@ package struct SyncHistory: Hashable, Sendable {
     /// The most versions; beyond that the earliest are forgotten, which at worst keeps a value too many.
     static let mostVersions = 256
 
-    private struct Line: Hashable {
-        let author: DeviceID
-        let isFromBefore: Bool
+    /// The latest versions, in their order. Nearly always there are one or two.
+    private(set) var versions: [SyncVersion] = []
+
+    package init(_ versions: some Sequence<SyncVersion> = EmptyCollection()) {
+        for version in versions { insert(version) }
+        shorten()
     }
-
-    private var times: [Line: UInt64] = [:]
-
-    package init(_ versions: some Sequence<SyncVersion> = EmptyCollection()) { versions.forEach { add($0) } }
-
-    /// The latest versions, in a fixed order.
-    var versions: [SyncVersion] { times.map { SyncVersion(time: $0.value, author: $0.key.author) }.sorted() }
 
     /// Whether a version is among them.
     package func includes(_ version: SyncVersion) -> Bool {
-        times[Self.line(version)].map { $0 >= version.time } ?? false
+        versions.contains { Self.areOfOneLine($0, version) && $0.time >= version.time }
     }
 
     /// Whether a later version of the same author is among them.
     package func isPast(_ version: SyncVersion) -> Bool {
-        times[Self.line(version)].map { $0 > version.time } ?? false
+        versions.contains { Self.areOfOneLine($0, version) && $0.time > version.time }
     }
 
     package mutating func add(_ version: SyncVersion) {
-        if !includes(version) { times[Self.line(version)] = version.time }
+        insert(version)
         shorten()
     }
 
     package mutating func add(_ other: SyncHistory) {
-        times.merge(other.times) { max($0, $1) }
+        for version in other.versions { insert(version) }
         shorten()
     }
 
-    private static func line(_ version: SyncVersion) -> Line {
-        Line(author: version.author, isFromBefore: version.isFromBefore)
+    private mutating func insert(_ version: SyncVersion) {
+        if let known = versions.firstIndex(where: { Self.areOfOneLine($0, version) }) {
+            guard versions[known].time < version.time else { return }
+            versions.remove(at: known)
+        }
+        versions.insert(version, at: versions.firstIndex { version < $0 } ?? versions.endIndex)
+    }
+
+    private static func areOfOneLine(_ one: SyncVersion, _ other: SyncVersion) -> Bool {
+        one.author == other.author && one.isFromBefore == other.isFromBefore
     }
 
     private mutating func shorten() {
-        guard times.count > Self.mostVersions else { return }
-        for version in versions.prefix(times.count - Self.mostVersions) { times[Self.line(version)] = nil }
+        if versions.count > Self.mostVersions { versions.removeFirst(versions.count - Self.mostVersions) }
     }
 }
 
