@@ -30,11 +30,17 @@ extension StorageRouter {
                 device.cancel()
             }
         } catch {
-            await device.unsubscribe(subscription)
+            await end(device, subscription)
             throw error
         }
-        await device.unsubscribe(subscription)
+        await end(device, subscription)
         throw CancellationError()
+    }
+
+    private func end(_ device: SyncDevice, _ subscription: TransportSubscription) async {
+        await device.unsubscribe(subscription)
+        // The next process finds it out by itself.
+        try? await device.saveDue()
     }
 
     private func run(
@@ -51,6 +57,7 @@ extension StorageRouter {
                 if let known = due, let changed { due = known.union(changed) } else { due = nil }
                 let result = try await sync(device, due, news)
                 (failures, due) = (0, [])
+                news.saveLater(device)
                 report(.success(result))
                 guard expiry <= .now else { continue }
                 await expireSyncConflicts(device.snapshot)
@@ -73,8 +80,8 @@ extension StorageRouter {
     private func sync(
         _ device: SyncDevice, _ due: Set<String>?, _ news: SyncNews
     ) async throws(StorageError) -> SyncReport {
-        if news.take() { return try await device.sync(due.map { Array($0) }) }
-        guard let due else { return try await device.sync() }
+        if news.take() { return try await device.sync(due.map { Array($0) }, savesAll: false) }
+        guard let due else { return try await device.sync(savesAll: false) }
         return try await device.publish(Array(due))
     }
 }
@@ -82,6 +89,7 @@ extension StorageRouter {
 /// Whether there is a reason to pull: the transport may have something new, or it is time to look.
 private final class SyncNews: Sendable {
     private let isThere = Atomic<Bool>(false)
+    private let isToSave = Atomic<Bool>(false)
     private let signal: AsyncStream<Void>.Continuation
 
     init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
@@ -93,4 +101,15 @@ private final class SyncNews: Sendable {
 
     /// Whether there was one since the last call.
     func take() -> Bool { isThere.exchange(false, ordering: .acquiringAndReleasing) }
+
+    /// Saves how far sync has come in a second, once for all turns until then: while values change all the time, that
+    /// is one write a second and not one for each.
+    func saveLater(_ device: SyncDevice) {
+        guard device.isToSave, !isToSave.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        Task {
+            try? await Task.sleep(for: .seconds(1))
+            isToSave.store(false, ordering: .releasing)
+            try? await device.saveDue()
+        }
+    }
 }

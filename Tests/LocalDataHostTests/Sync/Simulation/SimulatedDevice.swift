@@ -115,9 +115,15 @@ final class SimulatedDevice: SyncCarrier {
 
     /// Takes one step; a process that is killed starts again with the next one.
     ///
+    /// - Parameter savesAll: Whether it saves what the next process would find out by itself; by default in every other
+    ///   millisecond.
     /// - Returns: Whether nothing came in between.
     @discardableResult
-    func step() -> Bool { run { (engine) throws(StorageError) in try engine.step() } }
+    func step(savesAll: Bool? = nil) -> Bool {
+        run { (engine) throws(StorageError) in
+            try engine.step(savesAll: savesAll ?? clock.now().isMultiple(of: 2))
+        }
+    }
 
     /// Publishes what has changed and nothing else, if the process can do that.
     func publishChanges() { run { (engine) throws(StorageError) in _ = try engine.publishChanges() } }

@@ -33,10 +33,10 @@ struct SyncWorkTests {
         for _ in 0..<6 { for device in devices { step(device) } }
     }
 
-    private func step(_ device: SimulatedDevice) {
+    private func step(_ device: SimulatedDevice, savesAll: Bool = true) {
         device.clock.pass(1000)
         for writer in network.writers() { network.deliver(to: device.id, from: writer, all: true) }
-        device.step()
+        device.step(savesAll: savesAll)
     }
 
     @Test("a change is stored once before it is published, and once where it arrives")
@@ -56,6 +56,24 @@ struct SyncWorkTests {
             step(first)
             #expect(first.replica.commits - before == 2, "what a process would find out again is saved with the round")
         }
+    }
+
+    @Test("a process that goes on stores nothing but changes, and saves the rest once")
+    func savesLater() throws {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        settle(first, second)
+        let (before, there) = (first.replica.commits, second.replica.commits)
+        for number in 0..<5 {
+            set("new \(number)", number, on: first)
+            first.publishChanges()
+            step(second, savesAll: false)
+            #expect(value(number, on: second) == "new \(number)")
+            step(first, savesAll: false)
+        }
+        #expect(first.replica.commits - before == 5 && second.replica.commits - there == 5)
+        for _ in 0..<2 { for device in [first, second] { try device.running().saveDue() } }
+        #expect(first.replica.commits - before == 6 && second.replica.commits - there <= 6)
     }
 
     @Test("a process that ends before the round does publishes again what it had published, and nothing else")

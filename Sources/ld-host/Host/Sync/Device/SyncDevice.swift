@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
+internal import Synchronization
 
 /// This device in its sync group, with one configuration: opens what sync needs, and takes turns with the device's
 /// other processes.
@@ -29,6 +30,7 @@ final class SyncDevice: @unchecked Sendable {
     private let lock: FileLock
     /// What the last turn left, the number of that turn, and what it stored as the standing.
     private var opened: (turn: Turn, number: UInt64, standing: SyncStanding?)?
+    private let hasUnsaved = Atomic<Bool>(false)
 
     /// May wait.
     ///
@@ -101,6 +103,7 @@ extension SyncDevice {
                 // Others read what this turn changes.
                 try file.setNumber(number &+ 1)
                 opened = (turn, number &+ 1, nil)
+                defer { hasUnsaved.store(opened?.turn.engine.isProgressDue ?? false, ordering: .releasing) }
                 do throws(StorageError) {
                     let result = Swift.Result { () throws(StorageError) in try body(turn) }
                     let standing = SyncStanding(of: turn.group, isJoining: turn.engine.isJoining)
@@ -261,9 +264,11 @@ extension SyncDevice {
     ///
     /// - Parameters:
     ///   - changed: The addresses of values that may have changed here; `nil` for all.
+    ///   - savesAll: Whether to save, too, what the next process would find out by itself; see ``saveDue()``.
     ///   - first: What to do before.
     func sync(
-        _ changed: [String]? = nil, first: @escaping @Sendable (Turn) throws(StorageError) -> Void = { _ in }
+        _ changed: [String]? = nil, savesAll: Bool = true,
+        first: @escaping @Sendable (Turn) throws(StorageError) -> Void = { _ in }
     ) async throws(StorageError) -> SyncReport {
         try await turn { [self] (turn) throws(StorageError) in
             var report = SyncReport(of: turn)
@@ -275,13 +280,23 @@ extension SyncDevice {
                 }
                 try turn.group.publish(to: turn.carrier)
                 try first(turn)
-                try step(turn)
+                try step(turn, savesAll: savesAll)
             }
             return report
         }
     }
 
-    /// Publishes what has changed here. What others have published waits, unless something is to be found out first.
+    /// Whether turns have left it to ``saveDue()`` to save how far sync has come.
+    var isToSave: Bool { hasUnsaved.load(ordering: .acquiring) }
+
+    /// Saves how far sync has come if turns have left that to later.
+    func saveDue() async throws(StorageError) {
+        guard isToSave else { return }
+        try await turn { (turn) throws(StorageError) in try turn.engine.saveDue() }
+    }
+
+    /// Publishes what has changed here. What others have published waits, unless something is to be found out first;
+    /// and ``saveDue()`` has to follow in time.
     ///
     /// - Parameter changed: The addresses of values that may have changed here.
     func publish(_ changed: [String]) async throws(StorageError) -> SyncReport {
@@ -290,20 +305,20 @@ extension SyncDevice {
             try reporting(turn, to: &report) { () throws(StorageError) in
                 for address in changed { try turn.engine.noticeChange(of: address) }
                 try requireMember(turn.group)
-                if try !turn.engine.publishChanges() { try step(turn) }
+                if try !turn.engine.publishChanges() { try step(turn, savesAll: false) }
             }
             return report
         }
     }
 
     /// One step, and those that follow from it.
-    private func step(_ turn: Turn) throws(StorageError) {
+    private func step(_ turn: Turn, savesAll: Bool = true) throws(StorageError) {
         // Others forget a device that says nothing for too long.
         turn.engine.renewStatus(after: UInt64(snapshot.settings.sync.forget) * 86_400_000 / 8)
         for _ in 0..<4 {
             let wasJoining = turn.engine.isJoining
             try requireMember(turn.group)
-            do throws(StorageError) { try turn.engine.step() } catch {
+            do throws(StorageError) { try turn.engine.step(savesAll: savesAll) } catch {
                 // What it lacks, it may lack since it was removed.
                 try requireMember(turn.group)
                 throw error

@@ -67,7 +67,7 @@ package final class SyncEngine {
     var keys: [String: SyncKey] = [:]
     var progress = SyncProgress()
     /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
-    var isProgressDue = false
+    package internal(set) var isProgressDue = false
     var table = WriterTable()
     /// Keys whose value may have changed here.
     var dirty: Set<String> = []
@@ -121,7 +121,10 @@ package final class SyncEngine {
 
     /// Goes on as far as the transport can be reached: notices changes, takes in what others published, publishes what
     /// is due. What fails is tried again with the next call.
-    package func step() throws(StorageError) {
+    ///
+    /// - Parameter savesAll: Whether to save, too, what the next process would find out by itself. If not,
+    ///   ``saveDue()`` has to follow in time.
+    package func step(savesAll: Bool = true) throws(StorageError) {
         if try !publishChanges() { try observe() }
         isInTouch = false
         if mayUseParked { try takeUsable() }
@@ -129,9 +132,12 @@ package final class SyncEngine {
         try push()
         try finish()
         try reportStatus()
-        if isProgressDue { try saveProgress() }
+        if savesAll { try saveDue() }
         isInTouch = true
     }
+
+    /// Saves how far sync has come, unless that is saved.
+    package func saveDue() throws(StorageError) { if isProgressDue { try saveProgress() } }
 
     /// Whether all members' records are here, as far as they have said what they published.
     package var isComplete: Bool { others.allSatisfy(isComplete(_:)) }
