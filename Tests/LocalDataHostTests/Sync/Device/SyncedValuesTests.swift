@@ -137,6 +137,33 @@ import Testing
         #expect(try await updated.get(newer) == Note.V3(title: "of the newer", tags: ["a"]))
     }
 
+    @Test("that are many go to a new device, and change, whichever process changes them")
+    func many() async throws {
+        let keys = (0..<60).map { MigrationHome.synced("key\($0)", .custom(name: "rows")) }
+        let all = keys.map { AnyStorageKey.key($0) }
+        let homes = try SyncHomes()
+        let (first, app) = (try await homes.router(0, all), try await homes.router(0, all))
+        try await first.createSyncGroup(named: "first")
+        for (number, key) in keys.dropLast(5).enumerated() { try await first.set("\(number)", for: key) }
+        try await first.sync()
+        let second = try await homes.router(1, all)
+        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        for router in [first, second] { #expect(try await router.sync().changed.isEmpty) }
+        #expect(try await second.get(keys[54]) == "54")
+        #expect(try await !second.exists(keys[55]))
+        // Another process changes, removes and adds values.
+        try await app.set("new", for: keys[3])
+        try await app.remove(keys[4])
+        try await app.set("late", for: keys[59])
+        try await first.sync()
+        #expect(Set(try await second.sync().changed) == ["rows/key3", "rows/key4", "rows/key59"])
+        try await app.set("3", for: keys[3])
+        try await first.sync()
+        #expect(try await second.sync().changed == ["rows/key3"])
+        #expect(try await second.get(keys[3]) == "3")
+        #expect(try await second.sync().pending == 0)
+    }
+
     @Test("come by themselves while both devices sync continuously")
     func continuous() async throws {
         let homes = try SyncHomes()

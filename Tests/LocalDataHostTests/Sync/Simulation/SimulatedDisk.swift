@@ -1,3 +1,4 @@
+import ByteCoding
 import Foundation
 import LocalDataAPI
 
@@ -37,6 +38,8 @@ final class SimulatedReplica: SyncReplica {
     let merges: Bool
     /// How often changes were stored.
     private(set) var commits = 0
+    /// How many values were read.
+    private(set) var reads = 0
     /// How many values sync has removed.
     private(set) var removals = 0
 
@@ -44,7 +47,19 @@ final class SimulatedReplica: SyncReplica {
         (self.keys, self.isAtomic, self.merges) = (keys, isAtomic, merges)
     }
 
-    func read(_ address: String) throws(StorageError) -> LocalValue? { disk.values[address] }
+    func read(_ address: String) throws(StorageError) -> LocalValue? {
+        reads += 1
+        return disk.values[address].map { LocalValue(data: $0.data, attributes: $0.attributes, mark: Self.mark($0)) }
+    }
+
+    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
+        for key in keys { body(key.address, disk.values[key.address].map(Self.mark)) }
+    }
+
+    private static func mark(_ value: LocalValue) -> UInt64 {
+        StableHash.of(Array("\(value.attributes)/".utf8) + value.data)
+    }
+
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool { true }
     func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes { attributes }
     func isAtomic(_ address: String) -> Bool { isAtomic }

@@ -72,6 +72,9 @@ final class FaultyReplica: SyncReplica {
 
     var keys: [SyncKey] { base.keys }
     func read(_ address: String) throws(StorageError) -> LocalValue? { try base.read(address) }
+    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
+        try base.forEachMark(body)
+    }
     func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
         fault == .forgetsMerging ? nil : try base.merge(lesser, greater, at: address)
     }

@@ -76,6 +76,27 @@ struct SyncWorkTests {
         #expect(first.replica.commits - before == 6 && second.replica.commits - there <= 6)
     }
 
+    @Test("a value that has its mark still is not read again, and one that changed is")
+    func reads() {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        for key in keys.indices { set("value", key, on: first) }
+        settle(first, second)
+        let (before, there) = (first.replica.reads, second.replica.reads)
+        for device in [first, second, first] { step(device) }
+        #expect(first.replica.reads == before && second.replica.reads == there)
+        set("new", 3, on: first)
+        step(first)
+        #expect(first.replica.reads == before + 1)
+        step(second)
+        #expect(value(3, on: second) == "new")
+        // What it was before, and the removal of a value that was never read since it came.
+        set("value", 3, on: first)
+        second.replica.disk.values[keys[4].address] = nil
+        for device in [first, second, first] { step(device) }
+        #expect(value(3, on: second) == "value" && value(4, on: first) == nil)
+    }
+
     @Test("a process that ends before the round does publishes again what it had published, and nothing else")
     func endsEarly() throws {
         let (first, second) = (device(1), device(2))

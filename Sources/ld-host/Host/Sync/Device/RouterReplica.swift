@@ -10,12 +10,12 @@ internal import Synchronization
 final class RouterReplica: SyncReplica {
     let keys: [SyncKey]
     private let migrations: MigrationEngine
-    private var snapshot: RouterSnapshot { migrations.snapshot }
-    private let home: OpenStore
+    var snapshot: RouterSnapshot { migrations.snapshot }
+    let home: OpenStore
     private let group: MemberGroup
-    private let byAddress: [String: SyncedKey]
+    let byAddress: [String: SyncedKey]
     /// The stores of known entries, by the entries' names.
-    private var stores: [String: OpenStore] = [:]
+    var stores: [String: OpenStore] = [:]
 
     /// - Parameter home: A store whose values outlive the process.
     init(_ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine) {
@@ -28,6 +28,11 @@ final class RouterReplica: SyncReplica {
         guard let key = byAddress[address] else { return nil }
         let value = key.value
         return try key.resolved.open.repeating { () throws(StorageError) in
+            if value.store.abilities.conditional != nil {
+                return try value.revisioned().map {
+                    LocalValue(data: $0.data, attributes: key.kept($0.attributes), mark: $0.revision)
+                }
+            }
             guard let data = try value.get() else { return nil }
             let attributes = try value.attributes() ?? ValueAttributes()
             return LocalValue(data: data, attributes: key.kept(attributes), mark: nil)
@@ -222,7 +227,7 @@ extension RouterReplica {
         return refused.withLock { $0 }
     }
 
-    private func store(of change: SyncChange) -> OpenStore {
+    func store(of change: SyncChange) -> OpenStore {
         byAddress[change.address]?.resolved.open ?? home
     }
 
@@ -234,6 +239,7 @@ extension RouterReplica {
     private func commit(
         _ indices: [Int], of changes: [SyncChange], with others: [BatchChange], progress: Data?
     ) throws(StorageError) -> [Int] {
+        if others.isEmpty, let refused = try commitAtOnce(indices, of: changes, progress: progress) { return refused }
         for _ in 0..<Self.attempts {
             var views: [AtomicScope: StoreView] = [:]
             var (batch, refused) = (others, [Int]())
@@ -247,17 +253,23 @@ extension RouterReplica {
             if let progress, refused.isEmpty { batch.append(try SyncPlace.progress(in: home).changing(to: progress)) }
             let run = BatchRun(snapshot: snapshot, changes: batch, views: Array(views.values), progress: {})
             if !batch.isEmpty { guard try run.run() else { continue } }
-            for index in indices where !refused.contains(index) {
-                let change = changes[index]
-                stores[change.name] = change.entry == nil ? nil : store(of: change)
-            }
+            note(indices, of: changes, but: refused)
             return refused
         }
         throw StorageError(.busy, "values changed again and again while sync changed them", hint: "try again")
     }
 
+    /// Notes where the entries of changes are that were made.
+    func note(_ indices: [Int], of changes: [SyncChange], but refused: [Int]) {
+        let refused = Set(refused)
+        for index in indices where !refused.contains(index) {
+            let change = changes[index]
+            stores[change.name] = change.entry == nil ? nil : store(of: change)
+        }
+    }
+
     /// How often changes are tried whose values others change meanwhile.
-    private static let attempts = 8
+    static let attempts = 8
 
     private func isExpected(
         _ change: SyncChange, _ views: inout [AtomicScope: StoreView]

@@ -20,7 +20,10 @@ enum SyncPlace {
     }
 
     /// How far sync has come: in one store only.
-    static func progress(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("progress", in: open) }
+    static func progress(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(progressName, in: open) }
+    static let progressName = "progress"
+    /// What stores that keep attributes keep beside them.
+    static let attributes = ValueAttributes(owner: "LocalData")
 
     /// The log of the group's members: in the same store.
     static func log(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value("log", in: open) }
@@ -38,7 +41,7 @@ enum SyncPlace {
         let address = StorageAddress(HostSettings.syncNamespace, name: name)
         return try ResolvedKey(
             hostsOwn: address, in: open, open.sealing.map { [$0.layer(for: address)] } ?? [],
-            ValueAttributes(owner: "LocalData"))
+            attributes)
     }
 }
 

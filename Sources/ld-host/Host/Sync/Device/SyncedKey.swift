@@ -2,15 +2,19 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// A key whose values take part in sync, with its open store.
-struct SyncedKey: Sendable {
+final class SyncedKey: Sendable {
     let key: AnyStorageKey
     let resolved: ResolvedKey
-
     /// The address by which all devices know it.
-    var address: String { "\(resolved.address)" }
-
+    let address: String
     /// The value behind its layers.
-    var value: SealedValue { resolved.sealedValue(resolved.layers) }
+    let value: SealedValue
+
+    init(key: AnyStorageKey, resolved: ResolvedKey) {
+        (self.key, self.resolved) = (key, resolved)
+        address = "\(resolved.address)"
+        value = resolved.sealedValue(resolved.layers)
+    }
 
     /// The attributes that the store keeps beside a value with these.
     func kept(_ attributes: ValueAttributes) -> ValueAttributes {

@@ -14,7 +14,7 @@ extension SyncEngine {
     /// Gives a new version to each value that has changed here.
     func observe() throws(StorageError) {
         var changes: [SyncChange] = []
-        for name in dirty.sorted() {
+        for name in try findDirty().sorted() {
             guard let key = keys[name] else { continue }
             let local = try current(name, key.address)
             if local.isChanged { changes.append(SyncChange(name: name, entry: local.entry)) }
@@ -49,6 +49,7 @@ extension SyncEngine {
             }
         }
         guard hash != entry.state?.hash else {
+            if hash == entries[name]?.state?.hash { marks[name] = value?.mark }
             return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)
         }
         // What a new device had before it joined counts less than everything in the group.
@@ -77,7 +78,7 @@ extension SyncEngine {
     ///
     /// - Throws: `dataTooLargeForSync` if the transport cannot carry it.
     package func request(_ address: String) throws(StorageError) {
-        let name = try group.name(of: address)
+        let name = try name(of: address)
         guard let key = keys[name], key.policy != .never else { throw Self.notShared(address) }
         var local = try current(name, address)
         if let value = local.value, value.data.count + Self.overhead > carrier.largestRecord {

@@ -15,21 +15,17 @@ extension SyncEngine {
 
     /// Finds out what is due for a key.
     func refreshDuty(of name: String) {
-        guard let entry = entries[name] else {
-            for set in [\SyncEngine.duties, \.orphans, \.held, \.unpublishedRemovals, \.lost] {
-                self[keyPath: set].remove(name)
-            }
-            return
-        }
-        set(\.held, name, entry.isHeld)
-        set(\.lost, name, !entry.lost.isEmpty)
-        set(\.unpublishedRemovals, name, entry.isUnpublishedRemoval(of: group.me))
-        set(\.duties, name, duty(of: entry, name) != .none)
-        set(\.orphans, name, isOrphan(entry))
+        let entry = entries[name]
+        Self.set(&held, name, entry?.isHeld ?? false)
+        Self.set(&lost, name, entry?.lost.isEmpty == false)
+        Self.set(&unpublishedRemovals, name, entry?.isUnpublishedRemoval(of: group.me) ?? false)
+        let hasDuty = entry.map { duty(of: $0, name) != .none } ?? false
+        Self.set(&duties, name, hasDuty)
+        Self.set(&orphans, name, entry.map(isOrphan) ?? false)
     }
 
-    private func set(_ path: ReferenceWritableKeyPath<SyncEngine, Set<String>>, _ name: String, _ isIn: Bool) {
-        if isIn { self[keyPath: path].insert(name) } else { self[keyPath: path].remove(name) }
+    private static func set(_ names: inout Set<String>, _ name: String, _ isIn: Bool) {
+        if isIn { names.insert(name) } else if !names.isEmpty { names.remove(name) }
     }
 
     func duty(of entry: SyncEntry, _ name: String) -> Duty {
@@ -65,7 +61,12 @@ extension SyncEngine {
 
     /// Another member that publishes a version, the first in the order of ids.
     private func liveHolder(of version: SyncVersion, _ entry: SyncEntry) -> DeviceID? {
-        entry.published.filter { $0.key != group.me && $0.value.kind.isLive && $0.value.version == version }.keys.min()
+        var first: DeviceID?
+        for (writer, record) in entry.published
+        where record.kind.isLive && record.version == version && writer != group.me {
+            first = min(first ?? writer, writer)
+        }
+        return first
     }
 
     /// Whether a version of another device has to be published by this one: its author is not in the group any more, or
@@ -103,7 +104,7 @@ extension SyncEngine {
     func publishChanges() throws(StorageError) -> Bool {
         guard isInTouch, !progress.isJoining, progress.position != nil, isGroupKnown else { return false }
         isInTouch = false
-        try push(dirty)
+        try push(try findDirty())
         dirty = []
         isInTouch = true
         return true

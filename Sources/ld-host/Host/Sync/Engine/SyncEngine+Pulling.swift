@@ -201,7 +201,7 @@ extension SyncEngine {
         switch content.body {
         case .status: name == Self.statusName
         case .release: name != Self.statusName
-        case .value(_, _, let address, _, _), .removal(_, _, let address): try group.name(of: address) == name
+        case .value(_, _, let address, _, _), .removal(_, _, let address): try self.name(of: address) == name
         }
     }
 

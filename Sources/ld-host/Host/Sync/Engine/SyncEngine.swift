@@ -65,12 +65,18 @@ package final class SyncEngine {
     var entries: [String: SyncEntry] = [:]
     /// The keys that take part, by the names of their records.
     var keys: [String: SyncKey] = [:]
+    /// Those names, by addresses.
+    private var names: [String: String] = [:]
     var progress = SyncProgress()
     /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
     package internal(set) var isProgressDue = false
     var table = WriterTable()
-    /// Keys whose value may have changed here.
+    /// Keys whose value may have changed here, unless ``isAllDirty``.
     var dirty: Set<String> = []
+    /// Whether the value of every key may have changed here.
+    private var isAllDirty = false
+    /// The marks of values that are as the keys' entries say.
+    var marks: [String: UInt64] = [:]
     /// Keys with a record to publish.
     var duties: Set<String> = []
     /// Keys with a version that no member publishes.
@@ -166,12 +172,34 @@ package final class SyncEngine {
 
     /// The value of a key may have changed.
     package func noticeChange(of address: String) throws(StorageError) {
-        let name = try group.name(of: address)
+        let name = try name(of: address)
         if keys[name] != nil { dirty.insert(name) }
     }
 
     /// The value of every key may have changed.
-    package func noticeAll() { dirty = Set(keys.keys) }
+    package func noticeAll() { isAllDirty = true }
+
+    /// Reduces all keys to those whose stores do not say that their values are as they were.
+    func findDirty() throws(StorageError) -> Set<String> {
+        if isAllDirty {
+            dirty = Set(keys.keys)
+            isAllDirty = false
+            try replica.forEachMark { address, mark in
+                guard let name = names[address] else { return }
+                let entry = entries[name]
+                guard entry?.pending == nil || entry?.isHeld == true else { return }
+                let isKnown = if let mark { marks[name] == mark } else { entry?.state?.hash == nil }
+                if isKnown { dirty.remove(name) }
+            }
+        }
+        return dirty
+    }
+
+    /// The name of the records of an address.
+    func name(of address: String) throws(StorageError) -> String {
+        if let known = names[address] { return known }
+        return try group.name(of: address)
+    }
 }
 
 extension SyncEngine {
@@ -189,7 +217,10 @@ extension SyncEngine {
         }
         clock.observe(progress.time)
         knownMembers = group.members
-        for key in replica.keys { keys[try group.name(of: key.address)] = key }
+        for key in replica.keys {
+            let name = try group.name(of: key.address)
+            (keys[name], names[key.address]) = (key, name)
+        }
         try replica.forEachEntry { (name, entry) throws(StorageError) in
             for state in [entry.state, entry.pending] { if let state { clock.observe(state.version.time) } }
             progress.counter = max(progress.counter, entry.published[group.me]?.counter ?? 0)
@@ -204,10 +235,13 @@ extension SyncEngine {
     func index(_ entry: SyncEntry?, as name: String) throws(StorageError) {
         let old = entries[name]
         entries[name] = entry
-        for writer in Set(old?.published.keys.map { $0 } ?? []).union(entry?.published.keys.map { $0 } ?? []) {
+        if entry?.state?.hash != old?.state?.hash { marks[name] = nil }
+        for (writer, record) in entry?.published ?? [:] {
             try table.replace(
-                old?.published[writer], with: entry?.published[writer], name: name, of: writer,
-                ended: ended(by: writer), group)
+                old?.published[writer], with: record, name: name, of: writer, ended: ended(by: writer), group)
+        }
+        for (writer, record) in old?.published ?? [:] where entry?.published[writer] == nil {
+            try table.replace(record, with: nil, name: name, of: writer, ended: ended(by: writer), group)
         }
         refreshDuty(of: name)
     }

@@ -13,7 +13,8 @@ package struct SyncKey: Hashable, Sendable {
 package struct LocalValue: Sendable {
     package var data: Data
     package var attributes: ValueAttributes
-    /// What tells this write of the value from others; `nil` if the store has nothing of the kind.
+    /// What tells this write of the value from others, or at least these bytes and attributes; `nil` if the store has
+    /// nothing of the kind.
     package var mark: UInt64?
 
     package init(data: Data, attributes: ValueAttributes, mark: UInt64?) {
@@ -71,6 +72,10 @@ package protocol SyncReplica: AnyObject {
 
     /// The value of a key; `nil` if absent.
     func read(_ address: String) throws(StorageError) -> LocalValue?
+
+    /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
+    /// at much less cost. A key that is not passed may have any value.
+    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError)
 
     /// Whether this device's software can use such a value. Others are kept aside.
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool

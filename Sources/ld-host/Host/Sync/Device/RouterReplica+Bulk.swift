@@ -1,0 +1,159 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// What stores do at once for many values.
+extension RouterReplica {
+    /// The keys of one namespace of a store.
+    private struct KeyGroup {
+        let open: OpenStore
+        let place: StorageNamespace
+        /// By the names of their values.
+        var keys: [String: SyncedKey] = [:]
+    }
+
+    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
+        for group in groups() {
+            var found: [(key: SyncedKey, mark: UInt64)] = []
+            let isWhole = try group.open.repeating { () throws(StorageError) in
+                found = []
+                var others = 0
+                try group.open.store.forEachValue(in: group.place, largest: 0) { value in
+                    if let key = group.keys[String(decoding: value.name, as: UTF8.self)],
+                        key.resolved.address.name.utf8.elementsEqual(value.name)
+                    {
+                        found.append((key, value.mark))
+                    } else {
+                        others += 1
+                    }
+                    return others <= Self.mostOthers
+                }
+                return others <= Self.mostOthers
+            }
+            for (key, mark) in found { body(key.address, mark) }
+            guard isWhole else { continue }
+            let present = Set(found.map { ObjectIdentifier($0.key) })
+            for key in group.keys.values where !present.contains(ObjectIdentifier(key)) { body(key.address, nil) }
+        }
+    }
+
+    /// How many values that no key has are passed over before the keys' values are read one by one.
+    private static let mostOthers = 10_000
+
+    /// The keys of each namespace with more than a few, in stores that can list marks.
+    private func groups() -> [KeyGroup] {
+        struct Place: Hashable {
+            let open: ObjectIdentifier
+            let place: StorageNamespace
+        }
+        var groups: [Place: KeyGroup] = [:]
+        for key in byAddress.values {
+            let (open, address) = (key.resolved.open, key.resolved.address)
+            guard address.place.directory == nil, open.store.abilities.bulk != nil,
+                open.store.abilities.conditional != nil
+            else { continue }
+            let place = Place(open: ObjectIdentifier(open), place: address.place)
+            groups[place, default: KeyGroup(open: open, place: address.place)].keys[address.name] = key
+        }
+        return groups.values.filter { $0.keys.count > 16 }
+    }
+
+    /// Makes the changes of one store with a single call, in which the store itself compares what is there. Of
+    /// thousands of changes, each costs a fraction of one whose value is read before and whose entry has a handle.
+    ///
+    /// - Returns: The indexes of those that were not made, since the value is not the expected one any more; `nil` if
+    ///   this is no case for it, and then nothing has changed.
+    func commitAtOnce(
+        _ indices: [Int], of changes: [SyncChange], progress: Data?
+    ) throws(StorageError) -> [Int]? {
+        guard let open = indices.first.map({ store(of: changes[$0]) }), takesAtOnce(open),
+            indices.allSatisfy({ isForOnce(changes[$0], open) })
+        else { return nil }
+        BatchRecovery(snapshot: snapshot).recoverAll()
+        var (rest, refused) = (indices, [Int]())
+        for _ in 0..<Self.attempts where !rest.isEmpty {
+            let list = ChangeList(open, capacity: 2 * rest.count + 1)
+            for index in rest { list.addValue(of: changes[index], at: index, byAddress[changes[index].address]) }
+            for index in rest { list.addEntry(of: changes[index], isNew: stores[changes[index].name] == nil) }
+            if let progress, refused.isEmpty { list.add(SyncPlace.progressName, progress) }
+            let conflicts = try open.store.apply(list.changes)
+            if conflicts.isEmpty {
+                note(rest, of: changes, but: [])
+                return refused
+            }
+            let others = Set(conflicts.compactMap { list.indices[$0] })
+            // There is an entry that nobody knew of.
+            guard !others.isEmpty else { return refused.isEmpty ? nil : refused + rest }
+            refused += others
+            rest.removeAll { others.contains($0) }
+        }
+        return refused
+    }
+
+    /// Whether a store compares and changes in one call, and what sync keeps there is not sealed.
+    private func takesAtOnce(_ open: OpenStore) -> Bool {
+        open.store.abilities.bulk != nil && open.store.abilities.conditional != nil && !open.isKeychain
+    }
+
+    private func isForOnce(_ change: SyncChange, _ open: OpenStore) -> Bool {
+        guard change.loser == nil, stores[change.name].map({ $0 === open }) ?? true else { return false }
+        guard case .keep = change.parked else { return false }
+        guard change.changesValue, let key = byAddress[change.address] else { return true }
+        return key.resolved.layers.isEmpty && key.resolved.address.place.directory == nil
+            && (change.expected == nil || change.expected?.mark != nil)
+    }
+}
+
+/// Changes of values and entries for one call of a store.
+private final class ChangeList {
+    let changes: BulkChangeList
+    /// The index of the change of sync to which a change of a value belongs.
+    private(set) var indices: [Int: Int] = [:]
+    private var places: [StorageNamespace: Int] = [:]
+    private var attributes: [ValueAttributes: Int] = [:]
+    private let keepsAttributes: Bool
+
+    init(_ open: OpenStore, capacity: Int) {
+        changes = BulkChangeList(capacity: capacity)
+        keepsAttributes = open.store.abilities.attributes != nil
+    }
+
+    func addValue(of change: SyncChange, at index: Int, _ key: SyncedKey?) {
+        guard change.changesValue, let key else { return }
+        let address = key.resolved.address
+        var (value, number): (UnsafeRawBufferPointer?, Int?)
+        if case .set(let data, let attributes) = change.value {
+            value = changes.keep(data)
+            if key.resolved.attributes != nil { number = self.number(of: attributes) }
+        }
+        indices[changes.count] = index
+        changes.add(
+            self.number(of: address.place), changes.keep(address.name.utf8), value, attributes: number,
+            expected: change.expected?.mark ?? 0)
+    }
+
+    func addEntry(of change: SyncChange, isNew: Bool) {
+        guard let entry = change.entry else { return isNew ? () : add(SyncPlace.entryPrefix + change.name, nil) }
+        add(SyncPlace.entryPrefix + change.name, entry.encoded(), expected: isNew ? 0 : nil)
+    }
+
+    /// Adds what sync itself keeps.
+    func add(_ name: String, _ value: Data?, expected: UInt64? = nil) {
+        changes.add(
+            number(of: HostSettings.syncNamespace), changes.keep(name.utf8), value.map { changes.keep($0) },
+            attributes: keepsAttributes && value != nil ? number(of: SyncPlace.attributes) : nil, expected: expected)
+    }
+
+    private func number(of place: StorageNamespace) -> Int {
+        if let known = places[place] { return known }
+        let number = changes.add(place)
+        places[place] = number
+        return number
+    }
+
+    private func number(of attributes: ValueAttributes) -> Int {
+        if let known = self.attributes[attributes] { return known }
+        let number = changes.add(attributes)
+        self.attributes[attributes] = number
+        return number
+    }
+}
